@@ -5,6 +5,7 @@ import { idTime, minIdAt, newId } from '../../src/core/ids'
 import { stateMark, unsyncedMark } from '../../src/features/dns/sync/three-way'
 import { dnsRecordMarks, dnsRecords } from '../../src/features/dns/records/tables'
 import { dnsZones } from '../../src/features/dns/zones/tables'
+import { watchSources } from '../../src/features/dynamic-ips/watch'
 import { notificationChannels } from '../../src/features/notifications/tables'
 import { webhookDeliveries } from '../../src/features/webhooks/deliveries/tables'
 import { webhookEndpoints } from '../../src/features/webhooks/endpoints/tables'
@@ -13,6 +14,7 @@ import { bad, restart, say, watched } from '../support/watched-monitors'
 import { addPerson, person } from '../support/people'
 import { raiseAlert, receiver, stopReceivers } from '../support/receiver'
 import { callerWith, world, type Caller } from '../support/world'
+import { createZone } from '../support/zones'
 
 const dayMs = 86_400_000
 const schedule = { kind: 'period', period_seconds: 3600, grace_seconds: 60 }
@@ -33,6 +35,7 @@ test('the overview of an empty workspace is empty', async () => {
     heartbeats: { total: 0, by_status: { grace: 0 }, overdue: [] },
     channels: { total: 0, disabled: 0, failing: 0 },
     dns: { zones: { total: 0, by_state: { synced: 0 } }, records_out_of_sync: 0, unsynced_zones: [], unsynced_records: [] },
+    dynamic_ips: { total: 0, by_status: { stale: 0 }, failing: [] },
     members: { total: 0 },
     webhooks: { endpoints: { total: 0, disabled: 0, inactive: 0, failing: 0 }, deliveries: { failed: 0, retrying: 0 } },
     certificates: { total: 0, data: [] },
@@ -263,6 +266,33 @@ test('counts failing and disabled channels, except inactive ones', async () => {
   expect((await overview(here.acme)).channels).toEqual({ total: 4, disabled: 1, failing: 1 })
 })
 
+test('dynamic IP sources are counted, and those that are stale or have a host with a problem are included', async () => {
+  const here = await world()
+  const zone = await createZone(here.acme)
+  const create = async (name: string, body: object = {}) => {
+    const input = { name, hosts: [{ name: `${name}.example.com` }], ...body }
+    const { id, secret } = (await here.acme.call('POST', '/v1/dynamic-ips', input)).body
+    // Created before the first report, which then can’t set it.
+    if (name === 'b') await here.acme.call('POST', `/v1/dns/zones/${zone.id}/records`, { name, type: 'A', content: '192.0.2.1' })
+    const router = callerWith(here.app, here.acme.workspaceId, secret)
+    expect((await router.call('POST', '/v1/ingest/dynamic-ips/update', { ipv4: '203.0.113.7' })).status).toBe(200)
+    return id
+  }
+  const stale = await create('a', { stale_after_seconds: 300 })
+  const failing = await create('b')
+  await create('c')
+  await here.acme.call('POST', '/v1/dynamic-ips', { name: 'd' })
+  await here.advance(400_000)
+  await watchSources(here.hub)
+  const { dynamic_ips: sources } = await overview(here.acme)
+  expect(sources).toMatchObject({ total: 4, by_status: { new: 1, fresh: 2, stale: 1, held: 0, paused: 0 } })
+  expect(sources.failing.map((one: any) => [one.id, one.status, one.hosts[0].problem?.code ?? null])).toEqual([
+    [failing, 'fresh', 'record_exists'],
+    [stale, 'stale', null],
+  ])
+  expect((await overview(here.rival)).dynamic_ips).toMatchObject({ total: 0, failing: [] })
+})
+
 test('a caller gets only the sections it may read, and a restricted token none', async () => {
   const here = await world()
   const sections = async (caller: Caller) => {
@@ -274,6 +304,7 @@ test('a caller gets only the sections it may read, and a restricted token none',
   const monitoring = ['certificates', 'channels', 'heartbeats', 'incidents', 'maintenance', 'monitors']
   expect(await sections(await here.scoped('monitoring.read'))).toEqual(monitoring)
   expect(await sections(await here.scoped('dns.write'))).toEqual(['dns'])
+  expect(await sections(await here.scoped('dynamic_ip.read'))).toEqual(['dynamic_ips'])
   expect(await sections(await here.scoped('webhooks.read'))).toEqual(['webhooks'])
   expect(await sections(await here.scoped('account.read'))).toEqual(['changes', 'invitations', 'members', 'notices', 'tokens'])
   await addPerson(here.hub, here.acme.workspaceId, 'owner', 'olga@example.com')

@@ -180,6 +180,7 @@ const publicModules: Record<string, string[]> = {
   actions: ['kind', 'start'],
   audit: ['list'],
   dns: ['records/driven', 'records/listing', 'zones/counts', 'zones/zones'],
+  'dynamic-ips': ['summary'],
   events: ['relations'],
   heartbeats: ['all-heartbeats', 'counts', 'heartbeats', 'watching'],
   incidents: ['outages/event-data', 'incidents', 'outages/outage', 'outages/outages', 'relation', 'subject'],

@@ -9,6 +9,7 @@ import type { AuditEventView } from '../audit/shapes'
 import { zoneCounts } from '../dns/zones/counts'
 import { listRecords } from '../dns/records/listing'
 import { listZones } from '../dns/zones/zones'
+import { dynamicIpSummary } from '../dynamic-ips/summary'
 import { listHeartbeats } from '../heartbeats/heartbeats'
 import { heartbeatCounts } from '../heartbeats/counts'
 import { listIncidents } from '../incidents/incidents'
@@ -51,6 +52,7 @@ export async function overview(ctx: Ctx): Promise<OverviewView> {
       unsynced_zones: (await listZones(ctx, { limit: maxPerKind, synced: false })).data,
       unsynced_records: (await listRecords(ctx, { limit: maxPerKind, synced: false })).data,
     })),
+    dynamic_ips: within('dynamic_ip.read', () => dynamicIpSummary(ctx, maxPerKind)),
     webhooks: within('webhooks.read', () => webhookCounts(ctx)),
     certificates: within('monitoring.read', () => expiringCertificates(ctx, now + soonMs, maxShown)),
     tokens: within('account.read', () => expiringTokens(ctx, now + soonMs, maxShown)),

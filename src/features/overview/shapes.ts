@@ -4,6 +4,7 @@ import { Instant, Nullable, Shape } from '../../core/shapes'
 import { AuditEvent } from '../audit/shapes'
 import { syncStates, Zone } from '../dns/zones/shapes'
 import { DnsRecord } from '../dns/records/shapes'
+import { DynamicIp, dynamicIpStatuses } from '../dynamic-ips/shapes'
 import { heartbeatStatuses, Heartbeat } from '../heartbeats/shapes'
 import { Incident } from '../incidents/shapes'
 import { monitorStatuses } from '../monitors/shapes'
@@ -98,6 +99,16 @@ export const Overview = Shape(
       }),
       { description: 'DNS zones and records.' },
     ),
+    dynamic_ips: Nullable(
+      Shape({
+        total: number('Number of dynamic IP sources.'),
+        by_status: By(dynamicIpStatuses, 'dynamic IP sources with the status', 'Number of dynamic IP sources by status.'),
+        failing: Type.Array(DynamicIp, {
+          description: 'Sources that are stale or held, or have a host with a problem, newest first, up to 10.',
+        }),
+      }),
+      { description: 'Dynamic IP sources.' },
+    ),
     webhooks: Nullable(
       Shape({
         endpoints: Shape(
@@ -190,6 +201,7 @@ export const Overview = Shape(
           unsynced_zones: [],
           unsynced_records: [],
         },
+        dynamic_ips: { total: 1, by_status: noStatus(dynamicIpStatuses, { fresh: 1 }), failing: [] },
         webhooks: { endpoints: { total: 1, disabled: 0, inactive: 0, failing: 0 }, deliveries: { failed: 0, retrying: 1 } },
         certificates: {
           total: 1,

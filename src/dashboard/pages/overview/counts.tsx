@@ -3,7 +3,7 @@ import type { OverviewView } from '../../../features/overview/shapes'
 import { toneOf, StatusIcon, humanize } from '../../parts/status'
 
 /** Counts by resource and status. Each count links to the filtered list. */
-export function Counts({ overview: { monitors, heartbeats, dns, webhooks } }: { overview: OverviewView }) {
+export function Counts({ overview: { monitors, heartbeats, dns, dynamic_ips: sources, webhooks } }: { overview: OverviewView }) {
   return (
     <div className="grid grid-cols-2 gap-4 empty:hidden">
       {monitors && <Tile title="Monitors" to="/monitors" total={monitors.total} states={monitors.by_status} parameter="status" />}
@@ -19,6 +19,9 @@ export function Counts({ overview: { monitors, heartbeats, dns, webhooks } }: { 
           parameter="state"
           labels={{ unmanaged: 'with unmanaged records' }}
         />
+      )}
+      {sources && sources.total > 0 && (
+        <Tile title="Dynamic IP" to="/dynamic-ips" total={sources.total} states={sources.by_status} parameter="status" />
       )}
       {webhooks && (
         <Tile

@@ -19,3 +19,33 @@ test('failing channels are named with their error, and those that are not loaded
     ['1 notification channel is failing', 'The last attempt to send a message failed.', '/channels'],
   ])
 })
+
+test('sources that are stale or held are listed with their reason, and others with the problem of a host', () => {
+  const [at, since_at] = ['2026-11-21T10:00:00.000Z', '2026-11-21T09:00:00.000Z']
+  const source = { status_reason: null, stale_after_seconds: 3600, last_seen_at: at, hosts: [] }
+  const problem = { code: 'locked', detail: 'The records are locked.', since_at }
+  const failing = [
+    { ...source, id: 'dip_1', name: 'Office', status: 'stale' },
+    { ...source, id: 'dip_2', name: 'Home', status: 'held', status_reason: { code: 'flapping', detail: 'Too often.', since_at } },
+    {
+      ...source,
+      id: 'dip_3',
+      name: 'Warehouse',
+      status: 'fresh',
+      hosts: [{ problem: null }, { name: 'a.example', problem }, { name: 'b.example', problem }],
+    },
+  ]
+  const found = issuesOf({ dynamic_ips: { failing } } as unknown as OverviewView, [])
+  expect(found.map(({ title, state, tone, reason, to, since }) => [title, state, tone, reason, to, since])).toEqual([
+    ['Home', 'held', 'bad', expect.stringContaining('Too often. New addresses are refused'), '/dynamic-ips/dip_2', since_at],
+    [
+      'Warehouse',
+      'failed',
+      'bad',
+      'a.example: The records are locked. 1 more host has a problem.',
+      '/dynamic-ips/dip_3',
+      since_at,
+    ],
+    ['Office', 'stale', 'warn', 'No report was received for 1 h. The records keep the last address.', '/dynamic-ips/dip_1', at],
+  ])
+})

@@ -1,8 +1,10 @@
 import type { DnsRecordView } from '../../../features/dns/records/shapes'
 import type { ZoneView } from '../../../features/dns/zones/shapes'
+import type { DynamicIpView } from '../../../features/dynamic-ips/shapes'
 import type { OverviewView } from '../../../features/overview/shapes'
 import { pluralize } from '../../parts/plural'
 import { toneOf, humanize, type Tone } from '../../parts/status'
+import { statusText, toneOfSource } from '../dynamic-ips/source-text'
 import { hasOwnReason, reasonAt, reasonOfZone } from '../dns/records/record-reason'
 import { zoneStatus } from '../dns/zone-status'
 import type { FailingChannel } from './failing-channels'
@@ -25,7 +27,7 @@ export interface Issue {
 
 /** All issues other than incidents, worst first. */
 export function issuesOf(
-  { incidents, heartbeats, dns, webhooks, channels }: OverviewView,
+  { incidents, heartbeats, dns, dynamic_ips: sources, webhooks, channels }: OverviewView,
   failing: readonly FailingChannel[],
 ): Issue[] {
   const inIncidents = new Set(incidents?.data.flatMap(one => one.heartbeats.map(heartbeat => heartbeat.id)))
@@ -48,6 +50,7 @@ export function issuesOf(
   const all = [
     ...overdue,
     ...(dns ? dnsIssues(dns) : []),
+    ...(sources?.failing ?? []).map(ofSource),
     ...(webhooks ? webhookIssues(webhooks) : []),
     ...(channels ? channelIssues(channels, failing) : []),
   ]
@@ -89,6 +92,24 @@ function ofZone(zone: ZoneView): Issue {
     reason: reasonOfZone(zone) ?? `Sync status: ${humanize(state)}.`,
     to: zone.blocked ? `/dns/zones/${zone.id}/plans` : `/dns/zones/${zone.id}/drift`,
   }
+}
+
+/** A source that is stale or held, or else the first of its hosts with a problem. */
+function ofSource(source: DynamicIpView): Issue {
+  const { id, name, status, status_reason: hold, last_seen_at, hosts } = source
+  const issue = { id, title: name, to: `/dynamic-ips/${id}` }
+  const failed = hosts.filter(one => one.problem !== null)
+  if (failed.length === 0 || status === 'stale' || status === 'held')
+    return {
+      ...issue,
+      state: status,
+      tone: toneOfSource(status),
+      reason: statusText(source),
+      since: hold?.since_at ?? last_seen_at,
+    }
+  const [{ name: host, problem }] = failed as [DynamicIpView['hosts'][number]]
+  const more = failed.length > 1 ? ` ${pluralize(failed.length - 1, 'more host has', 'more hosts have')} a problem.` : ''
+  return { ...issue, state: 'failed', tone: 'bad', reason: `${host}: ${problem!.detail}${more}`, since: problem!.since_at }
 }
 
 /** An issue that counts resources. None if there are none. */
