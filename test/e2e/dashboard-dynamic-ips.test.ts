@@ -34,16 +34,27 @@ test('a source is created with a host, and its page shows its token once and wha
   expect(await name.evaluate(input => input === document.activeElement)).toBe(true)
   await expectClean(page)
 
+  await ui.api('POST', `/v1/dns/zones/${zoneId}/records`, { name: 'taken', type: 'A', content: '192.0.2.1' })
+  await name.fill('taken.example.test')
+  await page.getByRole('button', { name: 'Create source' }).click()
+  await host.getByText('already has A records. Set “Replace address records that already exist” to true').waitFor()
+
   // Names in the zones are suggested.
   await name.fill('home.ex')
   await page.locator('datalist option[value="home.example.test"]').waitFor({ state: 'attached' })
   await name.fill('home.example.test')
   await page.getByRole('button', { name: 'Create source' }).click()
   const shown = page.getByRole('dialog', { name: 'Copy the token' })
+  // The configurations contain the token while it is known.
+  await shown.getByLabel('Client').selectOption('ddclient3')
+  const configuration = await shown.getByRole('figure').last().textContent()
   const token = await takeSecret(shown)
   expect(token).toMatch(/^bw_ddns_/)
+  expect(configuration).toContain(`password='${token}'`)
   await page.getByRole('heading', { level: 1, name: 'Home router' }).waitFor()
   await page.getByText('No report has been received yet.').waitFor()
+  await page.getByLabel('Client', { exact: true }).selectOption('ddclient3')
+  await page.locator('pre', { hasText: "password='{{TOKEN}}'" }).waitFor()
 
   // The open page follows what the client reports.
   expect(await report(token, 'myip=203.0.113.7')).toBe('good 203.0.113.7\n')

@@ -20,7 +20,7 @@ import {
 import { readSuffix } from './addresses'
 import { typesOf } from './drive'
 import type { DynamicIpHostInput } from './shapes'
-import { dynamicIpHosts } from './tables'
+import { dynamicIpHosts, dynamicIps } from './tables'
 import { hostsOfSources, relativeName, type HostRow, type SourceRow } from './view'
 
 /**
@@ -173,8 +173,14 @@ function suffixProblems(source: SourceRow, { mode, suffix6, families }: DynamicI
 async function refuseDrivenElsewhere(tx: Tx, source: SourceRow, hosts: readonly HostRow[]): Promise<void> {
   if (hosts.length === 0) return
   const rows = await tx
-    .select()
+    .select({
+      sourceId: dynamicIpHosts.sourceId,
+      source: dynamicIps.name,
+      zoneId: dynamicIpHosts.zoneId,
+      name: dynamicIpHosts.name,
+    })
     .from(dynamicIpHosts)
+    .innerJoin(dynamicIps, eq(dynamicIps.id, dynamicIpHosts.sourceId))
     .where(
       and(
         inArray(dynamicIpHosts.zoneId, [...new Set(hosts.map(one => one.zoneId))]),
@@ -189,7 +195,7 @@ async function refuseDrivenElsewhere(tx: Tx, source: SourceRow, hosts: readonly 
   )
   if (!other) return
   const place = hosts.findIndex(one => one.name === other.name)
-  const detail = `${other.name} is a host of the dynamic IP source ${other.sourceId}. A name can have only one source.`
+  const detail = `The name ${other.name} is a host of the dynamic IP source “${other.source}”. A name can have only one source.`
   throw new Problem('already_driven', detail, {
     errors: [{ pointer: `#/hosts/${place}/name`, code: 'already_driven', detail }],
     fields: { dynamic_ip_id: other.sourceId },

@@ -1,8 +1,9 @@
 import { useState } from 'react'
 import type { DynamicIpClientConfigView } from '../../../features/dynamic-ips/configs/shapes'
 import type { Page } from '../../client'
-import { Code } from '../../parts/code'
+import { Code, CopyableText } from '../../parts/code'
 import { Select } from '../../parts/input'
+import { Facts } from '../../parts/page'
 import { TextWithCode } from '../../parts/text-with-code'
 import { useOne } from '../../queries'
 
@@ -12,6 +13,9 @@ export function ClientConfigs({ id, token }: { id: string; token?: string | null
   const [selected, setSelected] = useState('')
   const shown = rows.find(one => one.client === selected) ?? rows[0]
   if (!shown) return null
+  const withToken = (text: string) => (token ? text.replaceAll('{{TOKEN}}', token) : text)
+  // Values of fields, instead of files.
+  const values = shown.files.filter(one => one.language === 'text' && !one.content.includes('\n'))
   return (
     <div className="flex flex-col gap-3">
       <Select
@@ -28,9 +32,14 @@ export function ClientConfigs({ id, token }: { id: string; token?: string | null
           </li>
         ))}
       </ol>
-      {shown.files.map(({ name, content }) => (
-        <Code key={name} label={name} text={token ? content.replaceAll('{{TOKEN}}', token) : content} wrap />
-      ))}
+      {values.length > 0 && (
+        <Facts rows={values.map(one => [one.name, <CopyableText text={withToken(one.content)} label={one.name} />])} />
+      )}
+      {shown.files
+        .filter(one => !values.includes(one))
+        .map(({ name, content }) => (
+          <Code key={name} label={name} text={withToken(content)} wrap />
+        ))}
       {shown.notes.map(note => (
         <p key={note} className="text-[13px] text-muted wrap-anywhere">
           <TextWithCode text={note} />

@@ -35,6 +35,8 @@ export const hostBody = ({ name, zone_id, families, mode, suffix6, ttl, adopt }:
   ...(adopt && { adopt }),
 })
 
+const adoptLabel = 'Replace address records that already exist'
+
 const modes = { address: 'The reported address', prefix: 'An address in the reported IPv6 prefix' }
 
 const familyChoices = [
@@ -82,6 +84,8 @@ interface HostFieldsProps {
 
 function HostFields({ at, host, onChange, onRemove }: HostFieldsProps) {
   const field = (name: string) => ({ name: `hosts.${at}.${name}`, reads: [] })
+  // Errors of the hostname name it.
+  useField({ ...field('adopt'), label: adoptLabel })
   return (
     <li>
       <fieldset aria-label={`Host ${at + 1}`} className="flex min-w-0 flex-col gap-3 rounded-md border border-line p-3">
@@ -116,7 +120,7 @@ function HostFields({ at, host, onChange, onRemove }: HostFieldsProps) {
         </div>
         <div className="flex items-start justify-between gap-3">
           <Checkbox multiline checked={host.adopt} onCheck={adopt => onChange({ adopt })}>
-            Replace address records that already exist
+            {adoptLabel}
           </Checkbox>
           <Button small kind="quiet" icon={X} aria-label={`Remove host ${at + 1}`} onClick={onRemove}>
             Remove

@@ -64,7 +64,7 @@ function Tile({ title, to, total, states, parameter, labels = {} }: TileProps) {
     .filter(([, count]) => count > 0)
     .sort(([a], [b]) => worstFirst.indexOf(toneOf(a)) - worstFirst.indexOf(toneOf(b)))
   return (
-    <section className="min-h-28 min-w-0 rounded-lg border border-line bg-surface p-4">
+    <section className="min-h-28 min-w-0 rounded-lg last:odd:col-span-2 border border-line bg-surface p-4">
       <h2 className="text-[13px] font-medium text-muted">
         <Link to={to} className="inline-block min-h-6 hover:text-ink hover:underline">
           {title}

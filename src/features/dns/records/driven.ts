@@ -152,7 +152,10 @@ function takeoverFailure(
   const fqdn = fqdnOf(name, zone.name)
   const alias = ['CNAME', 'ALIAS'].find(one => before.has(rrsetKey({ name, type: one })))
   if (alias)
-    return { code: 'dns_rule', detail: `${fqdn} has ${alias} records, so it can’t have ${type} records (RFC 1034 3.6.2).` }
+    return {
+      code: 'dns_rule',
+      detail: `The name ${fqdn} has ${alias} records, so it can’t have ${type} records (RFC 1034 3.6.2).`,
+    }
   const row = before.get(rrsetKey({ name, type }))?.row
   if (!row || row.drivenBy === driver) return null
   if (row.drivenBy !== null)
@@ -160,7 +163,10 @@ function takeoverFailure(
   if (row.locked) return { code: 'locked', detail: `The ${type} records of ${fqdn} are locked.` }
   return adopts
     ? null
-    : { code: 'record_exists', detail: `${fqdn} already has ${type} records. Set \`adopt\` to true to replace their values.` }
+    : {
+        code: 'record_exists',
+        detail: `The name ${fqdn} already has ${type} records. Set \`adopt\` to true to replace their values.`,
+      }
 }
 
 /** Finds names whose records a source can’t set, before it is saved. */
