@@ -38,7 +38,8 @@ const tcpOptions = Shape({
   tls: Type.Optional(
     Words(['none', 'implicit', 'starttls'], {
       default: 'none',
-      description: 'TLS mode: `implicit` starts TLS right after connecting, `starttls` after the step with `starttls`.',
+      description:
+        'TLS mode: `implicit` starts TLS right after connecting, `starttls` during the conversation, after the step with `"starttls": true`.',
     }),
   ),
   ...grouped('Conversation', {

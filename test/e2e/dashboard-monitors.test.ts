@@ -197,7 +197,7 @@ test('a server with a certificate that isn’t trusted is monitored over HTTPS, 
   const target = `127.0.0.1:${secure.port}`
   const page = await ui.open('/monitors/new')
   await page.getByLabel('Target', { exact: true }).fill(target)
-  const note = page.getByRole('note').filter({ hasText: 'Checks fail until it is trusted.' })
+  const note = page.getByRole('note').filter({ hasText: 'Checks fail until the certificate is trusted.' })
   await note.getByLabel('Don’t verify the certificate').check()
   await page.getByLabel('TLS certificate').check()
   await expectClean(page)
@@ -278,6 +278,7 @@ test('a monitor is created in a group, and the list shows it there', async () =>
   await page.getByRole('heading', { level: 1, name: 'front door' }).waitFor()
   await page.getByRole('link', { name: 'Front', exact: true }).click()
   await page.getByRole('row', { name: /front door/ }).waitFor()
+  await page.getByText('Any member is down', { exact: true }).waitFor()
   await expectClean(page)
   await page.goto(`${ui.hub.url}/monitors?by=group`)
   await page.getByRole('button', { name: 'Expand Front' }).click()

@@ -69,6 +69,9 @@ test('the getting started steps are checked off live, and can be hidden', async 
     schedule: { kind: 'period', period_seconds: 3600, grace_seconds: 60 },
   })
   await page.getByText('2 of 5 done').waitFor()
+  await page.getByRole('button', { name: 'Add a DNS zone' }).click()
+  await page.getByRole('dialog', { name: 'Create zone' }).waitFor()
+  await page.keyboard.press('Escape')
   await ui.api('POST', '/v1/dns/zones', { name: 'example.com' })
   await page.getByText('3 of 5 done').waitFor()
   await ui.api('POST', '/v1/invitations', { email: 'grace@example.com', role: 'member' })

@@ -107,7 +107,7 @@ function ChannelPage({ resource: channel }: { resource: NotificationChannelView 
         )}
         {channel.status === 'unverified' && !channel.failing && (
           <p className="rounded-lg border border-line bg-warn-soft p-4 text-warn">
-            No message has been sent with these settings yet. Send a test message to check that the channel works.
+            No message has been sent since these settings were saved. Send a test message to check that the channel works.
           </p>
         )}
         <MailServerWarning {...channel} />

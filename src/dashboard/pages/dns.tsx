@@ -16,7 +16,7 @@ const states = {
   pending: 'Pending',
   error: 'Error',
   unmanaged: 'Unmanaged records',
-  synced: 'Synced',
+  synced: 'Served or synced',
 }
 
 /** List of zones with their providers and sync states. */

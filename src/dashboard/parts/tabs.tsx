@@ -20,7 +20,7 @@ export function Tabs({ label, tabs }: TabsProps) {
     <nav
       ref={row}
       aria-label={label}
-      className="relative mb-4 flex gap-1 overflow-x-auto border-b border-line max-sm:mask-r-from-90% max-sm:pr-10"
+      className="relative mb-4 flex gap-1 overflow-x-auto overflow-y-hidden border-b border-line max-sm:mask-r-from-90% max-sm:pr-10"
     >
       {tabs.map(tab => (
         <Link

@@ -6,5 +6,5 @@ export function ChannelStatus({ channel }: { channel: NotificationChannelView })
   if (channel.status === 'disabled') return <Status status="disabled" label="disabled automatically" />
   if (!channel.active) return <Status status="inactive" />
   if (channel.failing) return <Status status="failing" />
-  return channel.status === 'unverified' ? <Status status="unverified" /> : <Status status="enabled" label="healthy" />
+  return <Status status={channel.status} />
 }

@@ -22,8 +22,10 @@ export function SchedulePreview() {
       <p className="mb-1 font-medium">Next times ({timezone || 'UTC'})</p>
       {error ? (
         <p className="text-bad">{error.errors[0]?.detail ?? error.message}</p>
+      ) : !isComplete ? (
+        <p className="text-muted">Enter an expression to see when pings are expected.</p>
       ) : (
-        <TimeList times={isComplete ? (data?.due_at ?? []) : []} format={at => formatIn(timezone, at)} />
+        <TimeList times={data?.due_at ?? []} format={at => formatIn(timezone, at)} />
       )}
     </section>
   )

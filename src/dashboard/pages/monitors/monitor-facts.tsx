@@ -7,6 +7,7 @@ import { severityLabels } from '../../parts/severity'
 import { Tags } from '../../parts/status'
 import { RelativeTime, formatDate, formatDuration, useNow } from '../../parts/time'
 import { useOne } from '../../queries'
+import { groupRuleOf } from './group-rules'
 
 /** The settings of a monitor, and details of its last check. */
 export function MonitorFacts({ monitor }: { monitor: MonitorView }) {
@@ -25,7 +26,7 @@ export function MonitorFacts({ monitor }: { monitor: MonitorView }) {
         title="Monitor"
         facts={[
           ['Type', type?.title],
-          isGroup ? null : ['Target', <Target text={monitor.target} />],
+          isGroup ? ['Down when', groupRuleOf(monitor)] : ['Target', <Target text={monitor.target} />],
           isGroup ? null : ['Last check', <RelativeTime at={lastCheckAt} />],
           monitor.next_check_at === null ? null : ['Next check', <RelativeTime at={monitor.next_check_at} past="due now" />],
           [isGroup ? 'Degraded after' : 'Interval', seconds(monitor.interval_seconds)],

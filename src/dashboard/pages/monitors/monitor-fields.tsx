@@ -4,9 +4,9 @@ import { IncidentFields } from '../../parts/channels-field'
 import { Columns, ListField, NumberField, SelectField, TextareaField, TextField, useForm } from '../../parts/form'
 import { OptionFields, OptionGroups, schemasOf } from '../../parts/option-fields'
 import { PickField } from '../../parts/pick-field'
-import { TextWithCode } from '../../parts/text-with-code'
 import { ConditionsField } from './conditions-field'
 import { ExpectationFields } from './expectation-fields'
+import { groupRules } from './group-rules'
 import { hasExpectation } from './monitor-values'
 
 interface MonitorFieldsProps {
@@ -26,7 +26,7 @@ export function MonitorFields({ type, id, secretsSet, children }: MonitorFieldsP
   const options = { schemas: schemasOf(type.options), secrets: type.secrets, ...(secretsSet && { secretsSet }) }
   return (
     <>
-      {isGroup ? <GroupFields type={type} id={id} /> : <OptionFields {...options} />}
+      {isGroup ? <GroupFields id={id} /> : <OptionFields {...options} />}
       {hasExpectation(type) && <ExpectationFields />}
       <Advanced>
         {!isGroup && (
@@ -154,17 +154,12 @@ export function NameFields({ type, placeholder = '' }: { type: MonitorTypeView |
   )
 }
 
-function GroupFields({ type, id }: { type: MonitorTypeView; id: string | undefined }) {
+function GroupFields({ id }: { id: string | undefined }) {
   const { values } = useForm()
   return (
     <>
       <PickField list="/monitors" name="options.members" label="Members" hint="Members can be groups, too." exclude={id} />
-      <SelectField
-        name="options.rule"
-        label="Down when"
-        hint={<TextWithCode text={schemasOf(type.options).rule?.description ?? ''} />}
-        choices={{ any: 'Any member is down', all: 'All members are down', percent: 'A percentage of members is down' }}
-      />
+      <SelectField name="options.rule" label="Down when" choices={groupRules} />
       {values['options.rule'] === 'percent' && (
         <NumberField name="options.percent" label="Percentage" unit="%" min={1} max={100} />
       )}

@@ -3,7 +3,7 @@ import { formatLatency, formatDuration } from '../../parts/time'
 
 /** The status of a monitor, as a sentence. @param now ms since the epoch */
 export function statusSentence(monitor: MonitorView, now: number): string {
-  const duration = formatDuration(Math.max(0, now - new Date(monitor.status_since_at).getTime()))
+  const duration = formatDuration(Math.max(1000, now - new Date(monitor.status_since_at).getTime()))
   const latencyMs = monitor.last_result?.latency_ms
   const response = latencyMs === null || latencyMs === undefined ? '' : `, responds in ${formatLatency(latencyMs)}`
   const error = monitor.last_result?.error?.message

@@ -108,7 +108,7 @@ interface CertificateErrorProps {
 export const CertificateError = ({ suggestion, isIgnored, onIgnore }: CertificateErrorProps) =>
   suggestion?.certificate_error !== undefined && (
     <div role="note" className="flex flex-wrap items-center gap-x-4 gap-y-1 rounded-md bg-warn-soft p-3 text-warn">
-      <p>{suggestion.certificate_error} Checks fail until it is trusted.</p>
+      <p>{suggestion.certificate_error} Checks fail until the certificate is trusted.</p>
       <Checkbox checked={isIgnored} onCheck={onIgnore}>
         Don’t verify the certificate
       </Checkbox>

@@ -17,7 +17,7 @@ export function Counts({ overview: { monitors, heartbeats, dns, dynamic_ips: sou
           total={dns.zones.total}
           states={dns.zones.by_state}
           parameter="state"
-          labels={{ unmanaged: 'with unmanaged records' }}
+          labels={{ unmanaged: 'with unmanaged records', synced: 'served or synced' }}
         />
       )}
       {sources && sources.total > 0 && (

@@ -4,6 +4,7 @@ import { useState } from 'react'
 import type { OverviewView } from '../../../features/overview/shapes'
 import { Button } from '../../parts/button'
 import { Card } from '../../parts/page'
+import { toast } from '../../parts/toast'
 import { useUpdatePreferences, usePreferences } from '../../preferences'
 import { usePerson, type Person } from '../../session'
 import { PastedTarget } from './pasted-target'
@@ -17,6 +18,8 @@ interface Step {
   description: string
   isDone: boolean
   to: string
+  /** Opens a dialog instead of the page. */
+  open?: () => void
 }
 
 /** A checklist for a new workspace. Disappears once all steps are done or the user hides it. */
@@ -61,9 +64,7 @@ export function FirstSteps({ overview }: { overview: OverviewView }) {
               <Circle className="mt-0.5 size-4 shrink-0 text-muted" aria-label="Not done" />
             )}
             <div className="min-w-0">
-              <Link to={one.to} className={`font-medium hover:underline ${one.isDone ? 'text-muted' : 'text-accent'}`}>
-                {one.title}
-              </Link>
+              <StepLink {...one} />
               {!one.isDone && <p className="text-[13px] text-muted">{one.description}</p>}
             </div>
           </li>
@@ -72,6 +73,21 @@ export function FirstSteps({ overview }: { overview: OverviewView }) {
     </Card>
   )
 }
+
+function StepLink({ title, isDone, to, open }: Step) {
+  const look = `text-left font-medium hover:underline ${isDone ? 'text-muted' : 'text-accent'}`
+  return open ? (
+    <button type="button" className={look} onClick={open}>
+      {title}
+    </button>
+  ) : (
+    <Link to={to} className={look}>
+      {title}
+    </Link>
+  )
+}
+
+const createZone = () => void import('../dns/new-zone').then(dialog => dialog.createZone(), toast.error)
 
 function stepsFor(
   { monitors, channels, heartbeats, dns, members, invitations }: OverviewView,
@@ -101,6 +117,7 @@ function stepsFor(
       description: 'Start empty, or import a zone file or a zone from a provider.',
       isDone: dns.zones.total > 0,
       to: '/dns',
+      ...(dns.zones.total === 0 && { open: createZone }),
     },
     canAdminister &&
       members &&

@@ -98,7 +98,9 @@ export function PastedTarget() {
         </span>
         {text.trim() !== '' && <ApiCall call={() => callFor(suggestions)} />}
       </div>
-      <CertificateError suggestion={suggestions[0]} isIgnored={ignoresCertificate} onIgnore={setIgnoresCertificate} />
+      <div className="mt-2 empty:hidden">
+        <CertificateError suggestion={suggestions[0]} isIgnored={ignoresCertificate} onIgnore={setIgnoresCertificate} />
+      </div>
       {send.error && <Problem error={send.error} />}
     </form>
   )

@@ -47,19 +47,26 @@ const EVERY_DAY = 0b1111111
 export function parseCalendar(expression: string, defaultTimezone: string): Calendar {
   const words = expression.trim().split(/ +/)
   if (words[0] === '') throw new ScheduleError('The calendar expression is empty.')
-  const ownZone = words.length > 1 ? parseZone(words.at(-1)!) : null
-  if (ownZone !== null) words.pop()
-  const timezone = ownZone ?? canonicalTimezone(defaultTimezone)
-  if (timezone === null) throw new ScheduleError(unknownTimezone(defaultTimezone))
+  const ownZone = words.length > 1 && /^[a-z]/i.test(words.at(-1)!) ? words.pop()! : null
+  // First, because the last word of an invalid expression, such as “every day”, is probably not a time zone.
+  const event = parseEvent(words)
+  const zone = ownZone ?? defaultTimezone
+  const timezone = canonicalTimezone(zone)
+  if (timezone === null) throw new ScheduleError(unknownTimezone(zone))
+  return { timezone, ...event }
+}
+
+/** Parses an event without time zone. A timestamp has its own. */
+function parseEvent(words: string[]): Omit<Calendar, 'timezone'> & { timezone?: string } {
   const special = SPECIALS[words[0]!.toLowerCase()]
-  if (special !== undefined && words.length === 1) return parseCalendar(special, timezone)
+  if (special !== undefined && words.length === 1) return parseEvent([special])
 
   const weekdays = /^[a-z]/i.test(words[0]!) ? parseWeekdays(words.shift()!) : EVERY_DAY
   if (words[0]?.startsWith('@')) return { ...parseTimestamp(words), weekdays }
   const date = words[0]?.includes(':') ? undefined : words.shift()
   const time = words.shift()
   if (words.length > 0) throw new ScheduleError(`Unexpected "${words.join(' ')}" after the time "${time}".`)
-  return { timezone, weekdays, ...parseDate(date), ...parseTime(time) }
+  return { weekdays, ...parseDate(date), ...parseTime(time) }
 }
 
 // "anually" and the last four entries are not in the manual, but systemd accepts them.
@@ -82,13 +89,6 @@ const SPECIALS: Record<string, string> = {
 /** The message for an unknown time zone. */
 export const unknownTimezone = (name: string): string =>
   `"${name}" is not a valid time zone. Use an IANA name such as UTC or Europe/Paris.`
-
-function parseZone(word: string): string | null {
-  if (!/^[a-z]/i.test(word)) return null
-  const zone = canonicalTimezone(word)
-  if (zone === null) throw new ScheduleError(unknownTimezone(word))
-  return zone
-}
 
 const WEEKDAYS = ['monday', 'tuesday', 'wednesday', 'thursday', 'friday', 'saturday', 'sunday']
 

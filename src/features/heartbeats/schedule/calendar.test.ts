@@ -122,7 +122,8 @@ describe('invalid calendar events', () => {
     ['Tues 10:00', '"Tues"'],
     ['Sun..Mon', 'reversed'],
     ['Mon..Wed..Fri', '"Mon..Wed..Fri"'],
-    ['10:00 Nowhere/Zone', '"Nowhere/Zone"'],
+    ['10:00 Nowhere/Zone', '"Nowhere/Zone" is not a valid time zone'],
+    ['every day', '"every" is not a weekday'],
     ['@12x', '"@12x"'],
     ['tomorrow', '"tomorrow"'],
   ])('%p is rejected with %p in the message', (expression, part) => {

@@ -25,7 +25,7 @@ export async function detectMonitors(ctx: Ctx, { target }: { target: string }): 
   const error = found?.certificateError ?? null
   const withError = (one: MonitorSuggestionView) =>
     error !== null && (one.type === 'http' || one.type === 'tls') ? { ...one, certificate_error: error } : one
-  const result = { data: data.map(one => withError({ ...one, name: suggestions[0]?.name ?? one.name })) }
+  const result = { data: data.map(withError) }
   return await change(ctx, 'monitor.detect', async () => ({ result, target: [], unchanged: true }))
 }
 

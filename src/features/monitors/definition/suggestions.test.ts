@@ -30,6 +30,10 @@ test('for a port, suggests the well-known protocol first', () => {
 test('for a name or an address, suggests several types', () => {
   expect(suggested('example.com').map(one => one.split(' ')[0])).toEqual(['http', 'icmp', 'dns', 'tls'])
   expect(suggested('192.0.2.7').map(one => one.split(' ')[0])).toEqual(['icmp', 'http', 'tls'])
+  expect(suggestMonitors('https://shop.example.com:8443/').map(one => [one.type, one.name])).toContainEqual([
+    'icmp',
+    'shop.example.com',
+  ])
   expect(suggestMonitors('ssh://bastion.example.com:2222')).toMatchObject([{ type: 'ssh', name: 'bastion.example.com:2222' }])
 })
 

@@ -31,7 +31,7 @@ export function suggestMonitors(pasted: string): MonitorSuggestionView[] {
     const validTarget = kind && targetOf(kind, target)
     if (!kind || validTarget === null || validTarget === undefined || seen.has(type)) return []
     seen.add(type)
-    return [{ type, title: kind.title, target: validTarget, name: nameOf(text) }]
+    return [{ type, title: kind.title, target: validTarget, name: nameOf(type === 'icmp' ? validTarget : text) }]
   })
 }
 

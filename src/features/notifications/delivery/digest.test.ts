@@ -28,7 +28,7 @@ test('several messages are counted by state and have the severity of the worst p
   const one = digest(
     [
       message({ severity: 'info', facts: [['Address', 'https://a.example.com/']] }),
-      message({ title: 'b is up', state: 'recovery', severity: 'critical', tags: ['b'] }),
+      message({ title: 'Resolved: b is down', state: 'recovery', severity: 'critical', tags: ['b'] }),
       message({ title: 'a token expires', text: '', state: 'information' }),
     ],
     false,
@@ -36,18 +36,18 @@ test('several messages are counted by state and have the severity of the worst p
   expect(one).toMatchObject({
     state: 'problem',
     severity: 'info',
-    title: '1 problem, 1 recovery, 1 update',
+    title: '1 problem, 1 resolved, 1 update',
     acknowledgeLink: null,
     tags: ['a', 'b'],
     facts: [
       ['Problem', 'a is down: Refused (https://a.example.com/, 2026-11-21 10:00:00 UTC)'],
-      ['Recovered', 'b is up: Refused (2026-11-21 10:00:00 UTC)'],
+      ['Resolved', 'b is down: Refused (2026-11-21 10:00:00 UTC)'],
       ['Update', 'a token expires (2026-11-21 10:00:00 UTC)'],
     ],
   })
   expect(digest([message({ state: 'recovery' }), message({ state: 'recovery' })], true)).toMatchObject({
     state: 'recovery',
-    title: 'During quiet hours: 2 recoveries',
+    title: 'During quiet hours: 2 resolved',
   })
 })
 

@@ -20,7 +20,7 @@ export function digest(messages: readonly Message[], afterQuiet: boolean, hubUrl
   const rest = messages.length - problems.length - recoveries.length
   const counts = [
     problems.length > 0 ? pluralize(problems.length, 'problems') : '',
-    recoveries.length > 0 ? pluralize(recoveries.length, 'recoveries') : '',
+    recoveries.length > 0 ? `${recoveries.length} resolved` : '',
     rest > 0 ? pluralize(rest, 'updates') : '',
   ].filter(text => text !== '')
   const decisive = problems.length > 0 ? problems : messages
@@ -63,7 +63,8 @@ const maxTextLength = 200
 function lineOf({ title, text, facts, occurredAt }: Message): string {
   const reason = oneLine(text, maxTextLength).replace(/\.$/, '')
   const address = facts.find(([name]) => name === addressFact)?.[1]
-  return `${title}${reason && `: ${reason}`} (${address ? `${address}, ` : ''}${formatUtcSecond(occurredAt)})`
+  // The label says so already.
+  return `${title.replace(/^Resolved: /, '')}${reason && `: ${reason}`} (${address ? `${address}, ` : ''}${formatUtcSecond(occurredAt)})`
 }
 
-const labels = { problem: 'Problem', recovery: 'Recovered', information: 'Update' } as const
+const labels = { problem: 'Problem', recovery: 'Resolved', information: 'Update' } as const
