@@ -29,6 +29,7 @@ export async function importZone(
   query: ImportQuery,
 ): Promise<ZoneImportResult> {
   const zone = await zoneOf(ctx.hub.read, ctx, id)
+  if (bytes.length === 0) throw invalid([{ pointer: '#', code: 'required', detail: 'must be a zone file or a JSON export.' }])
   const parsed = mediaType === jsonType ? await readDocument(bytes, zone) : await readFile(textOfFile(bytes), zone)
   return await applyImport(ctx, id, parsed, query, { action: 'dns.zone.import', notePointer: '#/query/note' })
 }
