@@ -123,7 +123,7 @@ export const registry = {
     table: 'dns_zones',
     area: 'dns',
     path: '/dns/zones',
-    alsoIn: ['/dns/records', '/overview'],
+    alsoIn: ['/dns/records', '/dynamic-ips', '/overview'],
     page: '/dns/zones/$id',
     namedBy: ['name'],
     limit: 'dns_zones',

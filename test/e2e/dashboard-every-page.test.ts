@@ -204,7 +204,7 @@ describe.skipIf(isRepeated)('every page', () => {
 
 const lists = [
   ...['/monitors', '/heartbeats', '/incidents?status=all', '/maintenance?view=list', '/channels'],
-  ...['/dns', '/dns/records', '/dns/providers', '/dns/templates', '/webhooks', '/webhooks/deliveries'],
+  ...['/dns', '/dns/records', '/dns/providers', '/dns/templates', '/dynamic-ips', '/webhooks', '/webhooks/deliveries'],
   ...['/events', '/tokens', '/actions', '/audit', '/members'],
 ]
 

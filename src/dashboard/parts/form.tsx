@@ -68,6 +68,8 @@ export interface FormProps<Result> {
   send?: SendOptions<Result> | ((call: Call) => Promise<unknown>)
   /** Label of the submit button. */
   submitLabel: string
+  /** Whether what it sends is destructive. */
+  danger?: boolean
   onCancel?: () => void
   /** A full-width button and no “View as API call”, for the sign-in pages. */
   plain?: boolean
@@ -87,6 +89,7 @@ export function Form<Result>({
   prepare,
   send,
   submitLabel,
+  danger,
   onCancel,
   plain,
   resets,
@@ -170,7 +173,7 @@ export function Form<Result>({
             </div>
           )}
           {onCancel && <Button onClick={onCancel}>Cancel</Button>}
-          <Button kind="primary" type="submit" disabled={isSending} className={plain ? 'w-full' : ''}>
+          <Button kind={danger ? 'danger' : 'primary'} type="submit" disabled={isSending} className={plain ? 'w-full' : ''}>
             {submitLabel}
           </Button>
         </div>

@@ -37,7 +37,7 @@ export const hostBody = ({ name, zone_id, families, mode, suffix6, ttl, adopt }:
 
 const adoptLabel = 'Replace address records that already exist'
 
-const modes = { address: 'The reported address', prefix: 'An address in the reported IPv6 prefix' }
+const modes = { address: 'The reported address', prefix: 'In the reported IPv6 prefix' }
 
 const familyChoices = [
   ['', 'Same as the source'],

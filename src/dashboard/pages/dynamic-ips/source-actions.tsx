@@ -56,6 +56,7 @@ export function SourceActions({ source }: { source: DynamicIpView }) {
       title: `Delete ${name}?`,
       description: 'This deletes its history, and its token stops working immediately. This can’t be undone.',
       submitLabel: 'Delete source',
+      danger: true,
       initial: { records: 'keep' },
       call: ({ records }) => ({ method: 'DELETE', path, query: { records: String(records) } }),
       send: { toast: `${name} deleted`, invalidates, onSuccess: () => void navigate({ to: '/dynamic-ips' }) },
@@ -63,7 +64,8 @@ export function SourceActions({ source }: { source: DynamicIpView }) {
         <SelectField
           name="records"
           label="Records of its hosts"
-          choices={{ keep: 'Keep them with the last address, to edit manually', delete: 'Delete them' }}
+          hint="Records that you keep have the last address, and can be edited."
+          choices={{ keep: 'Keep them', delete: 'Delete them' }}
         />
       ),
     })
