@@ -102,7 +102,7 @@ describe('a demo', () => {
     expect(windows.map((one: any) => one.status)).toEqual(expect.arrayContaining(['in_progress', 'scheduled']))
   })
 
-  test('has a zone with drift and a rejected record, and a zone with changes by several people', async () => {
+  test('has a zone with drift and a rejected record, and a zone with changes by several people and two routers', async () => {
     const zone = async (name: string) => (await get(`/v1/dns/zones?name=${name}`)).data[0]
     const shared = await zone('kestrel-cdn.example')
     expect(shared.synced).toBe(false)
@@ -112,7 +112,9 @@ describe('a demo', () => {
     const own = await zone('kestrel.example')
     const history = (await get(`/v1/dns/zones/${own.id}/history?limit=100`)).data
     expect(history.length).toBeGreaterThan(12)
-    expect(new Set(history.map((one: any) => one.actor.name)).size).toBe(4)
+    expect(new Set(history.map((one: any) => one.actor.name)).size).toBe(6)
+    const routers = (await get('/v1/dynamic-ips?sort=name')).data
+    expect(routers.map((one: any) => one.status)).toEqual(['fresh', 'stale'])
     const bindings = (await get('/v1/dns/template-bindings')).data
     expect(new Set(bindings.map((one: any) => one.state))).toContain('outdated')
     const dnsPort = /^The name server is listening on \S+:(\d+)$/m.exec(demo.output.out)![1]!
