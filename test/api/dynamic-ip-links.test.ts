@@ -3,6 +3,7 @@ import { record } from '../../src/core/change'
 import { confirmLinks } from '../../src/features/dynamic-ips/links'
 import { FirewallDouble } from '../support/firewall-double'
 import { world, type World } from '../support/world'
+import { createZone } from '../support/zones'
 
 async function scene(): Promise<{ w: World; firewalls: FirewallDouble; id: string; path: string }> {
   const w = await world()
@@ -49,6 +50,49 @@ test('a rule gets the current addresses first, and loses the old ones after the 
   // What others added stays when the link ends.
   expect((await w.acme.call('DELETE', `${path}/${created.id}`)).status).toBe(204)
   expect(firewalls.rules.get('fw_1 ssh')!.sources).toEqual(['192.0.2.1/32'])
+})
+
+test('hosts and rules follow the new prefix of a FRITZ!Box together', async () => {
+  const { w, firewalls } = await scene()
+  const zone = await createZone(w.acme)
+  const names = ['nas', 'tv', 'printer']
+  const { id, secret } = (
+    await w.acme.call('POST', '/v1/dynamic-ips', {
+      name: 'FRITZ!Box',
+      hosts: [
+        { name: 'home.example.com' },
+        ...names.map((name, n) => ({ name: `${name}.example.com`, mode: 'prefix', suffix6: `0:0:0:1::${n + 1}` })),
+      ],
+    })
+  ).body
+  await w.acme.call('POST', `/v1/dynamic-ips/${id}/firewall-links`, { ...link, families: ['ipv6'], ipv6: 'prefix' })
+  const report = async (n: number) => {
+    const prefix = `2001:db8:${n}:${n}00::`
+    const query = `hostname=home.example.com&myipv6=${prefix}1&ip6lanprefix=${prefix}/56`
+    const headers = { authorization: `Basic ${btoa(`any:${secret}`)}`, 'user-agent': 'Fritz!Box DDNS/1.0.1' }
+    const response = await w.app.handle(new Request(`http://localhost:8484/nic/update?${query}`, { headers }))
+    expect(await response.text()).toBe(`good ${prefix}1\n`)
+  }
+  await report(1)
+  const serialOf = async () => (await w.acme.call('GET', `/v1/dns/zones/${zone.id}`)).body.serial
+  const serial = await serialOf()
+  await w.emitted()
+  await report(2)
+  expect(await serialOf()).toBe(serial + 1)
+  expect((await w.emitted()).toSorted()).toEqual(['dns.records_changed', 'dynamic_ip.changed'])
+  const { hosts } = (await w.acme.call('GET', `/v1/dynamic-ips/${id}`)).body
+  expect(hosts.map((one: any) => one.records[0].content)).toEqual([
+    '2001:db8:2:200::1',
+    '2001:db8:2:201::1',
+    '2001:db8:2:201::2',
+    '2001:db8:2:201::3',
+  ])
+  const networks = () => firewalls.rules.get('fw_1 ssh')!.sources!.slice(1)
+  expect(networks()).toEqual(['2001:db8:1:100::/56', '2001:db8:2:200::/56'])
+  await w.advance(119_999)
+  expect(networks()).toHaveLength(2)
+  await w.advance(1)
+  expect(networks()).toEqual(['2001:db8:2:200::/56'])
 })
 
 test('a link is pending until a slow firewall has the change, and paused after many changes', async () => {
