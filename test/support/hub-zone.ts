@@ -62,7 +62,7 @@ export async function hubAt(under: HubUnderTest, w: World): Promise<(more?: obje
   if (account && account.status !== 201) throw new Error(account.text)
   // The clock stands still, so requests above the rate limit would wait forever.
   const kind = providerKindOf(under.kind)
-  if (kind) kind.caps = { ...kind.caps, pace: undefined }
+  if (kind?.caps.pace) kind.caps = { ...kind.caps, pace: undefined }
   return async (more = {}) => {
     const name = await under.makeZone()
     if (!account) {

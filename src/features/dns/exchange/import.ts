@@ -29,13 +29,13 @@ export async function importZone(
   query: ImportQuery,
 ): Promise<ZoneImportResult> {
   const zone = await zoneOf(ctx.hub.read, ctx, id)
-  if (bytes.length === 0) throw invalid([{ pointer: '#', code: 'required', detail: 'must be a zone file or a JSON export.' }])
   const parsed = mediaType === jsonType ? await readDocument(bytes, zone) : await readFile(textOfFile(bytes), zone)
   return await applyImport(ctx, id, parsed, query, { action: 'dns.zone.import', notePointer: '#/query/note' })
 }
 
-/** @throws Problem 422 if the file isn’t UTF-8 */
+/** @throws Problem 422 if the file is empty or isn’t UTF-8 */
 function textOfFile(file: Uint8Array): string {
+  if (file.length === 0) throw invalid([{ pointer: '#', code: 'required', detail: 'must be a zone file or a JSON export.' }])
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(file)
   } catch {
