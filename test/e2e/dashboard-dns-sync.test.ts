@@ -110,12 +110,12 @@ test('entries that are no record sets are listed, and so is the time when a prov
   double.trouble = request => (request.startsWith('PATCH') ? { status: 429, headers: { 'retry-after': '600' } } : null)
   const rrsets = [{ name: 'new', type: 'A', ttl: 300, records: [{ content: '192.0.2.1' }] }]
   await ui.api('PUT', `/v1/dns/zones/${zone.id}/rrsets`, { rrsets })
-  await page.getByText('may be changed again at').waitFor()
+  await page.getByText('Changes resume at').waitFor()
   await expectClean(page)
   double.trouble = () => null
 
   await page.goto(`${ui.hub.url}/dns/zones/${zone.id}/settings`)
-  await page.getByText('may be changed again at').first().waitFor()
+  await page.getByText('Changes resume at').first().waitFor()
   await expectClean(page)
 }, 60_000)
 

@@ -160,7 +160,7 @@ test('the token is rotated with a grace period and revoked', async () => {
   }
   const first = await rotate('0')
   const second = await rotate('3600')
-  await page.getByText(/Valid, ends in/).waitFor()
+  await page.getByText(/Expires in/).waitFor()
   for (const token of [first, second]) expect(await report(token, 'myip=203.0.113.8')).toMatch(/^(?:good|nochg) /)
   await page.getByRole('button', { name: 'Revoke token' }).click()
   await dialog.getByRole('button', { name: 'Revoke token' }).click()

@@ -5,7 +5,7 @@ import { Card, Page } from '../parts/page'
 import { resourcePage } from '../parts/resource-page'
 import { SendButton } from '../parts/send-button'
 import { Status, Tags } from '../parts/status'
-import { formatDuration, RelativeTime } from '../parts/time'
+import { ElapsedTime, formatDuration, RelativeTime } from '../parts/time'
 import { usePerson } from '../session'
 import { ClientConfigs } from './dynamic-ips/client-configs'
 import { ClientFacts } from './dynamic-ips/client-facts'
@@ -64,13 +64,13 @@ function Details({ resource: source }: { resource: DynamicIpView }) {
           <Card
             title="Details"
             facts={[
-              ['Reports', source.families.map(one => familyLabels[one]).join(' and ')],
+              ['IP versions', source.families.map(one => familyLabels[one]).join(' and ')],
               ['TTL', formatDuration(source.ttl * 1000)],
               ['Stale after', source.stale_after_seconds === null ? 'Never' : formatDuration(source.stale_after_seconds * 1000)],
               ['Derived prefix', source.prefix_from_ipv6 === null ? null : `/${source.prefix_from_ipv6} of the IPv6 address`],
               ['Private addresses', source.allow_private ? 'Allowed' : 'Refused'],
               ['HTTPS', source.require_https ? 'Required' : 'Not required'],
-              ['Allowed addresses', source.allowed_cidrs.length > 0 ? source.allowed_cidrs.join(', ') : 'Any'],
+              ['Allowed client addresses', source.allowed_cidrs.length > 0 ? source.allowed_cidrs.join(', ') : 'Any'],
               ['Tags', source.tags.length > 0 && <Tags tags={source.tags} />],
               ['Notes', source.description === '' ? null : <span className="whitespace-pre-wrap">{source.description}</span>],
               ['Created', <RelativeTime at={source.created_at} />],
@@ -89,14 +89,22 @@ function Details({ resource: source }: { resource: DynamicIpView }) {
 function Attention({ source }: { source: DynamicIpView }) {
   const { canWrite } = usePerson()
   const { id, name, status, status_reason: hold } = source
-  const since = status === 'held' ? hold?.since_at : source.last_seen_at
   return (
     <div
       role="note"
       className={`mb-4 flex flex-wrap items-center gap-3 rounded-lg border border-line p-4 ${status === 'held' ? 'bg-bad-soft text-bad' : 'bg-warn-soft text-warn'}`}
     >
       <p className="min-w-0 grow basis-60 wrap-anywhere">
-        {statusText(source)} {status === 'held' ? 'Held since' : 'Last report'}: <RelativeTime at={since} />.
+        {statusText(source)}{' '}
+        {hold ? (
+          <>
+            Held for <ElapsedTime at={hold.since_at} />.
+          </>
+        ) : (
+          <>
+            Last report: <RelativeTime at={source.last_seen_at} />.
+          </>
+        )}
       </p>
       {status === 'held' && canWrite && (
         <SendButton call={{ method: 'POST', path: `/dynamic-ips/${id}/resume` }} send={{ toast: `${name} resumed`, invalidates }}>

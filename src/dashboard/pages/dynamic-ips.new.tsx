@@ -10,7 +10,7 @@ export default function NewDynamicIp() {
       page="/dynamic-ips/$id"
       path="/dynamic-ips"
       invalidates={['/dynamic-ips', '/overview']}
-      description="Select the hosts whose DNS records follow the address of your router. You then get a token for the router."
+      description="Enter the hosts whose DNS records follow the address of your router. You then get a token for the router."
       initial={sourceValues(null)}
       bodyOf={values => sourceBody(values, null)}
       onCreated={showToken}

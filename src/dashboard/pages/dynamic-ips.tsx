@@ -64,7 +64,7 @@ export default function DynamicIps() {
       ]}
       empty={{
         icon: Router,
-        text: 'For connections whose IP address changes, such as at home: your router reports its address with a dynamic DNS client, and the DNS records of your hosts follow it.',
+        text: 'For internet connections whose IP address changes, such as a home connection: your router reports its address with a dynamic DNS client, and the DNS records of your hosts follow it.',
       }}
     />
   )

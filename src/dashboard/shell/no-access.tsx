@@ -28,8 +28,8 @@ export function SuspendedWorkspace({ person, workspace }: { person: Person; work
       </h1>
       <p className="mt-2 wrap-anywhere">{workspace.suspension_reason}</p>
       <p className="mt-2 mb-4 text-muted">
-        Since <RelativeTime at={workspace.suspended_at} />. No data was deleted. Contact the operator of this installation to
-        restore access.
+        It was suspended <RelativeTime at={workspace.suspended_at} />. No data was deleted. Contact the operator of this
+        installation to restore access.
       </p>
       <div className="flex flex-col gap-2">
         {others.map(one => (

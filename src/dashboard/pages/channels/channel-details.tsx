@@ -22,9 +22,9 @@ const textOf = (value: unknown): string =>
         : String(value)
 
 const exceptions = {
-  critical: 'Critical notifications',
-  warning: 'Warnings and critical notifications',
-  info: 'All notifications',
+  critical: ', except critical notifications',
+  warning: ', except warnings and critical notifications',
+  info: '. No effect: all notifications are exempt',
 }
 const daysText = (days: readonly (keyof typeof dayLabels)[]): string =>
   days.length === 7 ? 'Every day,' : days.map(one => dayLabels[one]).join(', ')
@@ -61,7 +61,7 @@ export function ChannelDetails({ channel }: { channel: NotificationChannelView }
             'Quiet hours',
             quiet &&
               `${daysText(quiet.days)} ${formatTimeOfDay(quiet.from)} to ${formatTimeOfDay(quiet.to)}, ${quiet.timezone}${
-                quiet.except_severity === null ? '' : `, except ${exceptions[quiet.except_severity].toLowerCase()}`
+                quiet.except_severity === null ? '' : exceptions[quiet.except_severity]
               }`,
           ],
           ['Grouping', channel.group_seconds === 0 ? 'Off' : `Within ${formatDuration(channel.group_seconds * 1000)}`],

@@ -98,6 +98,6 @@ function Import({ zone, text: pasted }: { zone: ZoneView; text: string }) {
 }
 
 const modes = [
-  ['merge', 'Merge: replace only the record sets in the file'],
-  ['replace', 'Replace the whole zone: delete records that are not in the file'],
+  ['merge', 'Merge: replace only record sets that the file also has'],
+  ['replace', 'Replace the whole zone: delete records that the file doesn’t have'],
 ] as const

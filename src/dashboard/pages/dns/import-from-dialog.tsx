@@ -61,8 +61,8 @@ function ImportFrom({ zone }: { zone: ZoneView }) {
             name="mode"
             label="Import mode"
             choices={{
-              merge: 'Merge: replace only the record sets at the server',
-              replace: 'Replace the whole zone: delete records that are not at the server',
+              merge: 'Merge: replace only record sets that the server also has',
+              replace: 'Replace the whole zone: delete records that the server doesn’t have',
             }}
           />
         </>

@@ -84,7 +84,7 @@ function NewZone() {
           <ListField
             name="nameservers"
             label="Name servers"
-            hint="Hostnames for the NS records. Default: the name servers of the installation or, if none are set, ns1 in the zone with the IP address in the base URL of the hub, or 127.0.0.1."
+            hint="Hostnames for the NS records. Default: the name servers set for the installation. If none are set: ns1 in this zone, with the IP address from the URL of the hub, or 127.0.0.1 if the URL contains a hostname."
           />
           <NumberField
             name="default_ttl"

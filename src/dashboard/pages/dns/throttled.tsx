@@ -7,7 +7,7 @@ export function Throttled({ target: { throttled_until } }: { target: Pick<Target
   if (throttled_until === null || Date.parse(throttled_until) <= now) return null
   return (
     <span className="text-[13px] text-warn">
-      Rate limited; may be changed again at <time dateTime={throttled_until}>{formatTime(throttled_until)}</time>
+      Rate limited. Changes resume at <time dateTime={throttled_until}>{formatTime(throttled_until)}</time>.
     </span>
   )
 }

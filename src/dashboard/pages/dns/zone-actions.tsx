@@ -71,7 +71,7 @@ const forceRefresh = (path: string) =>
   openForm({
     title: 'Refresh and accept deletions',
     description:
-      'A refresh is rejected if a provider returns no records, or fewer than half as many as before. Accept the result if they were deleted there on purpose.',
+      'A refresh is rejected if a provider returns no records, or fewer than half as many as before. Accept the result if the missing records were deleted at the provider on purpose.',
     submitLabel: 'Refresh and accept',
     initial: { note: '' },
     call: ({ note }) => ({ method: 'POST', path: `${path}/refresh`, body: { force: true, note } }),

@@ -21,7 +21,8 @@ export function ZoneSyncStatus({ zone }: { zone: ZoneView }) {
               <Status status={one.state} />
               {one.stale && <Status status="late" label="stale" />}
               <span className="text-muted">
-                checked <RelativeTime at={one.checked_at} />, synced <RelativeTime at={one.last_sync_at} />
+                checked <RelativeTime at={one.checked_at} fallback="never" />, synced{' '}
+                <RelativeTime at={one.last_sync_at} fallback="never" />
               </span>
               <Throttled target={one} />
               {one.error && <span className="text-bad wrap-anywhere">{one.error.detail}</span>}

@@ -111,7 +111,7 @@ const addLink = (list: string) =>
   openForm({
     title: 'Link firewall rule',
     description:
-      'The current address of the source is added to the source addresses of an inbound rule, and follows its changes.',
+      'Adds the current address of this dynamic IP source to the allowed addresses of an inbound rule, and updates it when it changes.',
     initial: { firewall_id: '', rule_id: '', ...defaults },
     call: values => ({ method: 'POST', path: list, body: linkBody(values) }),
     send: { toast: 'Firewall rule linked', invalidates },
@@ -132,7 +132,7 @@ const linkBody = ({ firewall_id, rule_id, ...rest }: Values): Values => ({
 
 const LinkFields = () => (
   <>
-    <CheckboxesField name="families" label="Addresses" choices={familyLabels} />
+    <CheckboxesField name="families" label="IP versions" choices={familyLabels} />
     <Columns>
       <SelectField
         name="ipv6"

@@ -4,7 +4,7 @@ import { Mono } from '../../parts/code'
 import { ListCard } from '../../parts/list-card'
 import { Status, StatusIcon } from '../../parts/status'
 import { TextWithCode } from '../../parts/text-with-code'
-import { RelativeTime } from '../../parts/time'
+import { ElapsedTime } from '../../parts/time'
 
 type Host = DynamicIpView['hosts'][number]
 
@@ -14,7 +14,7 @@ export const Hosts = ({ source: { hosts } }: { source: DynamicIpView }) => (
     title="Hosts"
     rows={hosts}
     keyOf={one => one.name}
-    empty="No hosts. The address is stored, but sets no records. Edit the source to add hosts."
+    empty="No hosts. Reported addresses are stored, but no records are updated. Edit the source to add hosts."
     rowClass="flex flex-col gap-1"
   >
     {host => (
@@ -30,7 +30,7 @@ export const Hosts = ({ source: { hosts } }: { source: DynamicIpView }) => (
           </Link>
           {host.mode === 'prefix' && (
             <span className="text-[13px] text-muted">
-              In the IPv6 prefix, suffix <Mono>{host.suffix6}</Mono>
+              IPv6 prefix with suffix <Mono>{host.suffix6}</Mono>
             </span>
           )}
         </p>
@@ -55,7 +55,7 @@ const Problem = ({ problem: { detail, since_at: since } }: { problem: NonNullabl
     <span className="min-w-0 wrap-anywhere">
       <TextWithCode text={detail} />{' '}
       <span className="text-muted">
-        Since <RelativeTime at={since} />. Bailiwick keeps retrying.
+        Failing for <ElapsedTime at={since} />. Bailiwick keeps retrying.
       </span>
     </span>
   </p>

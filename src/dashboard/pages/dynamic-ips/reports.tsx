@@ -32,7 +32,7 @@ export const Reports = ({ id }: { id: string }) => (
     asSection
     path={`/dynamic-ips/${id}/updates`}
     columns={columns}
-    details={one => ({ title: `Report of ${formatDateTime(one.at)}`, content: <ReportDetails report={one} /> })}
+    details={one => ({ title: `Report from ${formatDateTime(one.at)}`, content: <ReportDetails report={one} /> })}
     refetchMs={refetchMs}
     filters={[
       {

@@ -35,13 +35,19 @@ export const sourceBody = (values: Values, before: Values | null): Values => ({
 /** The form fields of a source. */
 export const SourceFields = () => (
   <>
-    <TextField name="name" label="Name" hint="Such as the place of the router." placeholder="e.g. Office router" autoFocus />
-    <CheckboxesField name="families" label="Addresses" hint="Other reported addresses are ignored." choices={familyLabels} />
+    <TextField
+      name="name"
+      label="Name"
+      hint="For example, the location of the router."
+      placeholder="e.g. Office router"
+      autoFocus
+    />
+    <CheckboxesField name="families" label="IP versions" hint="Other reported addresses are ignored." choices={familyLabels} />
     <HostsField />
     <DurationField
       name="stale_after_seconds"
       label="Stale after"
-      hint="You get a notice if there is no report for this time. Leave empty for never: some routers only report changes."
+      hint="You get a notice if there is no report for this time. Leave empty if your router reports only changes."
     />
     <Advanced>
       <Group label="Records">
@@ -64,7 +70,7 @@ export const SourceFields = () => (
       <Group label="Restrictions">
         <ListField
           name="allowed_cidrs"
-          label="Allowed addresses"
+          label="Allowed client addresses"
           hint="Addresses or CIDR ranges that the token can be used from, such as 192.0.2.0/24. Leave empty to allow any."
         />
         <CheckboxField

@@ -39,11 +39,11 @@ export function statusText({
 }: DynamicIpView): string {
   switch (status) {
     case 'new':
-      return 'No report has been received yet. After the first one, the hosts have records.'
+      return 'No report has been received yet. The records of its hosts are created with the first report.'
     case 'fresh':
       return 'The records of its hosts follow the reported address.'
     case 'stale':
-      return `No report was received for ${formatDuration((staleAfter ?? 0) * 1000)}. The records keep the last address.`
+      return `No report for more than ${formatDuration((staleAfter ?? 0) * 1000)}. The records keep the last address.`
     case 'held':
       return `${hold!.detail} New addresses are refused until 30 minutes have passed without such a change, or until you resume the source.`
     case 'paused':

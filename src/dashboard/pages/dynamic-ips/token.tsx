@@ -63,7 +63,7 @@ export function Token({ source: { id, name, token } }: { source: DynamicIpView }
           'Old token',
           token.previous_valid_until && (
             <>
-              Valid, ends <RelativeTime at={token.previous_valid_until} />
+              Expires <RelativeTime at={token.previous_valid_until} past="now" />
             </>
           ),
         ],

@@ -94,7 +94,7 @@ export function MonitorFields({ type, id, secretsSet, children }: MonitorFieldsP
               <SelectField
                 name="quorum"
                 label="Locations until down"
-                hint="How many locations must report a failure. Requires more than one location."
+                hint="How many locations must report a failure. No effect in this version, which checks from one location."
                 choices={quorums}
               />
             )}
@@ -145,7 +145,7 @@ export function NameFields({ type, placeholder = '' }: { type: MonitorTypeView |
       <NumberField
         name="interval_seconds"
         label="Interval"
-        {...(type?.type === 'group' && { hint: 'How long the group must be degraded before this is reported.' })}
+        {...(type?.type === 'group' && { hint: 'How long the group must be degraded before it is reported as degraded.' })}
         unit="seconds"
         min={5}
         placeholder="60"

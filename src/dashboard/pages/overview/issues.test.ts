@@ -18,6 +18,20 @@ test('failing channels are named with their error, and those that are not loaded
     ['Channel Mail', 'The mail server rejected the sender.', '/channels/chan_1'],
     ['1 notification channel is failing', 'The last attempt to send a message failed.', '/channels'],
   ])
+  const disabled = (count: number) => ({
+    channels: { total: 5, disabled: count, failing: 0 },
+    webhooks: { endpoints: { total: 5, disabled: count, inactive: 0, failing: 0 }, deliveries: { failed: count, retrying: 0 } },
+  })
+  expect(
+    [1, 2].flatMap(count => issuesOf(disabled(count) as OverviewView, []).map(({ title, reason }) => [title, reason])),
+  ).toEqual([
+    ['1 webhook endpoint is disabled', 'Disabled automatically. Deliveries are held until it is enabled.'],
+    ['1 delivery failed permanently', 'In the last 24 hours. Failed deliveries can be resent.'],
+    ['1 notification channel is disabled', 'Disabled automatically. No notifications are sent until it is enabled.'],
+    ['2 webhook endpoints are disabled', 'Disabled automatically. Deliveries are held until they are enabled.'],
+    ['2 deliveries failed permanently', 'In the last 24 hours. Failed deliveries can be resent.'],
+    ['2 notification channels are disabled', 'Disabled automatically. No notifications are sent until they are enabled.'],
+  ])
 })
 
 test('sources that are stale or held are listed with their reason, and others with the problem of a host', () => {
@@ -46,6 +60,6 @@ test('sources that are stale or held are listed with their reason, and others wi
       '/dynamic-ips/dip_3',
       since_at,
     ],
-    ['Office', 'stale', 'warn', 'No report was received for 1 h. The records keep the last address.', '/dynamic-ips/dip_1', at],
+    ['Office', 'stale', 'warn', 'No report for more than 1 h. The records keep the last address.', '/dynamic-ips/dip_1', at],
   ])
 })

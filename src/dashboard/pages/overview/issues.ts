@@ -116,6 +116,8 @@ function ofSource(source: DynamicIpView): Issue {
 const found = (count: number, one: string, many: string, issue: Omit<Issue, 'id' | 'tone' | 'title' | 'hidesStatus'>): Issue[] =>
   count <= 0 ? [] : [{ ...issue, id: many, tone: toneOf(issue.state), title: pluralize(count, one, many), hidesStatus: true }]
 
+const areEnabled = (count: number): string => (count === 1 ? 'it is enabled' : 'they are enabled')
+
 function channelIssues({ disabled, failing }: NonNullable<OverviewView['channels']>, named: readonly FailingChannel[]): Issue[] {
   const of = (isDisabled: boolean) => named.filter(one => (one.status === 'disabled') === isDisabled)
   return [
@@ -124,7 +126,7 @@ function channelIssues({ disabled, failing }: NonNullable<OverviewView['channels
     // Those that are not in the list.
     ...found(disabled - of(true).length, 'notification channel is disabled', 'notification channels are disabled', {
       state: 'disabled',
-      reason: 'Disabled automatically. No notifications are sent until you enable it.',
+      reason: `Disabled automatically. No notifications are sent until ${areEnabled(disabled - of(true).length)}.`,
       to: '/channels',
     }),
     ...found(failing - of(false).length, 'notification channel is failing', 'notification channels are failing', {
@@ -145,7 +147,7 @@ function webhookIssues({ endpoints, deliveries }: NonNullable<OverviewView['webh
   return [
     ...found(endpoints.disabled, 'webhook endpoint is disabled', 'webhook endpoints are disabled', {
       state: 'disabled',
-      reason: 'Disabled automatically. Deliveries are held until it is enabled.',
+      reason: `Disabled automatically. Deliveries are held until ${areEnabled(endpoints.disabled)}.`,
       to: '/webhooks',
       search: { status: 'disabled' },
     }),
@@ -157,7 +159,7 @@ function webhookIssues({ endpoints, deliveries }: NonNullable<OverviewView['webh
     }),
     ...found(deliveries.failed, 'delivery failed permanently', 'deliveries failed permanently', {
       state: 'exhausted',
-      reason: 'In the last 24 hours. You can resend them.',
+      reason: 'In the last 24 hours. Failed deliveries can be resent.',
       to: '/webhooks/deliveries',
       search: { status: 'exhausted,expired' },
     }),

@@ -94,7 +94,7 @@ export function PastedTarget() {
           </Checkbox>
         ))}
         <span role="status" className="grow text-muted">
-          {isAsking && 'Checking what answers at this port…'}
+          {isAsking && 'Detecting the protocol on this port…'}
         </span>
         {text.trim() !== '' && <ApiCall call={() => callFor(suggestions)} />}
       </div>

@@ -50,8 +50,8 @@ export function MetadataFields({ draft, onDraft, errorAt }: MetadataFieldsProps)
         </Checkbox>
       </div>
       <p className="text-[13px] text-muted">
-        These apply to all records with the same name and type, which are deleted when they expire. Locked records are protected:
-        they can’t be deleted, and can only be changed in this form.
+        These apply to all records with the same name and type. Locked records can’t be changed or deleted until you unlock them,
+        except with this form. They are still deleted when they expire.
       </p>
     </Disclosure>
   )

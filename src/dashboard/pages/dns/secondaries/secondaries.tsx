@@ -97,7 +97,8 @@ const NotifiedSecondaries = ({ server }: { server: BuiltinProviderView }) => (
               <Status status="failing" label={one.error} />
             ) : (
               <span className="text-[13px] text-muted">
-                Last notified <RelativeTime at={one.notified_at} />, last response <RelativeTime at={one.acknowledged_at} />
+                Last notified <RelativeTime at={one.notified_at} fallback="never" />, last response{' '}
+                <RelativeTime at={one.acknowledged_at} fallback="never" />
               </span>
             )}
           </li>

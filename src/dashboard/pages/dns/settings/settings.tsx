@@ -2,6 +2,7 @@ import type { ZoneView } from '../../../../features/dns/zones/shapes'
 import { Button } from '../../../parts/button'
 import { confirm } from '../../../parts/open-dialog'
 import { Card } from '../../../parts/page'
+import { pluralize } from '../../../parts/plural'
 import { SendButton } from '../../../parts/send-button'
 import { usePerson } from '../../../session'
 import { ZoneFrame } from '../zone-frame'
@@ -42,7 +43,7 @@ function PauseOrDelete({ zone }: { zone: ZoneView }) {
       call: { method: 'DELETE', path },
       send: { toast: `Zone ${zone.unicode_name} deleted`, invalidates: ['/dns/zones'] },
       next: '/dns',
-      text: `This deletes the zone, its ${zone.record_count.toLocaleString()} records, and its history. The built-in name server stops answering for it. Records at providers are kept. This can’t be undone.`,
+      text: `This deletes the zone, its ${pluralize(zone.record_count, 'record', 'records')}, and its history. The built-in name server stops answering for it. Records at providers are kept. This can’t be undone.`,
     })
   return (
     <Card title="Pause or delete">

@@ -53,7 +53,7 @@ export function SoaForm({ zone }: { zone: ZoneView }) {
           <TextField
             name="soa.rname"
             label="Contact"
-            hint="Email address, or the same as a domain name (hostmaster.example.com)."
+            hint="Email address, also in the notation of SOA records (hostmaster.example.com)."
             mono
           />
         </Columns>

@@ -45,7 +45,7 @@ export function Targets({ zone }: { zone: ZoneView }) {
             </Link>
             <Status status={one.state} />
             <span className="text-[13px] text-muted">
-              checked <RelativeTime at={one.checked_at} />
+              checked <RelativeTime at={one.checked_at} fallback="never" />
             </span>
             {canWrite && (
               <Button small kind="danger" onClick={() => remove(one)}>

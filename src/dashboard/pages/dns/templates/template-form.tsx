@@ -28,7 +28,7 @@ export const TemplateForm = ({ call, action, ...rest }: TemplateFormProps) => (
           Values that differ between zones. Records refer to them as <code className="font-mono">{'{{name}}'}</code>;{' '}
           <code className="font-mono">{'{{zone}}'}</code>, <code className="font-mono">{'{{host}}'}</code>, and{' '}
           <code className="font-mono">{'{{fqdn}}'}</code> are always available: the zone, the name in the zone, and the full name.
-          Allowed values are for the type Choice, separated by commas. Pattern is a regular expression for the type Text.
+          Use Allowed values (separated by commas) with the type Choice, and Pattern (a regular expression) with the type Text.
         </>
       }
       fields={variableFields}
@@ -38,7 +38,7 @@ export const TemplateForm = ({ call, action, ...rest }: TemplateFormProps) => (
     <RowsField<TemplateRecord>
       name="records"
       label="Records"
-      hint="Names are relative to the host that the template is applied to (@). Values use zone file format. If a record conflicts with existing ones: Fail applies nothing, Skip keeps the existing ones, Replace deletes them, and Merge keeps both. Condition is the name of a variable: without a value for it, the record is not added. When the template is applied again, manual edits of its records are reverted, except of records that are not essential."
+      hint="Names are relative to the host that the template is applied to (@). Values use zone file format. If a record conflicts with existing ones: Fail applies nothing, Skip keeps the existing ones, Replace deletes them, and Merge keeps both. Condition is the name of a variable: without a value for it, the record is not added. When the template is applied again, manual edits of its records are reverted, except for records with Essential set to No."
       fields={recordFields}
       newRow={{ type: 'A', name: '@', content: '', on_conflict: 'fail' }}
       addLabel="Add record"
