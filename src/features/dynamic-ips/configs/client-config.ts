@@ -73,7 +73,7 @@ export const mainHost = (values: ConfigValues): string => {
 export function otherHostsNote(values: ConfigValues): string[] {
   const main = mainHost(values)
   const others = [...values.hosts, ...values.prefixHosts].filter(name => name !== main)
-  return others.length === 0 ? [] : [`The other hosts of this source follow the same report: ${others.join(', ')}.`]
+  return others.length === 0 ? [] : [`The same report also updates the other hosts of this source: ${others.join(', ')}.`]
 }
 
 /** The step for a file that contains the token. */

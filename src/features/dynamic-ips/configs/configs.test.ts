@@ -45,8 +45,18 @@ test('the FRITZ!Box reports both families and its prefix, and the name is a host
   )
   expect(file('fritzbox', 1)).toBe('home.example.com')
   expect(config('fritzbox').notes).toContain(
-    'The other hosts of this source follow the same report: *.home.example.com, nas.example.com.',
+    'The same report also updates the other hosts of this source: *.home.example.com, nas.example.com.',
   )
+})
+
+test('OPNsense reports each family with an account of its own', () => {
+  const text = (families: ConfiguredSource['families']) => {
+    const { steps, notes } = config('opnsense', { families })
+    return [steps.at(-1), notes.join(' ').includes('second account')]
+  }
+  const ipv6 = 'Set “Check ip method” to “Interface [IPv6]”, select the WAN interface, and enable “Force SSL”.'
+  expect(text(['ipv6'])).toEqual([ipv6, false])
+  expect(text(['ipv4', 'ipv6'])).toEqual([ipv6.replace('IPv6', 'IPv4'), true])
 })
 
 test('ddclient', () => {

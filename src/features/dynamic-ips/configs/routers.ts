@@ -35,7 +35,9 @@ export function fritzBox(values: ConfigValues): ClientConfig {
     ],
     notes: [
       'The domain name must be a host with the address of the FRITZ!Box itself, because the FRITZ!Box checks it.',
-      ...(hasIpv6 ? ['The FRITZ!Box also reports its IPv6 prefix, for hosts with the mode `prefix`.'] : []),
+      ...(hasIpv6
+        ? ['The FRITZ!Box also reports its IPv6 prefix, for hosts whose record value is an address in the IPv6 prefix.']
+        : []),
       ...otherHostsNote(values),
       ...plainHttpNote(values),
     ],
@@ -79,10 +81,13 @@ export function opnSense(values: ConfigValues): ClientConfig {
     steps: [
       'Install the plugin `os-ddclient`: System > Firmware > Plugins.',
       'Go to Services > Dynamic DNS > Settings, and add an account with these values.',
-      `Set “Check ip method” to Interface, select the WAN interface, and ${values.isHttps ? 'enable' : 'disable'} “Force SSL”.`,
+      `Set “Check ip method” to “Interface [${values.hasIpv4 ? 'IPv4' : 'IPv6'}]”, select the WAN interface, and ${values.isHttps ? 'enable' : 'disable'} “Force SSL”.`,
     ],
     notes: [
-      ...(values.hasIpv4 && values.hasIpv6 ? ['To report IPv4 and IPv6, add an account for each, with the same values.'] : []),
+      '“Interface [IPv4]” and “Interface [IPv6]” require the backend “native”, which is the default of new installations.',
+      ...(values.hasIpv4 && values.hasIpv6
+        ? ['To report IPv6 too, add a second account with the same values, but “Check ip method” set to “Interface [IPv6]”.']
+        : []),
       ...plainHttpNote(values),
     ],
   }
@@ -100,7 +105,11 @@ export function pfSense(values: ConfigValues): ClientConfig {
       field('Update URL', url),
       field('Result Match', 'good %IP%|nochg %IP%'),
     ],
-    steps: ['Go to Services > Dynamic DNS, and select Add.', 'Select the WAN interface in both fields, and enter these values.'],
+    steps: [
+      'Go to Services > Dynamic DNS, and select Add.',
+      'Under “Interface to monitor” and “Interface to send update from”, select the WAN interface.',
+      'Enter these values.',
+    ],
     notes: [
       ...(values.hasIpv4 && values.hasIpv6
         ? ['To report IPv6 too, add a second entry with the service type “Custom (v6)”.']
