@@ -195,6 +195,22 @@ test('several endpoints are deactivated with undo, and deleted', async () => {
   await page.getByRole('button', { name: 'Undo' }).click()
   await page.getByText('Undone').waitFor()
   expect(await active()).toEqual([true, true])
+
+  // Activating doesn’t enable endpoints that were disabled automatically, so it leaves them out.
+  const isList = (url: URL) => url.pathname === '/v1/webhook-endpoints'
+  await page.route(isList, async route => {
+    const response = await route.fetch()
+    const { data, ...rest } = await response.json()
+    const [first, ...others] = data
+    await route.fulfill({ json: { ...rest, data: [{ ...first, status: 'disabled', disabled_reason: 'gone' }, ...others] } })
+  })
+  await page.reload()
+  await page.getByRole('table').getByText('disabled automatically').waitFor()
+  await page.getByLabel('Select all').check()
+  await page.getByRole('toolbar').getByRole('button', { name: 'Activate', exact: true }).click()
+  await page.getByText('1 endpoint activated').waitFor()
+  await page.unroute(isList)
+  await page.reload()
   await page.getByLabel('Select all').check()
   await page.getByRole('toolbar').getByRole('button', { name: 'Delete' }).click()
   await page.getByLabel(/to confirm/).fill('2')

@@ -10,7 +10,6 @@ import { confirmDelete } from '../parts/open-dialog'
 import { Card, Page, Skeleton } from '../parts/page'
 import { resourcePage } from '../parts/resource-page'
 import { SendButton } from '../parts/send-button'
-import { Status } from '../parts/status'
 import { Tabs } from '../parts/tabs'
 import { toast } from '../parts/toast'
 import { useSend } from '../queries'
@@ -19,7 +18,7 @@ import { useDeliveryList } from './webhooks/delivery-table'
 import { EndpointForm } from './webhooks/endpoint-form'
 import { Health } from './webhooks/health'
 import { enableEndpoint, recoverDeliveries, rotateSecret } from './webhooks/endpoint-dialogs'
-import { disabledReasons, endpointStatus } from './webhooks/endpoint-status'
+import { disabledReasons, EndpointStatus } from './webhooks/endpoint-status'
 
 const SignatureHelp = lazyComponent(() => import('./webhooks/signature-help'))
 /** Shows an endpoint with its health, deliveries, and settings. */
@@ -49,7 +48,7 @@ function Shown({ resource: endpoint }: { resource: WebhookEndpointView }) {
     <Page
       title={endpoint.description || endpoint.url}
       parent="/webhooks"
-      aside={<Status status={endpointStatus(endpoint)} />}
+      aside={<EndpointStatus endpoint={endpoint} />}
       description={endpoint.description ? endpoint.url : undefined}
       actions={
         canWrite && (
@@ -69,10 +68,13 @@ function Shown({ resource: endpoint }: { resource: WebhookEndpointView }) {
             <Menu
               label="More actions"
               items={[
-                {
-                  label: endpoint.active ? 'Deactivate' : 'Activate',
-                  onSelect: () => toggle.mutate({ method: 'PATCH', path, body: { active: !endpoint.active } }),
-                },
+                // Activating doesn’t enable an endpoint that was disabled automatically.
+                endpoint.active || endpoint.status === 'enabled'
+                  ? {
+                      label: endpoint.active ? 'Deactivate' : 'Activate',
+                      onSelect: () => toggle.mutate({ method: 'PATCH', path, body: { active: !endpoint.active } }),
+                    }
+                  : null,
                 {
                   label: 'Recover failed deliveries',
                   onSelect: () => recoverDeliveries(endpoint, id => void navigate({ to: `/actions/${id}` })),

@@ -3,10 +3,9 @@ import type { WebhookEndpointView } from '../../features/webhooks/endpoints/shap
 import type { PagePath } from '../pages'
 import { BulkButton, BulkDelete, type Selection } from '../parts/bulk'
 import { ListPage, type Column } from '../parts/list'
-import { Status } from '../parts/status'
 import { RelativeTime } from '../parts/time'
 import { usePerson } from '../session'
-import { endpointStatus, endpointStatuses, statusQueries } from './webhooks/endpoint-status'
+import { EndpointStatus, endpointStatuses, statusQueries } from './webhooks/endpoint-status'
 
 const maxListed = 4
 
@@ -20,7 +19,7 @@ const columns: readonly Column<WebhookEndpointView>[] = [
       </span>
     ),
   },
-  { title: 'Status', width: '9rem', render: one => <Status status={endpointStatus(one)} /> },
+  { title: 'Status', width: '12rem', render: one => <EndpointStatus endpoint={one} /> },
   {
     title: 'Events',
     width: 'clamp(14rem, 40cqw, 48rem)',
@@ -69,13 +68,19 @@ const selection = {
 const activation = (active: boolean) => ({ op: 'update', body: { active } })
 const before = (row: WebhookEndpointView) => activation(row.active)
 
-const BulkActions = ({ of }: { of: Selection<WebhookEndpointView> }) => (
-  <>
-    <BulkButton of={of} label="Activate" done="activated" operation={activation(true)} undo={before} />
-    <BulkButton of={of} label="Deactivate" done="deactivated" operation={activation(false)} undo={before} />
-    <BulkDelete
-      of={of}
-      text="Events are no longer sent to these URLs, and unfinished deliveries are canceled. This can’t be undone."
-    />
-  </>
-)
+// Activating doesn’t enable endpoints that were disabled automatically.
+const BulkActions = ({ of }: { of: Selection<WebhookEndpointView> }) => {
+  const enabled = of.rows.filter(one => one.status !== 'disabled')
+  return (
+    <>
+      {enabled.length > 0 && (
+        <BulkButton of={{ ...of, rows: enabled }} label="Activate" done="activated" operation={activation(true)} undo={before} />
+      )}
+      <BulkButton of={of} label="Deactivate" done="deactivated" operation={activation(false)} undo={before} />
+      <BulkDelete
+        of={of}
+        text="Events are no longer sent to these URLs, and unfinished deliveries are canceled. This can’t be undone."
+      />
+    </>
+  )
+}

@@ -1,8 +1,9 @@
 import type { WebhookEndpointView } from '../../../features/webhooks/endpoints/shapes'
 import type { Query } from '../../client'
+import { Status } from '../../parts/status'
 
 /** Status of an endpoint: deactivated by a user, disabled automatically, or whether it works. */
-export function endpointStatus({ status, active, failing }: WebhookEndpointView): keyof typeof endpointStatuses {
+function statusOf({ status, active, failing }: WebhookEndpointView): keyof typeof endpointStatuses {
   if (status === 'disabled') return 'disabled'
   if (!active) return 'inactive'
   return failing ? 'failing' : 'enabled'
@@ -12,7 +13,12 @@ export const endpointStatuses = {
   enabled: 'Enabled',
   failing: 'Failing',
   inactive: 'Inactive',
-  disabled: 'Disabled',
+  disabled: 'Disabled automatically',
+}
+
+export function EndpointStatus({ endpoint }: { endpoint: WebhookEndpointView }) {
+  const status = statusOf(endpoint)
+  return <Status status={status} label={endpointStatuses[status].toLowerCase()} />
 }
 
 /** Filters of the API that find the endpoints with a status. */
