@@ -15,6 +15,8 @@ interface SecretProps {
   isSent?: boolean
   /** Below the value. */
   more?: ReactNode
+  /** How to use it. Below the buttons, which stay visible without scrolling. */
+  usage?: ReactNode
   onClose?(): void
 }
 
@@ -33,7 +35,7 @@ export function showSecret({ title, description, wide = false, ...secret }: Secr
   openDialog({ title, description, wide, isPersistent: true, content: <Secret {...secret} value={secret.value} /> })
 }
 
-function Secret({ value, file, isSent = false, more, onClose }: SecretProps & { value: string }) {
+function Secret({ value, file, isSent = false, more, usage, onClose }: SecretProps & { value: string }) {
   const [isSaved, setSaved] = useState(isSent)
   const [asks, setAsks] = useState(false)
   const isClosing = useRef(false)
@@ -86,6 +88,7 @@ function Secret({ value, file, isSent = false, more, onClose }: SecretProps & { 
           </Button>
         )}
       </div>
+      {usage && <div className="flex flex-col gap-4 border-t border-line pt-4">{usage}</div>}
     </div>
   )
 }

@@ -12,6 +12,6 @@ export const showToken = ({ id, name, secret }: SourceWithToken, onClose?: () =>
     value: secret ?? undefined,
     file: `dynamic ip token ${name}`,
     wide: true,
-    more: <ClientConfigs id={id} token={secret} />,
+    usage: <ClientConfigs id={id} token={secret} />,
     ...(onClose && { onClose }),
   })

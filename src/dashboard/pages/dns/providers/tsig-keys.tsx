@@ -109,7 +109,7 @@ const showKey = (key: NewKey) =>
     wide: true,
     value: key.secret,
     file: `TSIG key ${key.name}`,
-    more: keySnippets(key).map(([server, text]) => <Code key={server} label={server} text={text} />),
+    usage: keySnippets(key).map(([server, text]) => <Code key={server} label={server} text={text} />),
   })
 
 const deleteKey = ({ id, name }: TsigKeyView) =>
