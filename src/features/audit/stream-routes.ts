@@ -26,9 +26,10 @@ export const auditStreamRoutes = area('audit-streams', 'Audit', [
     create: {
       description:
         'Sends the audit log to a URL as it is written. A workspace can have up to 10 streams (409). The signing secret is shown only once, in this response. ' +
-        'Messages are `{"event": "audit.entries", "data": {workspace_id, stream_id, gap, checkpoint, checkpoints, entries}}`: ' +
-        'up to 100 entries and 64 KiB, ordered by `seq`, in the format of the export, delivered at least once; the checkpoints (signed states of the log, for verification) ' +
-        'since the last message; and in `gap`, the range of entries that were deleted before they could be delivered, which happens 30 days after the retention of the plan (`audit_days`). ' +
+        'Messages are `{"event": "audit.entries", "data": {workspace_id, stream_id, gap, checkpoint, checkpoints, entries}}`. ' +
+        '`entries` contains up to 100 entries and 64 KiB, ordered by `seq`, in the format of the export; each entry is delivered at least once. ' +
+        '`checkpoints` contains the new checkpoints (signed states of the log, for verification) since the last message, and `checkpoint` the latest one. ' +
+        'Undelivered entries are kept for 30 days beyond the retention of the plan (`audit_days`); `gap` is the range of entries that were deleted before they could be delivered. ' +
         'Messages are signed like webhooks, in X-Service-Signature and webhook-signature, and retried until they are delivered.',
       body: AuditStreamInput,
       response: AuditStreamWithSecret,

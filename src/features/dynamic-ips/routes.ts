@@ -20,7 +20,6 @@ import {
   FirewallLinkInput,
   FirewallLinkList,
   FirewallLinkPatch,
-  historyDescription,
   type DynamicIpDeletion as Deletion,
 } from './shapes'
 import {
@@ -36,7 +35,8 @@ import {
   updateDynamicIp,
 } from './sources'
 
-const cloudToo = 'Also requires the `cloud.write` permission.'
+const notYet = 'Firewalls are not available in this version.'
+const cloudToo = `Requires \`cloud.write\` in addition to \`dynamic_ip.write\`. ${notYet}`
 
 export const dynamicIpRoutes = area('dynamic-ips', 'Dynamic IP', [
   ...crud({
@@ -60,7 +60,7 @@ export const dynamicIpRoutes = area('dynamic-ips', 'Dynamic IP', [
     get: { description: 'Returns a dynamic IP source, with its hosts and records.', run: getDynamicIp },
     update: {
       description:
-        'Updates the given fields. `hosts` replaces the whole list: the records of removed names stay, and become manual. Records are set to the current address in the same transaction.',
+        'Updates the given fields. `hosts` replaces the whole list: the records of removed names are kept, with the source `manual`. Records are set to the current address in the same transaction.',
       body: DynamicIpPatch,
       problems: ['already_exists', 'already_driven', 'record_exists'],
       run: updateDynamicIp,
@@ -123,7 +123,8 @@ export const dynamicIpRoutes = area('dynamic-ips', 'Dynamic IP', [
     guard: 'dynamic_ip.read',
     operationId: 'listDynamicIpUpdates',
     summary: 'List reports of a dynamic IP source',
-    description: `Lists the reports of a source, newest first. ${historyDescription}`,
+    description:
+      'Lists the reports of a source, newest first. Reports that changed an address are kept for the number of days that the plan allows (`dynamic_ip_history_days`). Of the others, the last 20 are kept.',
     query: listQuery(updateListing),
     response: DynamicIpUpdateList,
     run: (ctx, { params, query }) => listUpdates(ctx, params.id!, query),
@@ -135,7 +136,7 @@ export const dynamicIpRoutes = area('dynamic-ips', 'Dynamic IP', [
     operationId: 'listDynamicIpClientConfigs',
     summary: 'List client configurations of a dynamic IP source',
     description:
-      'Lists ready configurations for routers and clients, with the URL of the hub and the hosts of the source. `{{TOKEN}}` stands for the token, which is only known when it is created.',
+      'Lists ready-to-use configurations for routers and clients, with the URL of the hub and the hosts of the source. `{{TOKEN}}` stands for the token, which is only known when it is created.',
     response: DynamicIpClientConfigList,
     run: (ctx, { params }) => listClientConfigs(ctx, params.id!),
   }),
@@ -145,7 +146,7 @@ export const dynamicIpRoutes = area('dynamic-ips', 'Dynamic IP', [
     guard: 'dynamic_ip.read',
     operationId: 'listDynamicIpFirewallLinks',
     summary: 'List firewall links of a dynamic IP source',
-    description: 'Lists the firewall rules that follow the address of a source, on one page.',
+    description: `Lists the firewall rules that follow the address of a source, on one page. ${notYet}`,
     response: FirewallLinkList,
     run: (ctx, { params }) => listFirewallLinks(ctx, params.id!),
   }),

@@ -13,7 +13,6 @@ import {
   Tags,
   Words,
 } from '../../core/shapes'
-import { limitTable } from '../../access/limit-table'
 
 export const dynamicIpStatuses = ['new', 'fresh', 'stale', 'held', 'paused'] as const
 const allFamilies = ['ipv4', 'ipv6'] as const
@@ -31,7 +30,7 @@ export const dynamicIpMembers = members({
     schema: Line({
       minLength: 1,
       maxLength: 100,
-      description: 'Name of the source, such as the place of the router. Unique in the workspace.',
+      description: 'Name of the source, such as the location of the router. Unique in the workspace.',
     }),
     required: true,
   },
@@ -70,7 +69,7 @@ export const dynamicIpMembers = members({
     clearable: true,
   },
   require_https: {
-    schema: Type.Boolean({ description: 'Whether reports over plain HTTP are refused, as if the token was wrong.' }),
+    schema: Type.Boolean({ description: 'Whether reports over plain HTTP are refused, as if the token were wrong.' }),
     default: false,
     clearable: true,
   },
@@ -126,7 +125,7 @@ const hostInput = {
   adopt: Type.Optional(
     Type.Boolean({
       default: false,
-      description: 'Whether address records that exist at the name are replaced. Otherwise, they are an error.',
+      description: 'Whether to replace existing address records at the name. If false, such records cause a 409 `record_exists`.',
     }),
   ),
 }
@@ -438,7 +437,7 @@ export const DynamicIpPatch = Shape(
     ...patchMembers(dynamicIpMembers),
     hosts: Type.Optional({
       ...hosts,
-      description: `${hosts.description} Replaces the whole list; records of removed names stay, and become manual.`,
+      description: `${hosts.description} Replaces the whole list; records of removed names are kept, with the source \`manual\`.`,
     }),
   },
   {
@@ -448,7 +447,7 @@ export const DynamicIpPatch = Shape(
   },
 )
 
-const reported = (what: string) => `${what} Null removes it, and omitting it leaves it as it is.`
+const reported = (what: string) => `${what} Null removes it; if omitted, it stays the same.`
 export const DynamicIpReport = Shape(
   {
     ipv4: Type.Optional(Nullable(Type.String({ maxLength: 100 }), { description: reported('IPv4 address.') })),
@@ -507,9 +506,9 @@ const DynamicIpUpdate = Shape(
     id: Type.String({ description: 'ID of the entry.' }),
     at: Instant({ description: 'When the report was received.' }),
     ...clientMembers,
-    hosts: Type.Array(Type.String(), { description: 'Names of the report; empty if it was for all hosts.' }),
+    hosts: Type.Array(Type.String(), { description: 'Hosts that the report named; empty if it named none.' }),
     given: Type.Record(Type.String(), Type.String(), { description: 'Parameters as sent, with tokens masked.' }),
-    answers: Type.Array(Type.String(), { description: 'Lines of the answer.' }),
+    answers: Type.Array(Type.String(), { description: 'Lines of the response.' }),
     changed: Type.Boolean({ description: 'Whether an address changed.' }),
     ipv4: Nullable(Type.String(), { description: 'IPv4 address after the report; null if none.' }),
     ipv6: Nullable(Type.String(), { description: 'IPv6 address after the report; null if none.' }),
@@ -519,8 +518,6 @@ const DynamicIpUpdate = Shape(
   { $id: 'DynamicIpUpdate', description: 'A report of a dynamic IP source.', examples: [updateExample] },
 )
 export const DynamicIpUpdateList = ListOf(DynamicIpUpdate)
-
-export const historyDescription = `${limitTable.dynamic_ip_history_days.description} Of reports without a change, the last 20 are kept.`
 
 export type DynamicIpView = Static<typeof DynamicIp>
 export type DynamicIpWithSecretView = Static<typeof DynamicIpWithSecret>

@@ -67,7 +67,7 @@ export const Overview = Shape(
         total: number('Number of heartbeats.'),
         by_status: By(heartbeatStatuses, 'heartbeats with the status', 'Number of heartbeats by status.'),
         overdue: Type.Array(Heartbeat, {
-          description: 'Heartbeats that are down or in their grace period, newest first, up to 10.',
+          description: 'Heartbeats that are down or in their grace period, most recently created first, up to 10.',
         }),
       }),
       { description: 'Heartbeat statuses, and overdue heartbeats.' },
@@ -91,10 +91,10 @@ export const Overview = Shape(
         ),
         records_out_of_sync: upTo('records that are out of sync'),
         unsynced_zones: Type.Array(Zone, {
-          description: 'Zones that are out of sync, newest first, up to 10; `sync` contains the reason.',
+          description: 'Zones that are out of sync, most recently created first, up to 10; `sync` contains the reason.',
         }),
         unsynced_records: Type.Array(DnsRecord, {
-          description: 'Records that are out of sync, newest first, up to 10; `sync` contains the reason.',
+          description: 'Records that are out of sync, most recently created first, up to 10; `sync` contains the reason.',
         }),
       }),
       { description: 'DNS zones and records.' },
@@ -104,7 +104,7 @@ export const Overview = Shape(
         total: number('Number of dynamic IP sources.'),
         by_status: By(dynamicIpStatuses, 'dynamic IP sources with the status', 'Number of dynamic IP sources by status.'),
         failing: Type.Array(DynamicIp, {
-          description: 'Sources that are stale or held, or have a host with a problem, newest first, up to 10.',
+          description: 'Sources that are stale or held, or have a host with a problem, most recently created first, up to 10.',
         }),
       }),
       { description: 'Dynamic IP sources.' },

@@ -15,7 +15,7 @@ export const dnsDriftRoutes = area('dns-drift', 'DNS', [
     description:
       'Lists all record sets of a zone that are out of sync at a provider: drift (changed at the provider), conflicts, changes in Bailiwick that are ' +
       'not applied yet or were rejected, and records that exist only at the provider or are not supported there. The `state` of each shows which. ' +
-      'Providers are not contacted; the list is based on when each of them was last read.',
+      'Providers are not contacted; the list is based on the records that were last read.',
     response: ZoneDrift,
     run: (ctx, { params }) => getDrift(ctx, params.id!),
   }),

@@ -20,7 +20,7 @@ export const dnsPlanRoutes = area('dns-plans', 'DNS', [
     summary: 'Create a DNS plan',
     description:
       'Creates a plan, which shows what your changes would do and which safety checks block them, without applying anything. The changes are validated like real ' +
-      'changes. Providers are not contacted: the changes there are based on when each was last read. You can apply a plan within 15 minutes, as long as neither the zone nor its records at the providers change.',
+      'changes. Providers are not contacted: the changes there are based on the records that were last read. You can apply a plan within 15 minutes, as long as neither the zone nor its records at the providers change.',
     body: PlanInput,
     status: 201,
     collection: '/v1/dns/plans',

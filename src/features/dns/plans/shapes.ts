@@ -97,7 +97,7 @@ export const PlanInput = Shape(
     enforce: Type.Optional(
       Type.Union([all, Type.Array(rrsetInput, { minItems: 1, maxItems: 1000, description: 'Only these record sets.' })], {
         description:
-          'Changes made at the targets that the plan reverts, including conflicts. Default: only drift, if the `drift_policy` of the zone is `enforce`.',
+          'Record sets whose changes at the targets the plan reverts, including conflicts. Default: only drift, if the `drift_policy` of the zone is `enforce`.',
       }),
     ),
     note: Type.Optional(note),

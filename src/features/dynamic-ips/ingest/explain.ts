@@ -51,7 +51,7 @@ export const sentences = {
   tooLong: 'The request has too many parameters or addresses. Nothing was changed.',
   txt: 'The client tried to set a TXT record, which dynamic IP sources don’t support.',
   tooManyHosts: (max: number) =>
-    `The request names more than ${max} hosts. Send several requests, or leave the hosts out to update all.`,
+    `The request names more than ${max} hosts. Leave the hosts out: a report updates all hosts of the source, including those that it doesn’t name.`,
   badToken: 'The token is missing, incorrect, or revoked, or it can’t be used from this address or without HTTPS.',
   httpsRequired: 'The client used HTTP, but this source requires HTTPS.',
   addressNotAllowed: (address: string) => `This source does not accept requests from ${address}.`,

@@ -135,11 +135,19 @@ const token = Type.Optional(
 )
 const text = (description: string) => Type.Optional(Type.String({ maxLength: 2000, description }))
 
+const hostsNote =
+  'Default: all hosts of the source. A report always updates all hosts, except that a host with an address of its own keeps it ' +
+  'until a report that includes the host.'
+
 const reportQuery = Shape({
-  hostname: text(`Names of the hosts, separated by commas, at most ${maxHosts}. Default: all hosts of the source.`),
+  hostname: text(`Hosts to include in the response, separated by commas, at most ${maxHosts}. ${hostsNote}`),
   myip: text('IPv4 address, IPv6 address, or both, separated by a comma. `auto`: the address of the connection.'),
-  ipv4: text('IPv4 address. `auto`: the address of the connection, if it is one. `preserve`: keep it. `-`: remove it.'),
-  ipv6: text('IPv6 address. `auto`: the address of the connection, if it is one. `preserve`: keep it. `-`: remove it.'),
+  ipv4: text(
+    'IPv4 address. `auto`: the address of the connection, if it is an IPv4 address. `preserve`: keep it. `-`: remove it.',
+  ),
+  ipv6: text(
+    'IPv6 address. `auto`: the address of the connection, if it is an IPv6 address. `preserve`: keep it. `-`: remove it.',
+  ),
   prefix: text('IPv6 prefix with its length, from /48 to /64, such as `2001:db8:1::/56`. `-`: remove it.'),
   token,
 })
@@ -147,7 +155,7 @@ const reportQuery = Shape({
 const hosts = Type.Optional(
   Type.Array(Type.String({ minLength: 1, maxLength: 255 }), {
     maxItems: maxHosts,
-    description: 'Fully qualified names of the hosts. Default: all hosts of the source.',
+    description: `Fully qualified names of the hosts to include in the response. ${hostsNote}`,
   }),
 )
 const reported = (what: string) =>
@@ -174,7 +182,7 @@ const ClientOffline = Shape(
   { hosts },
   {
     $id: 'DynamicIpClientOffline',
-    description: 'The hosts that the report names.',
+    description: 'The hosts to include in the response.',
     examples: [{}],
   },
 )
@@ -191,7 +199,7 @@ const CallerAddress = Shape(
   },
 )
 
-const reportDescription = `Reports the current addresses of a dynamic IP source. The records of its hosts are updated in the same transaction. ${authorization}`
+const reportDescription = `Reports the current addresses of a dynamic IP source. The records of all its hosts are updated in the same transaction. ${authorization}`
 const problems = ['invalid_token', 'validation_failed', 'overloaded'] as const
 
 /** The same with JSON, under /v1. */
@@ -233,7 +241,7 @@ export const jsonReportRoutes: AnyElysia = area('dynamic-ip-reports', 'Ingest', 
     action: 'dynamic_ip.report',
     operationId: 'reportOffline',
     summary: 'Report that the addresses are gone',
-    description: `Removes the IPv4 and IPv6 address of a dynamic IP source, and the records of its hosts. ${authorization}`,
+    description: `Removes the IPv4 and IPv6 address of a dynamic IP source, and the records that have them. The IPv6 prefix is kept. ${authorization}`,
     query: Shape({ token }),
     body: ClientOffline,
     envelope: Type.Unknown(),

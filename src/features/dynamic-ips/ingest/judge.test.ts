@@ -93,7 +93,7 @@ describe('what is refused has an explanation', () => {
     [
       `hostname=${Array(21).fill('a.b').join(',')}`,
       'numhost',
-      'The request names more than 20 hosts. Send several requests, or leave the hosts out to update all.',
+      'The request names more than 20 hosts. Leave the hosts out: a report updates all hosts of the source, including those that it doesn’t name.',
     ],
     [
       `myip=${Array(1000).fill('203.0.113.7').join(',')}`,

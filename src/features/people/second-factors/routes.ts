@@ -14,7 +14,7 @@ export const factorRoutes = area('second-factors', 'Sessions', [
     description:
       'Creates a secret for an authenticator app (RFC 6238), which is shown only in this response. To enable one-time codes, send ' +
       'the first code to `POST /v1/users/me/one-time-codes/enable` within an hour. Replaces a secret that was not confirmed. ' +
-      'If one-time codes are already enabled, the response is 409; if the password is wrong, 422.',
+      'If one-time codes are already enabled, the response is 409, so only `password` can be used here, not `code`; if the password is wrong, it is 422.',
     body: Reauthentication,
     status: 201,
     response: OneTimeCodeSecret,
