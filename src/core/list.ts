@@ -77,8 +77,10 @@ export const pageParameters = (maxItems = defaultMaxItems, initial = 25) => ({
 })
 
 /** The query parameters of a list operation. */
-export function listQuery(listing: Pick<Listing<never>, 'filters' | 'sorts' | 'maxItems' | 'defaultSort'>): TObject {
+export function listQuery(listing: Pick<Listing<never>, 'filters' | 'sorts' | 'maxItems' | 'defaultSort' | 'isSmall'>): TObject {
   const words = ['id', ...Object.keys(listing.sorts)].flatMap(word => [word, `-${word}`])
+  const time = listing.isSmall ? undefined : Object.keys(listing.sorts).find(name => `${name}[gte]` in listing.filters)
+  const orTime = time && `-${time}` !== listing.defaultSort ? `, or \`-${time}\` if the list is filtered by this time` : ''
   return Type.Object(
     {
       ...pageParameters(listing.maxItems),
@@ -86,7 +88,7 @@ export function listQuery(listing: Pick<Listing<never>, 'filters' | 'sorts' | 'm
         Type.Array(Words(words), {
           minItems: 1,
           maxItems: 3,
-          description: `Sort order, most significant field first. Prefix a field with a minus sign for descending order. Default: \`${listing.defaultSort}\`.`,
+          description: `Sort order, most significant field first. Prefix a field with a minus sign for descending order. Default: \`${listing.defaultSort}\`${orTime}.`,
         }),
       ),
       include: Type.Optional(
