@@ -107,6 +107,10 @@ describe.skipIf(!onPostgres)('while PostgreSQL is unavailable', () => {
     expect(await inconsistencies(rows)).toEqual([])
     expect(await unfinishedWork(rows)).toEqual([])
     expect(messages().length).toBe(new Set(messages()).size)
+    await until('a check of each monitor', async () => {
+      const unchecked = await rows.all(`select 1 from monitors where status = 'new'`)
+      return unchecked.length === 0
+    })
     expect(await rows.all('select distinct status from monitors')).toEqual([{ status: 'up' }])
     expect(await rows.all(`select id from events where resource_type = 'monitor'`)).toEqual([])
     for (const hub of [first, second]) {
