@@ -16,6 +16,7 @@ import { systemClock, type Clock } from '../core/clock'
 import { folderProblem, loadOrCreateMasterKeys, requiredMasterKeyId } from '../core/installation'
 import { isPostgres } from '../core/db/dialect'
 import { isUnavailable } from '../core/db/errors'
+import { flushCalls } from '../features/dynamic-ips/calls'
 import { openSeries } from '../core/db/series'
 import { openPostgres, openSqlite, type Synchronous } from '../core/db/store'
 import type { Hub } from '../core/hub'
@@ -217,6 +218,7 @@ export async function runHub(
       await nameServer?.stop()
       await heartbeats.settled()
       await flushTokenUses(hub)
+      await flushCalls(hub)
       await flushDeprecatedUse(hub)
       await recorderOf(hub).flush()
       await unregisterHub(hub)

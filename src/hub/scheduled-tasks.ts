@@ -22,7 +22,7 @@ import { readChangedZones, writeTransfers } from '../features/dns/publish/name-s
 import { pruneTransfers } from '../features/dns/transfers/transfer-log'
 import { pruneHistory } from '../features/dns/history/retention'
 import { prunePlans } from '../features/dns/plans/plans'
-import { pruneDynamicIpHistory, watchSources } from '../features/dynamic-ips/watch'
+import { pruneDynamicIpHistory, watchSources, watchZones } from '../features/dynamic-ips/watch'
 import { readDueTargets } from '../features/dns/sync/sync-zone'
 import { catchUp } from '../features/heartbeats/status/late-heartbeats'
 import { pruneHeartbeats } from '../features/heartbeats/retention'
@@ -87,6 +87,7 @@ export function startScheduledTasks(hub: Hub, worker: Worker, listening: Listeni
     { name: 'prune-deliveries', pattern: '0 37 * * * *', run: () => pruneDeliveries(hub) },
     { name: 'prune-actions', pattern: '0 */10 * * * *', run: () => pruneActions(hub) },
     { name: 'watch-dynamic-ips', every: 10, run: () => watchSources(hub) },
+    { name: 'watch-zones-of-dynamic-ips', pattern: '40 * * * * *', run: () => watchZones(hub) },
     { name: 'prune-dynamic-ip-history', pattern: '0 2 * * * *', run: () => pruneDynamicIpHistory(hub) },
     { name: 'read-due-targets', every: 5, run: () => readDueTargets(hub) },
     { name: 'prune-dns-plans', pattern: '0 40 * * * *', run: () => prunePlans(hub) },

@@ -1,5 +1,6 @@
 import { expect, test } from 'bun:test'
 import { record } from '../../src/core/change'
+import { watchSources } from '../../src/features/dynamic-ips/watch'
 import { confirmLinks } from '../../src/features/dynamic-ips/links'
 import { FirewallDouble } from '../support/firewall-double'
 import { world, type World } from '../support/world'
@@ -115,6 +116,35 @@ test('a link is pending until a slow firewall has the change, and paused after m
   expect((await w.acme.call('GET', `/v1/dynamic-ips/${id}`)).body.firewall_links).toMatchObject([
     { status: 'failed', reason: { code: 'rule_gone' } },
   ])
+})
+
+test('addresses are removed while the source is stale if the link says so, and when the source is deleted', async () => {
+  const { w, firewalls } = await scene()
+  const { id, secret } = (await w.acme.call('POST', '/v1/dynamic-ips', { name: 'Router', stale_after_seconds: 300 })).body
+  const path = `/v1/dynamic-ips/${id}/firewall-links`
+  const created = (await w.acme.call('POST', path, { ...link, on_stale: 'remove' })).body
+  const headers = { authorization: `Bearer ${secret}` }
+  const report = async (ipv4: string) =>
+    (await w.app.handle(new Request(`http://localhost:8484/nic/update?myip=${ipv4}`, { headers }))).text()
+  const networks = () => firewalls.rules.get('fw_1 ssh')!.sources!.slice(1)
+  await report('203.0.113.7')
+  expect(networks()).toEqual(['203.0.113.7/32'])
+  await w.advance(316_000)
+  await watchSources(w.hub)
+  expect(networks()).toEqual([])
+  await w.acme.call('PATCH', `${path}/${created.id}`, { grace_seconds: 60 })
+  expect(networks()).toEqual([])
+  expect(await report('203.0.113.7')).toBe('nochg 203.0.113.7\n')
+  expect(networks()).toEqual(['203.0.113.7/32'])
+  // An entry of someone else stays.
+  firewalls.rules.get('fw_1 ssh')!.sources!.push('203.0.113.8/32')
+  await report('203.0.113.8')
+  await w.advance(61_000)
+  expect(networks()).toEqual(['203.0.113.8/32'])
+  for (const n of [9, 10, 11, 12, 13]) await report(`203.0.113.${n}`)
+  expect((await w.acme.call('GET', path)).body.data[0].status).toBe('paused')
+  expect((await w.acme.call('DELETE', `/v1/dynamic-ips/${id}`)).status).toBe(204)
+  expect(networks()).toEqual(['203.0.113.8/32'])
 })
 
 test('links need access to firewalls, and a rule that they can change', async () => {

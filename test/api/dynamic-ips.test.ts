@@ -1,6 +1,8 @@
-import { describe, expect, test } from 'bun:test'
+import { describe, expect, spyOn, test } from 'bun:test'
+import { eq } from 'drizzle-orm'
+import { jobs as jobsTable } from '../../src/core/db/tables'
 import { readDueTargets } from '../../src/features/dns/sync/sync-zone'
-import { pruneDynamicIpHistory, watchSources } from '../../src/features/dynamic-ips/watch'
+import { pruneDynamicIpHistory, watchSources, watchZones } from '../../src/features/dynamic-ips/watch'
 import { hubAt } from '../support/hub-zone'
 import { powerDnsDouble } from '../support/power-dns-double'
 import { powerDnsDoubleUnderTest } from '../support/power-dns-double-under-test'
@@ -349,6 +351,127 @@ test('two clients with one token hold the source, until it is resumed or they st
   await w.advance(60_000)
   await watchSources(w.hub)
   expect((await sourceOf(w, id)).status).toBe('fresh')
+})
+
+test('repeating a refused address does not extend a hold', async () => {
+  const w = await world()
+  const { id, secret } = await createSource(w, { hosts: [] })
+  for (let n = 0; n < 10; n++) {
+    await routerReports(w, secret, n % 2 ? '203.0.113.8' : '203.0.113.7')
+    await w.advance(60_000)
+  }
+  const { ipv4, status } = await sourceOf(w, id)
+  expect(status).toBe('held')
+  const other = ipv4 === '203.0.113.7' ? '203.0.113.8' : '203.0.113.7'
+  for (let n = 0; n < 2; n++) {
+    expect(await routerReports(w, secret, other)).toBe('503 911')
+    await w.advance(600_000)
+  }
+  await w.advance(600_000)
+  await watchSources(w.hub)
+  expect(await routerReports(w, secret, other)).toBe(`200 good ${other}`)
+})
+
+test('only reports that are not refused count as a sign of life', async () => {
+  const w = await world()
+  const { id, secret } = await createSource(w, { hosts: [], stale_after_seconds: 300 })
+  await routerReports(w, secret, '203.0.113.7')
+  for (let n = 0; n < 4; n++) {
+    await w.advance(100_000)
+    expect(await routerReports(w, secret, '192.168.1.1')).toBe('200 dnserr')
+    await reportTo(w, id, { ipv4: '203.0.113.7' })
+    await watchSources(w.hub)
+  }
+  expect((await sourceOf(w, id)).status).toBe('stale')
+  // Neither does setting an address manually.
+  await reportTo(w, id, { ipv4: '203.0.113.8' })
+  await watchSources(w.hub)
+  expect((await sourceOf(w, id)).status).toBe('stale')
+  expect(await kindsOfNotices(w)).toEqual([['dynamic_ip.stale', 1]])
+  expect((await w.acme.call('GET', `/v1/dynamic-ips/${id}/updates?changed=false`)).body.data[0].explanation).toContain('private')
+})
+
+test('reports that could not be stored are stored later', async () => {
+  const w = await world()
+  const { id, secret } = await createSource(w, { hosts: [] })
+  await routerReports(w, secret, '203.0.113.7')
+  await w.advance(60_000)
+  await routerReports(w, secret, '203.0.113.7')
+  const seenAt = new Date(w.clock.now()).toISOString()
+  const store = spyOn(w.hub.store, 'transact').mockRejectedValue(new Error('the disk is full'))
+  await expect(watchSources(w.hub)).rejects.toThrow('the disk is full')
+  store.mockRestore()
+  await watchSources(w.hub)
+  expect((await sourceOf(w, id)).last_seen_at).toBe(seenAt)
+})
+
+test('a zone that is deleted and created again gets its records back without a new address', async () => {
+  const w = await world()
+  const zone = await createZone(w.acme)
+  const { id, secret } = await createSource(w)
+  await routerReports(w, secret, '203.0.113.7')
+  await w.acme.call('DELETE', `/v1/dns/zones/${zone.id}`)
+  await watchZones(w.hub)
+  await w.settle()
+  expect((await sourceOf(w, id)).hosts[0].problem.code).toBe('zone_gone')
+  // There is one job for another attempt, however often it was tried.
+  for (let n = 0; n < 3; n++) {
+    await reportTo(w, id, { ipv4: `203.0.113.${n + 10}` })
+    await w.advance(3_600_000)
+  }
+  const jobs = await w.hub.read
+    .select({ kind: jobsTable.kind })
+    .from(jobsTable)
+    .where(eq(jobsTable.kind, 'dynamic-ips.retry-hosts'))
+  expect(jobs).toHaveLength(1)
+  const again = await createZone(w.acme)
+  await w.advance(3_600_000)
+  expect(await recordsOf(w, again)).toContain('office A 203.0.113.12 dynamic')
+})
+
+test('at the limit of the plan, records are updated, and created as far as they fit', async () => {
+  const w = await world()
+  const zone = await createZone(w.acme)
+  const { record_count: used } = (await w.acme.call('GET', `/v1/dns/zones/${zone.id}`)).body
+  const { id, secret } = await createSource(w, { hosts: ['a', 'b', 'c'].map(name => ({ name: `${name}.example.com` })) })
+  await routerReports(w, secret, '203.0.113.7')
+  await w.limit(w.acme.workspaceId, { dns_records: used + 4 })
+  await routerReports(w, secret, '203.0.113.8,2001:db8::8')
+  const { hosts } = await sourceOf(w, id)
+  expect(hosts.map((one: any) => one.records.map((record: any) => record.content))).toEqual([
+    ['203.0.113.8', '2001:db8::8'],
+    ['203.0.113.8'],
+    ['203.0.113.8'],
+  ])
+  expect(hosts.map((one: any) => one.problem?.code)).toEqual([undefined, 'plan_limit_reached', 'plan_limit_reached'])
+})
+
+test('a family that is no longer reported is forgotten, and an update without a change is none', async () => {
+  const w = await world()
+  const zone = await createZone(w.acme)
+  const { id } = await createSource(w)
+  await reportTo(w, id, { ipv4: '203.0.113.7', ipv6: '2001:db8::7', prefix6: '2001:db8::/56' })
+  const update = async (body: object) => (await w.acme.call('PATCH', `/v1/dynamic-ips/${id}`, body)).body
+  expect(await update({ families: ['ipv4'] })).toMatchObject({ ipv4: '203.0.113.7', ipv6: null, prefix6: null })
+  const [record] = (await w.acme.call('GET', `/v1/dns/zones/${zone.id}/records?source=dynamic`)).body.data
+  await w.acme.call('PATCH', `/v1/dns/records/${record.id}`, { ttl: 600 })
+  await w.audited()
+  await w.emitted()
+  expect((await update({ ttl: 60, hosts: [{ name: 'office.example.com' }] })).hosts[0].records[0].ttl).toBe(600)
+  expect([await w.audited(), await w.emitted()]).toEqual([[], []])
+  expect((await update({ ttl: 90 })).hosts[0].records[0].ttl).toBe(90)
+})
+
+test('replacing and deleting records that others created requires access to DNS', async () => {
+  const w = await world()
+  await createZone(w.acme)
+  const caller = await w.scoped('dynamic_ip.write')
+  const hosts = [{ name: 'office.example.com', adopt: true }]
+  expect((await caller.call('POST', '/v1/dynamic-ips', { name: 'x', hosts })).body.required_permission).toBe('dns.write')
+  const { body } = await caller.call('POST', '/v1/dynamic-ips', { name: 'x', hosts: [{ name: 'office.example.com' }] })
+  expect((await caller.call('PATCH', `/v1/dynamic-ips/${body.id}`, { hosts })).body.required_permission).toBe('dns.write')
+  expect((await caller.call('DELETE', `/v1/dynamic-ips/${body.id}?records=delete`)).body.required_permission).toBe('dns.write')
+  expect((await caller.call('DELETE', `/v1/dynamic-ips/${body.id}`)).status).toBe(204)
 })
 
 test('an address that changes more than 20 times in an hour holds the source', async () => {

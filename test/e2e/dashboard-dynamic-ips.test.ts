@@ -46,9 +46,11 @@ test('a source is created with a host, and its page shows its token once and wha
   await page.getByRole('button', { name: 'Create source' }).click()
   const shown = page.getByRole('dialog', { name: 'Copy the token' })
   // The configurations contain the token while it is known.
-  await shown.getByLabel('Client').selectOption('ddclient3')
+  await shown.getByLabel('Client', { exact: true }).selectOption('ddclient3')
   const top = async (place: typeof shown) => (await place.boundingBox())!.y
-  expect(await top(shown.getByRole('button', { name: 'Done' }))).toBeLessThan(await top(shown.getByLabel('Client')))
+  expect(await top(shown.getByRole('button', { name: 'Done' }))).toBeLessThan(
+    await top(shown.getByLabel('Client', { exact: true })),
+  )
   const configuration = await shown.getByRole('figure').last().textContent()
   const token = await takeSecret(shown)
   expect(token).toMatch(/^bw_ddns_/)

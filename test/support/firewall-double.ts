@@ -22,8 +22,9 @@ export class FirewallDouble implements FirewallRules {
   async stageSources(...[, , change]: Parameters<FirewallRules['stageSources']>) {
     const rule = this.rules.get(`${change.firewallId} ${change.ruleId}`)
     if (!rule?.sources) return null
-    rule.sources = [...rule.sources.filter(one => !change.remove.includes(one)), ...change.add]
-    this.log.push(...change.add.map(one => `+${one}`), ...change.remove.map(one => `-${one}`))
-    return { isApplied: !this.isSlow, effects: {} }
+    const added = change.add.filter(one => !rule.sources!.includes(one))
+    rule.sources = [...rule.sources.filter(one => !change.remove.includes(one)), ...added]
+    this.log.push(...added.map(one => `+${one}`), ...change.remove.map(one => `-${one}`))
+    return { added, isApplied: !this.isSlow, effects: {} }
   }
 }

@@ -24,8 +24,8 @@ interface HistoryEntry {
 
 interface Seen {
   workspaceId: string
-  at: number
-  client: DynamicIpClient
+  /** The last report that was not refused. */
+  last: { at: number; client: DynamicIpClient } | null
   /** By what was sent: of equal reports, only the last is kept. */
   entries: Map<string, HistoryEntry>
 }
@@ -34,16 +34,24 @@ const seenBySource = new WeakMap<Hub, Map<string, Seen>>()
 
 /** Reports without a change that the history of a source has. */
 const keptCalls = 20
-const sourcesPerBatch = 100
+const sourcesPerBatch = 25
 
-/** Notes a report that changed nothing. It is stored with the next flush, so that such reports cost no transaction. */
-export function noteCall(hub: Hub, { id, workspaceId }: Pick<SourceRow, 'id' | 'workspaceId'>, entry: HistoryEntry): void {
+/**
+ * Notes a report that changed nothing. It is stored with the next flush, so that such reports cost no transaction.
+ * @param as `seen` if the source reported, `refused` if the report does not count as a sign of life
+ */
+export function noteCall(
+  hub: Hub,
+  { id, workspaceId }: Pick<SourceRow, 'id' | 'workspaceId'>,
+  entry: HistoryEntry,
+  as: 'seen' | 'refused',
+): void {
   let sources = seenBySource.get(hub)
   if (!sources) seenBySource.set(hub, (sources = new Map()))
   const { at, client } = entry
   let seen = sources.get(id)
-  if (!seen) sources.set(id, (seen = { workspaceId, at, client, entries: new Map() }))
-  Object.assign(seen, { at, client })
+  if (!seen) sources.set(id, (seen = { workspaceId, last: null, entries: new Map() }))
+  if (as === 'seen') seen.last = { at, client }
   const key = JSON.stringify([client.client, client.address, entry.hosts, entry.given, entry.answers])
   seen.entries.delete(key)
   seen.entries.set(key, entry)
@@ -54,28 +62,51 @@ export function noteCall(hub: Hub, { id, workspaceId }: Pick<SourceRow, 'id' | '
 export async function flushCalls(hub: Hub): Promise<void> {
   const sources = [...(seenBySource.get(hub) ?? [])].sort(([a], [b]) => (a < b ? -1 : 1))
   seenBySource.delete(hub)
-  for (let at = 0; at < sources.length; at += sourcesPerBatch)
-    await record(hub, async tx => {
-      for (const [id, seen] of sources.slice(at, at + sourcesPerBatch)) await flush(tx, id, seen)
-      return { result: undefined }
-    })
+  for (let at = 0; at < sources.length; at += sourcesPerBatch) {
+    const batch = sources.slice(at, at + sourcesPerBatch)
+    try {
+      await record(hub, async tx => {
+        for (const [id, seen] of batch) await flush(tx, id, seen)
+        return { result: undefined }
+      })
+    } catch (error) {
+      for (const [id, seen] of sources.slice(at)) keep(hub, id, seen)
+      throw error
+    }
+  }
 }
 
-async function flush(tx: Tx, id: string, { workspaceId, at, client, entries }: Seen): Promise<void> {
-  const updated = await prepared(tx, 'dynamic-ip-seen', (handle: Tx) =>
-    handle
-      .update(dynamicIps)
-      .set({
-        lastSeenAt: sql`${sql.placeholder('at')}`,
-        lastClient: sql`${sql.placeholder('client')}`,
-        staleAt: sql`case when ${dynamicIps.staleAfterSeconds} is null or ${dynamicIps.status} = 'paused' then null else ${sql.placeholder('at')} + ${dynamicIps.staleAfterSeconds} * 1000 end`,
-        status: sql`case when ${dynamicIps.status} in ('new', 'stale') then 'fresh' else ${dynamicIps.status} end`,
-      })
-      .where(eq(dynamicIps.id, sql.placeholder('id')))
-      .returning({ id: dynamicIps.id }),
-  ).execute({ id, at, client: JSON.stringify(client) })
+/** Keeps notes that could not be stored for the next flush. */
+function keep(hub: Hub, id: string, seen: Seen): void {
+  let sources = seenBySource.get(hub)
+  if (!sources) seenBySource.set(hub, (sources = new Map()))
+  const newer = sources.get(id)
+  const entries = [...seen.entries, ...(newer?.entries ?? [])].slice(-keptCalls)
+  sources.set(id, { workspaceId: seen.workspaceId, last: newer?.last ?? seen.last, entries: new Map(entries) })
+}
+
+async function flush(tx: Tx, id: string, { workspaceId, last, entries }: Seen): Promise<void> {
   // It may have been deleted since.
-  if (updated.length === 0) return
+  const [exists] = await tx.select({ id: dynamicIps.id }).from(dynamicIps).where(eq(dynamicIps.id, id))
+  if (!exists) return
+  if (last)
+    await prepared(tx, 'dynamic-ip-seen', (handle: Tx) =>
+      handle
+        .update(dynamicIps)
+        .set({
+          lastSeenAt: sql`${sql.placeholder('at')}`,
+          lastClient: sql`${sql.placeholder('client')}`,
+          staleAt: sql`case when ${dynamicIps.staleAfterSeconds} is null or ${dynamicIps.status} = 'paused' then null else ${sql.placeholder('at')} + ${dynamicIps.staleAfterSeconds} * 1000 end`,
+          status: sql`case when ${dynamicIps.status} = 'new' then 'fresh' else ${dynamicIps.status} end`,
+        })
+        .where(
+          and(
+            eq(dynamicIps.id, sql.placeholder('id')),
+            // A change, or another hub, may have stored a later report.
+            sql`(${dynamicIps.lastSeenAt} is null or ${dynamicIps.lastSeenAt} < ${sql.placeholder('at')})`,
+          ),
+        ),
+    ).execute({ id, at: last.at, client: JSON.stringify(last.client) })
   await insertRows(
     tx,
     dynamicIpUpdates,

@@ -32,12 +32,15 @@ export interface FirewallRules {
   find(read: Reader, workspaceId: string, firewallId: string, ruleId: string): Promise<LinkedRule | null>
   /**
    * Changes the source addresses of a rule in the caller’s transaction. Removing one that is not there does nothing.
-   * @returns null if the rule is gone; otherwise whether the firewall has the change already, and the effects of the change
+   * @returns null if the rule is gone
    */
   stageSources(tx: Tx, hub: Hub, change: SourceChange): Promise<StagedSources | null>
 }
 
 interface StagedSources {
+  /** The networks that were not in the rule before. */
+  added: string[]
+  /** Whether the firewall has the change already. */
   isApplied: boolean
   effects: Pick<RecordResult<unknown>, 'audits' | 'events' | 'jobs' | 'notices' | 'wakeTopics'>
 }

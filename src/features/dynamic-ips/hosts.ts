@@ -5,6 +5,7 @@ import { insertRows } from '../../core/db/insert-rows'
 import type { Tx } from '../../core/db/transaction'
 import type { Hub } from '../../core/hub'
 import { newId } from '../../core/ids'
+import { refuseDuplicate } from '../../core/rows'
 import { invalid, Problem, type FieldProblem } from '../../core/problem'
 import { DnsFormatError } from '../../dns/format-error'
 import { lowerName, parseName } from '../../dns/name'
@@ -50,7 +51,7 @@ export async function replaceHosts(
   await refuseDrivenElsewhere(tx, source, wanted)
   await refuseExisting(tx, source, wanted)
   if (before.length > 0) await tx.delete(dynamicIpHosts).where(eq(dynamicIpHosts.sourceId, source.id))
-  await insertRows(tx, dynamicIpHosts, wanted)
+  await refuseDuplicate('Another dynamic IP source just added one of the hosts.', () => insertRows(tx, dynamicIpHosts, wanted))
   await releaseOthers(tx, ctx.hub, source, [...before, ...wanted], wanted)
   return wanted
 }
@@ -63,7 +64,7 @@ export async function releaseOthers(
   known: readonly HostRow[],
   kept: readonly HostRow[],
 ): Promise<void> {
-  for (const zoneId of new Set(known.map(one => one.zoneId))) {
+  for (const zoneId of [...new Set(known.map(one => one.zoneId))].sort()) {
     const own = kept.filter(one => one.zoneId === zoneId)
     const keys = own.flatMap(host => typesOf(source, host).map(type => rrsetKey({ name: relativeName(host), type })))
     await releaseRrsets(tx, hub, zoneId, source.id, new Set(keys))

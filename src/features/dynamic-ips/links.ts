@@ -23,13 +23,17 @@ interface LinkEffects {
   effects: Required<Pick<RecordResult<unknown>, 'audits' | 'events' | 'jobs' | 'notices' | 'wakeTopics'>>
 }
 
+const keyOf = ({ firewallId, ruleId }: LinkRow): string => `${firewallId} ${ruleId}`
+
 const maxChanges = 4
 const changeWindowMs = 600_000
 
 /** The networks that a rule should allow. */
 function wantedNetworks(source: SourceRow, link: LinkRow): string[] {
-  const ipv4 = link.families.includes('ipv4') && source.ipv4 ? [`${source.ipv4}/32`] : []
-  if (!link.families.includes('ipv6')) return ipv4
+  if (source.status === 'stale' && link.onStale === 'remove') return []
+  const families = link.families.filter(one => source.families.includes(one))
+  const ipv4 = families.includes('ipv4') && source.ipv4 ? [`${source.ipv4}/32`] : []
+  if (!families.includes('ipv6')) return ipv4
   const ipv6 = link.ipv6 === 'prefix' ? source.prefix6 : source.ipv6 && `${source.ipv6}/128`
   return ipv6 ? [...ipv4, ipv6] : ipv4
 }
@@ -37,7 +41,8 @@ function wantedNetworks(source: SourceRow, link: LinkRow): string[] {
 /**
  * Adds the current networks of a source to the rules that it is linked to. Old ones are removed after the grace period of the link,
  * so that connections in both directions survive a change.
- * @param source locked, with the new addresses; null removes its networks at once
+ * @param source locked, with the new addresses
+ * @param options.removesAll removes its networks at once
  */
 export async function driveLinks(
   tx: Tx,
@@ -48,12 +53,13 @@ export async function driveLinks(
 ): Promise<LinkEffects> {
   const done: LinkEffects = { firewalls: [], effects: { audits: [], events: [], jobs: [], notices: [], wakeTopics: [] } }
   const now = hub.clock.now()
-  for (const link of links) {
+  // In a fixed order, because the firewalls may lock what they change.
+  for (const link of links.toSorted((a, b) => (keyOf(a) < keyOf(b) ? -1 : 1))) {
     if (link.status === 'paused' || link.status === 'failed') continue
     const wanted = removesAll ? [] : wantedNetworks(source, link)
     const tooWide = wanted.find(one => one.includes(':') && Number(one.split('/')[1]) < minLinkPrefix)
     if (tooWide) {
-      await fail(tx, source, link, done, 'too_wide', `The prefix ${tooWide} is larger than /${minLinkPrefix}.`)
+      await fail(tx, link, 'too_wide', `The prefix ${tooWide} is larger than /${minLinkPrefix}.`)
       continue
     }
     const add = wanted.filter(one => !link.applied.includes(one))
@@ -78,14 +84,15 @@ export async function driveLinks(
       remove: isAtOnce ? [...leaving, ...pending.map(one => one.cidr)] : [],
     })
     if (!staged) {
-      await fail(tx, source, link, done, 'rule_gone', 'The rule or its firewall was deleted.')
+      await fail(tx, link, 'rule_gone', 'The rule or its firewall was deleted.')
       continue
     }
     const pendingRemoval = isAtOnce ? [] : [...pending, ...leaving.map(cidr => ({ cidr, at: now + graceMs }))]
     await tx
       .update(dynamicIpLinks)
       .set({
-        applied: isAtOnce ? wanted : [...link.applied, ...add],
+        // What was there already belongs to someone else.
+        applied: [...link.applied.filter(one => !isAtOnce || wanted.includes(one)), ...staged.added],
         pendingRemoval,
         status: staged.isApplied ? 'active' : 'pending',
         changes,
@@ -106,7 +113,7 @@ function merge({ effects }: LinkEffects, more: Partial<LinkEffects['effects']>):
   effects.wakeTopics.push(...(more.wakeTopics ?? []))
 }
 
-async function fail(tx: Tx, _: SourceRow, link: LinkRow, __: LinkEffects, code: string, detail: string): Promise<void> {
+async function fail(tx: Tx, link: LinkRow, code: string, detail: string): Promise<void> {
   await tx.update(dynamicIpLinks).set({ status: 'failed', reason: { code, detail } }).where(eq(dynamicIpLinks.id, link.id))
 }
 
@@ -149,7 +156,7 @@ export async function removeDue(
     add: [],
     remove,
   })
-  if (!staged) await fail(tx, source, link, done, 'rule_gone', 'The rule or its firewall was deleted.')
+  if (!staged) await fail(tx, link, 'rule_gone', 'The rule or its firewall was deleted.')
   else {
     const applied = link.applied.filter(one => !remove.includes(one))
     await tx.update(dynamicIpLinks).set({ applied, pendingRemoval: left }).where(eq(dynamicIpLinks.id, link.id))
@@ -203,6 +210,7 @@ export function updateFirewallLink(ctx: Ctx, id: string, linkId: string, patch: 
 export function resumeFirewallLink(ctx: Ctx, id: string, linkId: string): Promise<FirewallLinkView> {
   return edit(ctx, 'dynamic_ip.firewall_link.resume', id, linkId, async (tx, _, __, link) => {
     if (link!.status === 'failed') await requireRule(tx, ctx, { firewall_id: link!.firewallId, rule_id: link!.ruleId })
+    if (link!.status === 'active' || link!.status === 'pending') return link!
     const set = { status: 'active' as const, reason: null, changes: [] }
     await tx.update(dynamicIpLinks).set(set).where(eq(dynamicIpLinks.id, link!.id))
     return { ...link!, ...set }
@@ -234,10 +242,7 @@ async function edit(ctx: Ctx, action: AuditAction, id: string, linkId: string | 
     const after = await step(tx, source, links, link)
     const isFollowing = source.status !== 'paused' && source.status !== 'held'
     const driven = isFollowing ? await driveLinks(tx, ctx.hub, source, [after]) : null
-    const [stored] = await tx
-      .select()
-      .from(dynamicIpLinks)
-      .where(and(eq(dynamicIpLinks.id, after.id)))
+    const [stored] = await tx.select().from(dynamicIpLinks).where(eq(dynamicIpLinks.id, after.id))
     const view = linkView(stored!)
     return {
       result: view,

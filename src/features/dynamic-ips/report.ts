@@ -12,11 +12,12 @@ import { targetOf } from '../../core/rows'
 import { networkOf, type Family } from './addresses'
 import { historyRow, noteCall } from './calls'
 import { drive } from './drives'
+import { driveLinks } from './links'
 import type { DynamicIpClient } from './shapes'
 import { staleTime } from './status'
 import { dynamicIpHosts, dynamicIps, dynamicIpUpdates } from './tables'
 import { changesSince, holdMs, holdReason, type AddressChange } from './turns'
-import { dynamicIpRows, hostsOfSources, type HostRow, type SourceRow } from './view'
+import { dynamicIpRows, hostsOfSources, linksOf, type HostRow, type SourceRow } from './view'
 
 /** What a client reported. Addresses are in their canonical form. */
 interface Report {
@@ -65,6 +66,9 @@ export class SourceHeld extends Error {
   }
 }
 
+// Enough for both families, whatever counts.
+const maxChanges = 60
+
 type Driven = Awaited<ReturnType<typeof drive>> | null
 type By = { actor: AuditActor; context: AuditContext }
 
@@ -106,7 +110,9 @@ export async function report(hub: Hub, source: SourceRow, given: Report, by?: By
   const before = { source, hosts }
   if (!changesOf(before, given).isChanged) {
     const reported = unchanged(before, given)
-    noteCall(hub, source, { ...entryOf(hub, given, reported), ...given.describe(reported) })
+    if (by) return reported
+    if (source.status === 'stale') await record(hub, tx => endStaleness(tx, hub, source.id, given))
+    noteCall(hub, source, { ...entryOf(hub, given, reported), ...given.describe(reported) }, 'seen')
     return reported
   }
   const result = await record(hub, tx => store(tx, hub, source.id, given, by))
@@ -125,13 +131,15 @@ async function store(tx: Tx, hub: Hub, id: string, given: Report, by?: By): Prom
   const now = hub.clock.now()
   const actor = by?.actor ?? { type: 'ingest' as const, id: source.id, name: source.name, hint: source.tokenHint }
   const context = by?.context ?? ingestContext(given.client)
-  const changes = [...source.changes.filter(one => one.at > changesSince(now)), ...addressChanges(source, set, given, now)]
-  const held = by ? null : await holdIfNeeded(tx, hub, source, changes, { actor, context })
+  const known = source.changes.filter(one => one.at > changesSince(now))
+  const changes = by ? known : [...known, ...addressChanges(source, set, given, now)].slice(-maxChanges)
+  const refused = [set.ipv4, set.ipv6, set.prefix6].join()
+  const held = by ? null : await holdIfNeeded(tx, hub, source, changes, refused, { actor, context })
   if (held) return held
   const after: SourceRow = {
     ...source,
     ...set,
-    status: source.status === 'paused' ? 'paused' : 'fresh',
+    status: source.status === 'paused' || (by && source.status === 'stale') ? source.status : 'fresh',
     lastSeenAt: by ? source.lastSeenAt : now,
     lastClient: by ? source.lastClient : given.client,
     lastChangedAt: now,
@@ -141,7 +149,7 @@ async function store(tx: Tx, hub: Hub, id: string, given: Report, by?: By): Prom
     version: source.version + 1,
     updatedAt: now,
   }
-  after.staleAt = staleTime(after)
+  after.staleAt = by ? source.staleAt : staleTime(after)
   const { id: _, workspaceId: __, createdAt: ___, ...columns } = after
   await tx.update(dynamicIps).set(columns).where(eq(dynamicIps.id, id))
   for (const one of hostChanges)
@@ -160,6 +168,20 @@ async function store(tx: Tx, hub: Hub, id: string, given: Report, by?: By): Prom
       ...(driven?.effects.events ?? []),
     ],
   }
+}
+
+/** A stale source reports its stored addresses again: firewall rules from which they were removed get them back. */
+async function endStaleness(tx: Tx, hub: Hub, id: string, { client }: Report): Promise<RecordResult<undefined>> {
+  const [source] = await forUpdate(tx.select().from(dynamicIps).where(eq(dynamicIps.id, id)))
+  if (source?.status !== 'stale') return { result: undefined }
+  const after: SourceRow = { ...source, status: 'fresh', lastSeenAt: hub.clock.now(), lastClient: client }
+  const { status, lastSeenAt, lastClient } = after
+  await tx
+    .update(dynamicIps)
+    .set({ status, lastSeenAt, lastClient, staleAt: staleTime(after) })
+    .where(eq(dynamicIps.id, id))
+  const { effects } = await driveLinks(tx, hub, after, await linksOf(tx, [id]))
+  return { result: undefined, ...effects }
 }
 
 interface State {
@@ -200,7 +222,7 @@ function reportedOf(source: SourceRow, hosts: readonly HostRow[], given: Report,
     prefix6: source.prefix6,
     hosts: meant.map(host => ({
       name: host.name,
-      result: host.problem ? 'failed' : driven?.changed.has(host.name) ? 'changed' : 'unchanged',
+      result: host.problem && source.status !== 'paused' ? 'failed' : driven?.changed.has(host.name) ? 'changed' : 'unchanged',
       problem: host.problem && { code: host.problem.code, detail: host.problem.detail },
       ipv4: host.ipv4 ?? source.ipv4,
       ipv6: host.ipv6 ?? source.ipv6,
@@ -236,19 +258,23 @@ async function holdIfNeeded(
   hub: Hub,
   source: SourceRow,
   changes: AddressChange[],
+  refused: string,
   by: By,
 ): Promise<RecordResult<SourceHeld> | null> {
   const now = hub.clock.now()
   const refusal = (detail: string) => new SourceHeld(detail, Math.ceil(holdMs / 1000))
   const heldUntil = now + holdMs
   if (source.status === 'held') {
-    if (heldUntil - source.heldUntil! >= 60_000)
-      await tx.update(dynamicIps).set({ heldUntil }).where(eq(dynamicIps.id, source.id))
+    if (source.hold!.refused !== refused)
+      await tx
+        .update(dynamicIps)
+        .set({ heldUntil, hold: { ...source.hold!, refused } })
+        .where(eq(dynamicIps.id, source.id))
     return { result: refusal(source.hold!.detail) }
   }
   const reason = source.status === 'paused' ? null : holdReason(changes, now)
   if (!reason) return null
-  const hold = { code: reason.reason, detail: explainHold(reason), since: now }
+  const hold = { code: reason.reason, detail: explainHold(reason), since: now, refused }
   await tx
     .update(dynamicIps)
     .set({ status: 'held', hold, heldUntil, staleAt: null, changes: [], version: source.version + 1, updatedAt: now })

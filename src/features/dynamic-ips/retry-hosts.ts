@@ -8,7 +8,7 @@ import { removeOldSources, removeOldSourcesKind, retryHostsKind } from './retry-
 import { dynamicIpLinks, dynamicIps } from './tables'
 import { hostsOfSources } from './view'
 
-/** Tries again to set the records of hosts with a problem. While there is one, the job schedules itself again. */
+/** Tries again to set the records of hosts with a problem. */
 export const retryHostsJob: JobKind<{ source_id: string }> = {
   kind: retryHostsKind,
   concurrency: 2,
@@ -19,16 +19,10 @@ export const retryHostsJob: JobKind<{ source_id: string }> = {
     async tx => {
       const [source] = await forUpdate(tx.select().from(dynamicIps).where(eq(dynamicIps.id, id)))
       if (!source || source.status === 'paused' || source.status === 'held') return { result: undefined }
-      const hosts = await hostsOfSources(tx, [id])
-      if (!hosts.some(one => one.problem)) return { result: undefined }
       const by = { actor: systemActor(retryHostsKind), context: jobContext }
-      const { effects } = await driveHosts(tx, hub, source, hosts, by)
-      const again = effects.jobs.find(one => one.kind === retryHostsKind)
-      return {
-        result: again && { again: again.runAt! },
-        ...effects,
-        jobs: effects.jobs.filter(one => one !== again),
-      }
+      // While there is a problem, this adds the next job.
+      const { effects } = await driveHosts(tx, hub, source, await hostsOfSources(tx, [id]), by)
+      return { result: undefined, ...effects }
     },
 }
 

@@ -68,6 +68,7 @@ export const dynamicIpRoutes = area('dynamic-ips', 'Dynamic IP', [
     delete: {
       description: 'Deletes a dynamic IP source with its history. Its token stops working immediately.',
       query: DynamicIpDeletion,
+      problems: ['conflict'],
       run: (ctx, id, query) => deleteDynamicIp(ctx, id, query as Deletion),
     },
     verbs: {

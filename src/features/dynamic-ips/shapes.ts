@@ -125,7 +125,8 @@ const hostInput = {
   adopt: Type.Optional(
     Type.Boolean({
       default: false,
-      description: 'Whether to replace existing address records at the name. If false, such records cause a 409 `record_exists`.',
+      description:
+        'Whether to replace existing address records at the name, which also requires the `dns.write` permission. If false, such records cause a 409 `record_exists`.',
     }),
   ),
 }
@@ -145,7 +146,7 @@ const HostProblem = Shape(
   {
     code: Type.String({
       description:
-        'Machine-readable reason, such as `zone_gone`, `record_exists`, `already_driven`, `locked`, `dns_rule`, `plan_limit_reached`, or `no_prefix`.',
+        'Machine-readable reason, such as `zone_gone`, `record_exists`, `already_driven`, `locked`, `dns_rule`, `plan_limit_reached`, or `suffix_too_long`.',
     }),
     detail: Type.String({ description: 'What is wrong, and what to do.' }),
     since_at: Instant({ description: 'Since when the records could not be set.' }),

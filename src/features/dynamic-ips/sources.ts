@@ -12,8 +12,8 @@ import { listingOf, listPage } from '../../core/list'
 import { containsFilter, idsFilter, searchFilter, textFilter, timeFilters, wordsFilter } from '../../core/list-filters'
 import { inputColumns, patchColumns } from '../../core/members'
 import { parseRange } from '../../core/net/address'
-import { invalid } from '../../core/problem'
-import { changedRow, findRow, insertRow, lockRow, removeRow, saveRow, targetOf, uniqueName } from '../../core/rows'
+import { conflict, invalid, permissionMissing } from '../../core/problem'
+import { findRow, insertRow, lockRow, removeRow, saveRow, targetOf, uniqueName } from '../../core/rows'
 import { Tag, type Page } from '../../core/shapes'
 import { Type } from '@sinclair/typebox'
 import { driveHosts } from './drive'
@@ -30,10 +30,12 @@ import {
   type DynamicIpTokenRotation,
   type DynamicIpView,
   type DynamicIpWithSecretView,
+  type Family,
 } from './shapes'
-import { staleTime } from './status'
+import { retryHostsKind } from './retry-queue'
+import { isOverdue, staleTime } from './status'
 import { dynamicIpHosts, dynamicIps } from './tables'
-import { dynamicIpRows, hostsOfSources, linksOf, sourceView, sourceViews, type SourceRow } from './view'
+import { dynamicIpRows, hostsOfSources, linksOf, sourceView, sourceViews, type HostRow, type SourceRow } from './view'
 
 const hasHost = (condition: ReturnType<typeof sql>) =>
   sql`exists (select 1 from ${dynamicIpHosts} where ${dynamicIpHosts.sourceId} = ${dynamicIps.id} and ${condition})`
@@ -74,6 +76,7 @@ export const getDynamicIp = async (ctx: Ctx, id: string): Promise<DynamicIpView>
 /** @throws Problem 422; 409 `already_exists`, `already_driven`, `record_exists`; 403 `plan_limit_reached` */
 export async function createDynamicIp(ctx: Ctx, { hosts = [], ...input }: DynamicIpInput): Promise<DynamicIpWithSecretView> {
   requireRanges(input.allowed_cidrs)
+  if (hosts.some(one => one.adopt)) requireDnsAccess(ctx)
   const token = newIngestToken('ddns')
   return await change(ctx, 'dynamic_ip.create', async tx => {
     await refuseOverLimit(tx, ctx, 'dynamic_ip')
@@ -105,19 +108,36 @@ export async function createDynamicIp(ctx: Ctx, { hosts = [], ...input }: Dynami
 /** @throws Problem 404, 412, 422; 409 `already_exists`, `already_driven`, `record_exists` */
 export function updateDynamicIp(ctx: Ctx, id: string, { hosts, ...patch }: DynamicIpPatch): Promise<DynamicIpView> {
   requireRanges(patch.allowed_cidrs)
+  if (hosts?.some(one => one.adopt)) requireDnsAccess(ctx)
   return edit(ctx, 'dynamic_ip.update', id, async (tx, row, known) => {
-    const set = patchColumns(dynamicIpMembers, patch)
+    const members = patchColumns(dynamicIpMembers, patch)
+    const families = members.families ?? row.families
+    const set = { ...members, ...withoutFamilies(families), ...(!families.includes('ipv6') && { prefix6: null }) }
     const merged = { ...row, ...set }
     const staleAt = row.status === 'stale' && patch.stale_after_seconds === undefined ? null : staleTime(merged)
     const status = row.status === 'stale' && patch.stale_after_seconds !== undefined ? ('fresh' as const) : row.status
     const saved = await uniqueName(dynamicIpRows, merged.name, () =>
       saveRow(tx, ctx, dynamicIpRows, row, { ...set, staleAt, status }),
     )
-    const current = hosts ? await replaceHosts(tx, ctx, saved, hosts) : known
+    const kept = known.map(one => ({ ...one, ...withoutFamilies(saved.families) }))
+    if (!isDeepStrictEqual(kept, known)) await saveAddresses(tx, kept)
+    const current = hosts ? await replaceHosts(tx, ctx, saved, hosts) : kept
     if (!hosts && patch.families !== undefined) await releaseOthers(tx, ctx.hub, saved, known, known)
     const after = saved === row && !isDeepStrictEqual(current, known) ? await touched(tx, ctx, row) : saved
-    return { after, hosts: current, setsTtl: patch.ttl !== undefined || hosts !== undefined }
+    return { after, hosts: current, setsTtl: after.ttl !== row.ttl || !isDeepStrictEqual(ttlsOf(current), ttlsOf(known)) }
   })
+}
+
+/** Sets the addresses of families to null that a source does not report. */
+const withoutFamilies = (families: readonly Family[]): Partial<Record<Family, null>> => ({
+  ...(!families.includes('ipv4') && { ipv4: null }),
+  ...(!families.includes('ipv6') && { ipv6: null }),
+})
+
+const ttlsOf = (hosts: readonly HostRow[]) => hosts.map(({ name, ttl }) => [name, ttl])
+
+async function saveAddresses(tx: Tx, hosts: readonly HostRow[]): Promise<void> {
+  for (const { id, ipv4, ipv6 } of hosts) await tx.update(dynamicIpHosts).set({ ipv4, ipv6 }).where(eq(dynamicIpHosts.id, id))
 }
 
 /** Stores what is reported, but leaves the records as they are. @throws Problem 404, 412 */
@@ -130,14 +150,14 @@ export const pauseDynamicIp = (ctx: Ctx, id: string): Promise<DynamicIpView> =>
 export const resumeDynamicIp = (ctx: Ctx, id: string): Promise<DynamicIpView> =>
   edit(ctx, 'dynamic_ip.resume', id, async (tx, row, hosts) =>
     row.status === 'paused' || row.status === 'held'
-      ? { after: await saveRow(tx, ctx, dynamicIpRows, row, resumed(row)), hosts }
+      ? { after: await saveRow(tx, ctx, dynamicIpRows, row, resumed(row, ctx.hub.clock.now())), hosts }
       : { after: row },
   )
 
 /** The columns of a source that is no longer paused or held. */
-export const resumed = (row: SourceRow): Partial<SourceRow> => ({
-  status: row.lastSeenAt === null ? 'new' : 'fresh',
-  staleAt: staleTime(row),
+export const resumed = (row: SourceRow, now: number): Partial<SourceRow> => ({
+  status: row.lastSeenAt === null && row.lastChangedAt === null ? 'new' : isOverdue(row, now) ? 'stale' : 'fresh',
+  staleAt: isOverdue(row, now) ? null : staleTime({ ...row, status: 'fresh' }),
   hold: null,
   heldUntil: null,
   changes: [],
@@ -178,6 +198,7 @@ export const revokeDynamicIpToken = (ctx: Ctx, id: string): Promise<DynamicIpVie
 
 /** Deletes a source with its history. @param records whether its records are kept, and become manual @throws Problem 404, 412 */
 export async function deleteDynamicIp(ctx: Ctx, id: string, { records = 'keep' }: DynamicIpDeletion): Promise<void> {
+  if (records === 'delete') requireDnsAccess(ctx)
   await change(ctx, 'dynamic_ip.delete', async tx => {
     const row = await lockRow(tx, ctx, dynamicIpRows, id)
     const hosts = await hostsOfSources(tx, [id])
@@ -192,12 +213,31 @@ export async function deleteDynamicIp(ctx: Ctx, id: string, { records = 'keep' }
             ctx,
           )
         : null
+    const failed = driven?.hosts.find(one => one.problem && one.problem.code !== 'zone_gone')
+    if (failed) throw conflict(`The records can’t be deleted: ${failed.problem!.detail}`)
     await releaseOthers(tx, ctx.hub, row, hosts, [])
-    const links = await driveLinks(tx, ctx.hub, row, await linksOf(tx, [id]), { removesAll: true })
+    // Paused and failed links have networks in their rules, too.
+    const ending = (await linksOf(tx, [id])).map(one => ({ ...one, status: 'active' as const }))
+    const links = await driveLinks(tx, ctx.hub, row, ending, { removesAll: true })
     await removeRow(tx, dynamicIpRows, row)
     const target = [targetOf(dynamicIpRows, row), ...(driven?.targets ?? [])]
-    return { result: undefined, target, before, ...joinedEffects(driven?.effects, links.effects) }
+    return {
+      result: undefined,
+      target,
+      before,
+      ...joinedEffects(
+        driven
+          ? { ...driven.effects, notices: [], jobs: driven.effects.jobs.filter(one => one.kind !== retryHostsKind) }
+          : undefined,
+        links.effects,
+      ),
+    }
   })
+}
+
+/** @throws Problem 403 */
+function requireDnsAccess(ctx: Ctx): void {
+  if (!ctx.permissions.has('dns.write')) throw permissionMissing('dns.write')
 }
 
 const noAddresses = { ipv4: null, ipv6: null, prefix6: null }
@@ -221,7 +261,15 @@ async function edit(
     const { after, hosts, setsTtl = false } = await step(tx, row, await hostsOfSources(tx, [id]))
     const isDriven = hosts && after.status !== 'paused' && after.status !== 'held'
     const driven = isDriven ? await drive(tx, ctx.hub, after, hosts, { ...ctx, setsTtl }) : null
-    const done = await changedRow(dynamicIpRows, row, after, one => (one === row ? before : sourceView(tx, ctx.hub, one)))
+    if (after === row && !driven?.targets.length)
+      return {
+        result: await sourceView(tx, ctx.hub, row),
+        target: targetOf(dynamicIpRows, row),
+        unchanged: true,
+        ...driven?.effects,
+      }
+    const view = await sourceView(tx, ctx.hub, after)
+    const done = { result: view, target: targetOf(dynamicIpRows, row), before, after: view }
     return { ...done, target: [done.target, driven?.targets ?? []].flat(), ...driven?.effects }
   })
 }

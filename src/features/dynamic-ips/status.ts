@@ -7,3 +7,9 @@ export const staleTime = ({
   lastSeenAt,
 }: Pick<SourceRow, 'status' | 'staleAfterSeconds' | 'lastSeenAt'>): number | null =>
   staleAfterSeconds === null || lastSeenAt === null || status === 'paused' ? null : lastSeenAt + staleAfterSeconds * 1000
+
+/** Whether a source has not reported for longer than it may. @param now ms UTC */
+export function isOverdue(row: Parameters<typeof staleTime>[0], now: number): boolean {
+  const at = staleTime({ ...row, status: 'fresh' })
+  return at !== null && at <= now
+}

@@ -6,6 +6,15 @@ import { memberColumns } from '../../core/members'
 import { dynamicIpMembers, dynamicIpStatuses, linkMembers, linkStatuses, type DynamicIpClient, type Family } from './shapes'
 import type { AddressChange } from './turns'
 
+interface Hold {
+  code: 'two_clients' | 'flapping'
+  detail: string
+  /** Milliseconds UTC. */
+  since: number
+  /** The last addresses that were refused. Repeating them does not extend the hold. */
+  refused: string
+}
+
 export const dynamicIps = table(
   'dynamic_ips',
   {
@@ -21,13 +30,13 @@ export const dynamicIps = table(
     tokenCreatedAt: time('token_created_at'),
     previousTokenHash: text('previous_token_hash'),
     previousValidUntil: time('previous_valid_until'),
-    // Flushed every 10 seconds (last-seen.ts).
+    // Flushed every 10 seconds (calls.ts).
     lastSeenAt: time('last_seen_at'),
     lastClient: json<DynamicIpClient>('last_client'),
     lastChangedAt: time('last_changed_at'),
     // When it becomes stale unless it reports; null if never, or if it is stale.
     staleAt: time('stale_at'),
-    hold: json<{ code: 'two_clients' | 'flapping'; detail: string; since: number }>('hold'),
+    hold: json<Hold>('hold'),
     // When changes are accepted again; null if it isn’t held.
     heldUntil: time('held_until'),
     // Recent changes of the addresses, to detect two clients with one token.

@@ -1,4 +1,4 @@
-import { and, eq, lte } from 'drizzle-orm'
+import { and, eq, isNull, lte } from 'drizzle-orm'
 import { pruneByPlan } from '../../access/retention'
 import { jobContext, record, systemActor } from '../../core/change'
 import type { RecordResult } from '../../core/change-result'
@@ -11,7 +11,9 @@ import { flushCalls } from './calls'
 import { drive } from './drives'
 import { driveLinks } from './links'
 import { resumed } from './sources'
-import { dynamicIps, dynamicIpUpdates } from './tables'
+import { isZoneGone } from '../dns/records/driven'
+import { retryHosts } from './retry-queue'
+import { dynamicIpHosts, dynamicIps, dynamicIpUpdates } from './tables'
 import { dynamicIpRows, hostsOfSources, linksOf, type SourceRow } from './view'
 
 // Another hub may not have stored its last reports yet.
@@ -27,13 +29,33 @@ export async function watchSources(hub: Hub): Promise<void> {
     .from(dynamicIps)
     .where(lte(dynamicIps.staleAt, now - staleToleranceMs))
     .limit(maxPerRun)
-  for (const { id } of stale) await record(hub, tx => inLocked(tx, id, source => markStale(tx, hub, source, now)))
+  for (const { id } of stale) await attempt(hub, id, tx => inLocked(tx, id, source => markStale(tx, hub, source, now)))
   const over = await hub.read
     .select({ id: dynamicIps.id })
     .from(dynamicIps)
     .where(lte(dynamicIps.heldUntil, now))
     .limit(maxPerRun)
-  for (const { id } of over) await record(hub, tx => inLocked(tx, id, source => endHold(tx, hub, source, now)))
+  for (const { id } of over) await attempt(hub, id, tx => inLocked(tx, id, source => endHold(tx, hub, source, now)))
+}
+
+/** One failing source must not delay the others. */
+async function attempt(hub: Hub, id: string, step: (tx: Tx) => Promise<RecordResult<undefined>>): Promise<void> {
+  try {
+    await record(hub, step)
+  } catch (error) {
+    hub.log.error({ err: error, dynamic_ip: id }, 'could not update the status of a dynamic IP source')
+  }
+}
+
+/** Drives hosts whose zone was deleted, so that they get a problem, or move to a zone that was created again. */
+export async function watchZones(hub: Hub): Promise<void> {
+  const found = await hub.read
+    .selectDistinct({ id: dynamicIpHosts.sourceId })
+    .from(dynamicIpHosts)
+    .where(and(isNull(dynamicIpHosts.problem), isZoneGone(dynamicIpHosts.zoneId)))
+    .limit(maxPerRun)
+  if (found.length > 0)
+    await record(hub, async () => ({ result: undefined, jobs: found.map(one => retryHosts(one, hub.clock.now(), 0)) }))
 }
 
 async function inLocked(
@@ -74,10 +96,10 @@ async function markStale(tx: Tx, hub: Hub, source: SourceRow, now: number): Prom
 /** Accepts changes again. The next report sets the records. */
 async function endHold(tx: Tx, hub: Hub, source: SourceRow, now: number): Promise<RecordResult<undefined>> {
   if (source.heldUntil === null || source.heldUntil > now) return { result: undefined }
-  const after = { ...source, ...resumed(source) }
+  const after = { ...source, ...resumed(source, now) }
   await tx
     .update(dynamicIps)
-    .set({ ...resumed(source), version: source.version + 1, updatedAt: now })
+    .set({ ...resumed(source, now), version: source.version + 1, updatedAt: now })
     .where(eq(dynamicIps.id, source.id))
   const by = { actor: systemActor('dynamic-ips.watch'), context: jobContext }
   const { effects, targets } = await drive(tx, hub, after, await hostsOfSources(tx, [source.id]), by)

@@ -29,7 +29,7 @@ const order: fc.Arbitrary<Order> = fc.record({
   color: fc.constantFrom('red' as const, 'green' as const, 'blue' as const),
   weight: maybe(tenth),
   count: maybe(fc.nat({ max: 1_000 })),
-  coldest: maybe(tenth.map(n => -n)),
+  coldest: maybe(tenth.map(n => 0 - n)),
   hottest: maybe(tenth),
   stock: maybe(fc.nat({ max: 1_000 })),
   load: maybe(fc.integer({ min: 0, max: 10_000 }).map(n => n / 100)),

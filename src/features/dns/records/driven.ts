@@ -1,4 +1,6 @@
-import { and, eq, inArray, isNotNull, sql } from 'drizzle-orm'
+import { and, eq, inArray, isNotNull, sql, type SQL } from 'drizzle-orm'
+import type { SQLiteColumn } from 'drizzle-orm/sqlite-core'
+import { forUpdate } from '../../../core/db/dialect'
 import { inSavepoint, dryRun } from '../../../core/db/savepoint'
 import type { Reader, Tx } from '../../../core/db/transaction'
 import { Problem } from '../../../core/problem'
@@ -120,14 +122,19 @@ export async function driveRrsets(
       return await inSavepoint(tx, () => run(some.map(([, edit]) => edit)))
     } catch (error) {
       if (!(error instanceof Problem)) throw error
-      for (const [key, edit] of some) {
-        const failure = await failureOf(tx, () => run([edit]))
+      // At the limit of the plan, those that need no new record come first, and then as many others as fit.
+      const isLimit = error.code === 'plan_limit_reached'
+      const ordered = isLimit ? some.toSorted((a, b) => Number(!existing.has(a[0])) - Number(!existing.has(b[0]))) : some
+      const fitting = isLimit ? await longestValid(ordered, part => failureOf(tx, () => run(part.map(([, edit]) => edit)))) : []
+      for (const [key, edit] of ordered.slice(fitting.length)) {
+        const failure = isLimit ? failureFrom(error) : await failureOf(tx, () => run([edit]))
         if (failure) failures.set(key, failure)
       }
       const rest = some.filter(([key]) => !failures.has(key))
-      // Each alone is valid, but not all together, such as at the limit of the plan.
-      if (rest.length === some.length) for (const [key] of some) failures.set(key, failureFrom(error))
-      return rest.length === some.length ? null : await attempt(rest)
+      if (rest.length < some.length) return await attempt(rest)
+      // Each is valid, but not all together.
+      for (const [key] of some) failures.set(key, failureFrom(error))
+      return null
     }
   }
   const done = await attempt(edits)
@@ -235,6 +242,17 @@ function editOf(zone: ZoneRow, { name, type, address, ttl, setsTtl }: DrivenRrse
   }
 }
 
+/** The longest start of a list that is valid. */
+async function longestValid<T>(list: readonly T[], failure: (part: readonly T[]) => Promise<unknown>): Promise<readonly T[]> {
+  let [valid, invalid] = [0, list.length]
+  while (invalid - valid > 1) {
+    const middle = (valid + invalid) >> 1
+    if (await failure(list.slice(0, middle))) invalid = middle
+    else valid = middle
+  }
+  return list.slice(0, valid)
+}
+
 /** Why a step would fail; null if it wouldn’t. */
 async function failureOf(tx: Tx, step: () => Promise<unknown>): Promise<DriveFailure | null> {
   try {
@@ -262,6 +280,8 @@ export async function releaseRrsets(
   driver: string,
   kept: ReadonlySet<string>,
 ): Promise<void> {
+  // Like every change of a zone. It may have been deleted.
+  await forUpdate(tx.select({ id: dnsZones.id }).from(dnsZones).where(eq(dnsZones.id, zoneId)))
   const rows = await tx
     .select({ id: dnsRrsets.id, name: dnsRrsets.name, type: dnsRrsets.type })
     .from(dnsRrsets)
@@ -269,6 +289,10 @@ export async function releaseRrsets(
   const ids = rows.filter(one => !kept.has(rrsetKey(one))).map(one => one.id)
   await setDriver(tx, ids, clock.now(), { drivenBy: null, source: 'manual' })
 }
+
+/** SQL condition: the zone with the ID in this column was deleted. */
+export const isZoneGone = (zoneId: SQLiteColumn): SQL =>
+  sql`not exists (select 1 from ${dnsZones} where ${dnsZones.id} = ${zoneId})`
 
 /** A record that a source sets. */
 export interface DrivenRecord {

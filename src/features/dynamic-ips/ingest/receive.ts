@@ -7,7 +7,7 @@ import type { Family } from '../addresses'
 import { noteCall } from '../calls'
 import { hostsOf, report, SourceHeld, sourceOfToken, type Reported } from '../report'
 import type { DynamicIpClient } from '../shapes'
-import type { SourceRow } from '../view'
+import type { HostRow, SourceRow } from '../view'
 import { answerOf } from './answers'
 import { masked, readCall, type Call, type Dialect } from './call'
 import { clientName } from './client-names'
@@ -67,9 +67,9 @@ export async function receiveReport(hub: Hub, request: IngestRequest): Promise<O
 
   request.validate?.()
   const { families, allowPrivate } = source
-  const hosts = (await hostsOf(hub.read, source.id)).map(one => one.name)
-  const judged = judgeCall(call, { families, allowPrivate, hosts }, basicUser(request.authorization))
-  return judged.kind === 'refused' ? noted(known, judged, judged.detail) : await stored(known, judged)
+  const hosts = await hostsOf(hub.read, source.id)
+  const judged = judgeCall(call, { families, allowPrivate, hosts: hosts.map(one => one.name) }, basicUser(request.authorization))
+  return judged.kind === 'refused' ? noted(known, judged, judged.detail) : await stored(known, hosts, judged)
 }
 
 interface Known {
@@ -79,7 +79,7 @@ interface Known {
   client: DynamicIpClient
 }
 
-async function stored(known: Known, accepted: Accepted): Promise<Outcome> {
+async function stored(known: Known, all: readonly HostRow[], accepted: Accepted): Promise<Outcome> {
   const { hub, source, call, client } = known
   const { values, perHost } = accepted
   const hosts = accepted.hosts && [...new Set(accepted.hosts.flatMap(one => one.host ?? []))]
@@ -90,7 +90,7 @@ async function stored(known: Known, accepted: Accepted): Promise<Outcome> {
     const outcome = outcomeOf(call, accepted, { changed: false, paused: false, ipv4, ipv6, prefix6, hosts: [] })
     return noted(known, outcome, explain(outcome, false))
   }
-  for (const family of changedFamilies(source, accepted)) {
+  for (const family of changedFamilies(source, all, accepted)) {
     const wait = take(hub, `dynamic-ip-changes-${family}`, source, changesPerMinute)
     if (wait === null) continue
     const detail = sentences.changeLimit(family, changesPerMinute)
@@ -110,9 +110,13 @@ async function stored(known: Known, accepted: Accepted): Promise<Outcome> {
 }
 
 /** The families with another address or prefix than the stored one. */
-function changedFamilies(source: SourceRow, { values }: Accepted): Family[] {
+function changedFamilies(source: SourceRow, hosts: readonly HostRow[], { values, perHost }: Accepted): Family[] {
   const differs = (member: 'ipv4' | 'ipv6' | 'prefix6') => values[member] !== undefined && values[member] !== source[member]
-  return (['ipv4', 'ipv6'] as const).filter(family => differs(family) || (family === 'ipv6' && differs('prefix6')))
+  const differsAtHost = (family: Family) =>
+    hosts.some(host => perHost.get(host.name)?.[family] !== undefined && perHost.get(host.name)![family] !== host[family])
+  return (['ipv4', 'ipv6'] as const).filter(
+    family => differs(family) || differsAtHost(family) || (family === 'ipv6' && differs('prefix6')),
+  )
 }
 
 /** The result for each host that the client named, in its order. */
@@ -142,17 +146,22 @@ function outcomeOf(call: Call, { hosts, values, perHost }: Accepted, reported: R
 
 /** Adds a call that changed nothing to the history. */
 function noted<Result extends Outcome>({ hub, source, call, client }: Known, outcome: Result, explanation: string): Result {
-  noteCall(hub, source, {
-    at: hub.clock.now(),
-    client,
-    hosts: call.hosts?.map(masked) ?? [],
-    given: call.given,
-    answers: linesOf(call.dialect, outcome),
-    explanation,
-    ipv4: source.ipv4,
-    ipv6: source.ipv6,
-    prefix6: source.prefix6,
-  })
+  noteCall(
+    hub,
+    source,
+    {
+      at: hub.clock.now(),
+      client,
+      hosts: call.hosts?.map(masked) ?? [],
+      given: call.given,
+      answers: linesOf(call.dialect, outcome),
+      explanation,
+      ipv4: source.ipv4,
+      ipv6: source.ipv6,
+      prefix6: source.prefix6,
+    },
+    outcome.kind === 'reported' ? 'seen' : 'refused',
+  )
   return outcome
 }
 
