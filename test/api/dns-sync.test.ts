@@ -1,6 +1,7 @@
 import { afterAll, describe, expect, test } from 'bun:test'
 import { isPostgres } from '../../src/core/db/dialect'
 import { claimTarget } from '../../src/features/dns/targets/claim-target'
+import { dnsZoneTargets } from '../../src/features/dns/targets/tables'
 import { syncTarget } from '../../src/features/dns/sync/sync-target'
 import { openHub } from '../../src/hub/run'
 import { readDueTargets, queueTargetRead } from '../../src/features/dns/sync/sync-zone'
@@ -417,6 +418,25 @@ describe('sync targets', () => {
     expect((await syncTarget(w.hub, target.id, { applies: true })).status).toBe('busy')
     await w.advance(120_000)
     expect((await syncTarget(w.hub, target.id, { applies: true })).status).toBe('read')
+
+    // A claim outlasts calls that wait for long.
+    const until = async () => (await w.hub.read.select({ at: dnsZoneTargets.claimedUntil }).from(dnsZoneTargets))[0]!.at
+    await kept.put([kept.a('www', '192.0.2.2')])
+    let isHeld = true
+    double.trouble = async request => {
+      if (!request.startsWith('PATCH')) return null
+      for (let n = 0; n < 4; n++) {
+        const before = await until()
+        w.clock.advance(40_000)
+        for (let reads = 0; reads < 1000 && (await until()) === before; reads++);
+        isHeld &&= (await claimTarget(other, target.id)) === null
+      }
+      return null
+    }
+    expect((await syncTarget(w.hub, target.id, { applies: true })).status).toBe('read')
+    expect(isHeld).toBe(true)
+    expect(await until()).toBe(0)
+    double.trouble = () => null
     if (other !== w.hub) await other.store.close()
   })
 })

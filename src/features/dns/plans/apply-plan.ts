@@ -111,7 +111,8 @@ export const applyAction: ActionKind<{ plan_id: string }, { done: string[] }> = 
   cancelable: false,
   resumable: true,
   concurrency: 4,
-  leaseMs: 300_000,
+  // As for syncs of zones: calls can wait for the rate limit of a provider.
+  leaseMs: 3_600_000,
   async run(hub, { input, state, result }) {
     const done = state?.done ?? []
     const [plan] = await hub.read.select().from(dnsPlans).where(eq(dnsPlans.id, input.plan_id))

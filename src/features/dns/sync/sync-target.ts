@@ -6,7 +6,15 @@ import { ProviderError, type ProviderFailure, type Snapshot } from '../providers
 import { rrsetKey } from '../zones/names'
 import { applyOps, mayHaveApplied, throttledMs, type AppliedOps } from './apply-ops'
 import { unblockZone } from '../plans/block-zone'
-import { claimTarget, ClaimLost, releaseClaim, confirmClaim, renewClaim, type ClaimedTarget } from '../targets/claim-target'
+import {
+  claimTarget,
+  ClaimLost,
+  keepClaim,
+  releaseClaim,
+  confirmClaim,
+  renewClaim,
+  type ClaimedTarget,
+} from '../targets/claim-target'
 import { storeFirstSnapshot } from './first-snapshot'
 import { implausibleReason, type BlockReason } from '../plans/guards'
 import { openTarget, readOpened, type OpenedTarget } from './read-target'
@@ -34,6 +42,7 @@ export async function syncTarget(hub: Hub, targetId: string, options: SyncOption
   const claimed = await claimTarget(hub, targetId)
   if (!claimed) return { status: claimed === null ? 'busy' : 'deleted' }
   let applied: AppliedOps | null = null
+  const stopRenewing = keepClaim(hub, claimed)
   try {
     const opened = await openTarget(hub, claimed, {
       mayCreate: mayApply(options, claimed.zone),
@@ -81,6 +90,8 @@ export async function syncTarget(hub: Hub, targetId: string, options: SyncOption
       throw error
     }
     return await failed(hub, claimed, error, applied)
+  } finally {
+    stopRenewing()
   }
 }
 

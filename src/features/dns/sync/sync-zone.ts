@@ -15,7 +15,8 @@ export const syncZoneJob: JobKind<{ zone_id: string }> = {
   kind: syncKind,
   // Enough that unreachable providers don't block the others.
   concurrency: 16,
-  leaseMs: 600_000,
+  // Large zones wait for the rate limit of their provider many times.
+  leaseMs: 3_600_000,
   retryAfter: attempts => (attempts > 5 ? null : 60_000 * attempts),
   async run(hub, { payload }) {
     const [zone] = await hub.read.select().from(dnsZones).where(eq(dnsZones.id, payload.zone_id))

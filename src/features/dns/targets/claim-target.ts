@@ -1,5 +1,6 @@
 import { and, eq, lte } from 'drizzle-orm'
 import { record } from '../../../core/change'
+import type { Timer } from '../../../core/clock'
 import type { Tx } from '../../../core/db/transaction'
 import type { Hub } from '../../../core/hub'
 import { newUuid4 } from '../../../core/ids'
@@ -9,8 +10,9 @@ import type { ZoneRow } from '../zones/rows'
 import { dnsZoneTargets } from './tables'
 import type { TargetRow } from './target-rows'
 
-/** Longer than any single provider call. Claims are renewed between calls. */
+/** Claims are renewed while they are in use, so this is how long the target of a dead hub stays claimed. */
 export const claimMs = 120_000
+const renewEveryMs = 40_000
 
 /** A target claimed by this hub, with its zone and provider. */
 export interface ClaimedTarget {
@@ -48,6 +50,27 @@ export const renewClaim = (hub: Hub, { claim, target }: ClaimedTarget): Promise<
     await confirmClaim(tx, { claim, target }, hub.clock.now() + claimMs)
     return { result: undefined }
   })
+
+/** Extends a claim regularly, because provider calls can wait for a rate limit for longer. @returns a function that stops it */
+export function keepClaim(hub: Hub, claimed: ClaimedTarget): () => void {
+  let timer: Timer
+  let isStopped = false
+  const renew = async () => {
+    try {
+      await renewClaim(hub, claimed)
+    } catch (error) {
+      // The sync itself finds that out before it writes.
+      if (!(error instanceof ClaimLost)) hub.log.warn({ err: error }, 'could not renew the claim on a target')
+    }
+    if (!isStopped) arm()
+  }
+  const arm = () => void (timer = hub.clock.after(renewEveryMs, () => void renew()))
+  arm()
+  return () => {
+    isStopped = true
+    timer.cancel()
+  }
+}
 
 /** Verifies the claim, in the transaction that writes. @throws ClaimLost */
 export async function confirmClaim(
