@@ -49,6 +49,12 @@ export class RateLimiter {
     return this.#settle(buckets, nowMs, cost)
   }
 
+  /** Counts a request that is sent in any case. If that exceeds a quota, later requests wait until the excess is restored, too. */
+  owe(buckets: readonly Bucket[], nowMs: number): void {
+    for (const { name, key, quota, windowSeconds } of buckets)
+      if (quota !== null) this.#tableOf(name).meterOf(key, quota, windowSeconds, nowMs).used++
+  }
+
   /** Refunds a request counted by `take` that turned out to be free, such as a 304. Returns the state afterwards. */
   refund(buckets: readonly Bucket[], nowMs: number): RateVerdict {
     return this.#settle(buckets, nowMs, -1)

@@ -274,6 +274,17 @@ test('requests keep to the pace of a kind, over all its zones', async () => {
   await person.request(post)
   expect(await person.request(post).catch(error => error.failure)).toBe('throttled')
   expect(sent).toBe(26)
+  // Changes don't wait, but the reads after them do.
+  const steps = await paced(hub, 'prov_three', { perSecond: 2, burst: 20 }, around, true)
+  for (let n = 0; n < 20; n++) await steps.request(get)
+  for (let n = 0; n < 4; n++) await steps.request(post)
+  expect(sent).toBe(50)
+  const late = steps.request(get)
+  clock.advance(2_000)
+  await Promise.resolve()
+  expect(sent).toBe(50)
+  clock.advance(1_000)
+  await late
   await record(hub, async tx => {
     await tx.insert(hubs).values({ id: 'hub_other', host: 'other', version: '0', startedAt: clock.now(), seenAt: clock.now() })
     return { result: undefined }

@@ -10,8 +10,9 @@ const backgroundShare = 0.8
 const daySeconds = 86_400
 
 /**
- * Limits the rate of requests to an account. A request waits for its turn for up to 30 seconds, and is then refused as `throttled`
- * without being sent.
+ * Limits the rate of requests to an account. A read waits for its turn for up to 30 seconds, and is then refused as `throttled`
+ * without being sent. Changes never wait, because that would interrupt a step, or give others time to change what was just compared:
+ * later reads wait for them too. Changes above the limit of a day are refused.
  * @param isInteractive a person waits for the response, so the share reserved for people can be used
  */
 export async function paced(
@@ -40,14 +41,15 @@ export async function paced(
     ...context,
     async request(request, limitsOfRequest) {
       const isWrite = request.method !== undefined && request.method !== 'GET' && request.method !== 'HEAD'
-      await turn(hub, isWrite ? [...requests, ...writes] : requests)
+      await turn(hub, isWrite ? writes : requests, isWrite ? 0 : maxWaitMs)
+      if (isWrite) limiterOf(hub).owe(requests, hub.clock.now())
       return await context.request(request, limitsOfRequest)
     },
   }
 }
 
-async function turn(hub: Hub, buckets: readonly Bucket[]): Promise<void> {
-  for (let leftMs = maxWaitMs; ;) {
+async function turn(hub: Hub, buckets: readonly Bucket[], waitsMs: number): Promise<void> {
+  for (let leftMs = waitsMs; ;) {
     const verdict = limiterOf(hub).take(buckets, hub.clock.now())
     if (verdict.allowed) return
     const waitMs = verdict.retryAfterSeconds * 1000
