@@ -14,9 +14,10 @@ export interface NumberedPage {
   totalPages: number | null
 }
 
-const maxRows = 500_000
-// Time limit for a complete list: the server chooses the page size.
-const listTimeoutMs = 5 * 60_000
+/** Maximum number of rows of a list. */
+export const maxRows = 500_000
+/** Time limit for a complete list: the server chooses the page size. */
+export const listTimeoutMs = 5 * 60_000
 
 /**
  * Reads a complete list from an API without cursors, where rows move between pages if others are created or deleted meanwhile. So all

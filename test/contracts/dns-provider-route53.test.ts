@@ -126,6 +126,13 @@ describe('route53, in addition to the provider contract', () => {
       expect(await failureOf(read())).toBe('incomplete')
     })
 
+    test('is an error if its pages have no end', async () => {
+      many(400)
+      let first = ''
+      double.answered = xml => (first ||= xml)
+      expect(await errorOf(read())).toMatchObject({ failure: 'incomplete', message: expect.stringContaining('refers back') })
+    })
+
     test('is an error if a page is repeated', async () => {
       many(400)
       double.listed = (sets, { query }) =>

@@ -1,5 +1,6 @@
 import { jsonOf, requestJson, responseError, type JsonResponse } from '../../../adapters/json-http'
 import { isObject } from '../../../dns/octets'
+import { readCursorPages } from '../../../adapters/cursor-pages'
 import { incompleteList } from '../../../adapters/numbered-pages'
 import { ProviderError, type AdapterContext } from './provider'
 
@@ -39,27 +40,14 @@ export class DesecClient {
     return row
   }
 
-  /**
-   * Reads a complete list, page by page. Pages start at a row, not at a number, so rows that are created or deleted meanwhile move no
-   * other rows. The caller finds out whether something changed.
-   * @throws ProviderError
-   */
+  /** Reads a complete list. @throws ProviderError */
   async all(path: string, query: Record<string, string> = {}): Promise<{ rows: Row[]; pages: number }> {
-    const end = this.around.clock.now() + listTimeoutMs
-    const cursors = new Set<string>()
-    const rows: Row[] = []
-    for (let cursor: string | null = ''; cursor !== null;) {
-      if (this.around.clock.now() > end) throw new ProviderError('timeout', 'Reading all pages of the list took too long.')
-      if (cursors.has(cursor)) throw incompleteList('a page refers back to a previous page')
-      cursors.add(cursor)
+    return await readCursorPages(this.around.clock, '', async cursor => {
       const response = await this.#read(`${path}?${new URLSearchParams({ ...query, cursor })}`)
-      const page = jsonOf(response)
-      if (!Array.isArray(page) || !page.every(isObject)) throw invalidFormat('is not a list')
-      rows.push(...page)
-      if (rows.length > maxRows) throw new ProviderError('refused', `The list has more than ${maxRows} rows.`)
-      cursor = nextCursor(response)
-    }
-    return { rows, pages: cursors.size }
+      const rows = jsonOf(response)
+      if (!Array.isArray(rows) || !rows.every(isObject)) throw invalidFormat('is not a list')
+      return { rows, next: nextCursor(response) }
+    })
   }
 
   /**
@@ -135,8 +123,6 @@ function nextCursor({ headers }: JsonResponse): string | null {
   return cursor
 }
 
-const maxRows = 500_000
-const listTimeoutMs = 5 * 60_000
 // A page has up to 500 rrsets, each with up to 64 KB of records, but usually 200 bytes.
 const limits = { totalMs: 60_000, maxBodyBytes: 32 * 1024 * 1024 }
 

@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import { Type } from '@sinclair/typebox'
 import type { AccountCheck } from '../../../adapters/adapter'
+import { readCursorPages } from '../../../adapters/cursor-pages'
 import { mayHaveApplied } from '../../../adapters/failure'
 import { urlProblem } from '../../../adapters/json-http'
 import { destination, secret, settingsForm, type SettingsOf } from '../../../adapters/settings-form'
@@ -133,7 +134,7 @@ class Route53 implements DnsProvider {
 
   constructor(
     private readonly settings: Route53Settings,
-    around: AdapterContext,
+    private readonly around: AdapterContext,
   ) {
     const base_url = (settings.base_url ?? publicApi).replace(/\/+$/, '')
     this.#client = new Route53Client({ ...settings, base_url }, around)
@@ -153,12 +154,10 @@ class Route53 implements DnsProvider {
   }
 
   async listZones(): Promise<ProviderZone[]> {
-    const zones: ProviderZone[] = []
-    for (let query: Query | null = {}; query;) {
-      const page: ZonePage = await this.#zonePage(query)
-      zones.push(...page.zones)
-      query = page.next
-    }
+    const { rows: zones } = await readCursorPages<Query, ProviderZone>(this.around.clock, {}, async query => {
+      const page = await this.#zonePage(query)
+      return { rows: page.zones, next: page.next }
+    })
     if (new Set(zones.map(one => one.ref)).size < zones.length) throw incomplete('the list of hosted zones has one twice')
     return zones
   }
@@ -203,17 +202,17 @@ class Route53 implements DnsProvider {
   }
 
   async #sets(zone: ProviderZone): Promise<{ sets: ApiRecordSet[]; pages: number }> {
-    const sets: ApiRecordSet[] = []
-    let pages = 0
-    for (let query: Query | null = {}; query; pages++) {
-      const page: Record<string, unknown> = await this.#client.get(
+    const { rows: sets, pages } = await readCursorPages<Query, ApiRecordSet>(this.around.clock, {}, async query => {
+      const page = await this.#client.get(
         `${pathOf(zone)}/rrset`,
         { ...query, maxitems: String(setsPerPage) },
         'ListResourceRecordSetsResponse',
       )
-      sets.push(...listOf(page.ResourceRecordSets, 'ResourceRecordSet').filter(isObject))
-      query = nextOf(page, { name: 'NextRecordName', type: 'NextRecordType' }, { identifier: 'NextRecordIdentifier' })
-    }
+      return {
+        rows: listOf(page.ResourceRecordSets, 'ResourceRecordSet').filter(isObject),
+        next: nextOf(page, { name: 'NextRecordName', type: 'NextRecordType' }, { identifier: 'NextRecordIdentifier' }),
+      }
+    })
     if (new Set(sets.map(identityOf)).size < sets.length) throw incomplete('the zone has a record set twice')
     return { sets, pages }
   }
