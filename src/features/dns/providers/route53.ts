@@ -8,6 +8,7 @@ import { destination, secret, settingsForm, type SettingsOf } from '../../../ada
 import { invalid } from '../../../core/problem'
 import { newUuid4 } from '../../../core/ids'
 import { grouped, Line } from '../../../core/shapes'
+import { flatMapInTurns } from '../../../core/time-slices'
 import { catchFormatError } from '../../../dns/format-error'
 import { isObject } from '../../../dns/octets'
 import { rrsetKey } from '../zones/names'
@@ -190,15 +191,16 @@ class Route53 implements DnsProvider {
   async read(zone: ProviderZone): Promise<Snapshot> {
     const { sets, pages } = await this.#sets(zone)
     // A record set that moved from a later page to an earlier one would be missing.
-    if (pages > 1 && (await this.#count(zone)) !== sets.length && !isDeepStrictEqual((await this.#sets(zone)).sets, sets))
+    if (pages > 1 && (await this.#count(zone)) !== sets.length && !(await areSame((await this.#sets(zone)).sets, sets)))
       throw incomplete('the zone changed while it was read')
-    const { rrsets, texts, foreign, hasSoa } = recordsOfSets(sets, zone.name)
-    if (!hasSoa) throw incomplete('the zone has no SOA record')
-    const spellings = rrsets
-      .map(rrset => ({ rrset, texts: texts.get(rrset)! }))
-      .filter(({ rrset, texts: found }) => rrset.values.some((value, place) => apiValue(rrset.type, value) !== found[place]))
+    const parts = await flatMapInTurns(sets, set => [recordsOfSets([set], zone.name)])
+    if (!parts.some(one => one.hasSoa)) throw incomplete('the zone has no SOA record')
+    const spellings = await flatMapInTurns(
+      parts.flatMap(({ rrsets, texts }) => rrsets.map(rrset => ({ rrset, texts: texts.get(rrset)! }))),
+      one => (one.rrset.values.some((value, place) => apiValue(one.rrset.type, value) !== one.texts[place]) ? [one] : []),
+    )
     this.#spellings.set(String(zone.ref), new Map(spellings.map(one => [rrsetKey(one.rrset), one])))
-    return { rrsets, foreign }
+    return { rrsets: parts.flatMap(one => one.rrsets), foreign: parts.flatMap(one => one.foreign) }
   }
 
   async #sets(zone: ProviderZone): Promise<{ sets: ApiRecordSet[]; pages: number }> {
@@ -362,6 +364,12 @@ function nextOf(page: Record<string, unknown>, required: Query, optional: Query 
   if (page.IsTruncated !== 'true' || Object.keys(required).some(parameter => next[parameter] === undefined))
     throw incomplete('the response doesn’t say where the next page starts')
   return next
+}
+
+async function areSame(some: readonly ApiRecordSet[], others: readonly ApiRecordSet[]): Promise<boolean> {
+  if (some.length !== others.length) return false
+  const differing = await flatMapInTurns(some.entries(), ([place, one]) => (isDeepStrictEqual(one, others[place]) ? [] : [one]))
+  return differing.length === 0
 }
 
 const identityOf = ({ Name, Type, SetIdentifier }: ApiRecordSet): string => [Name, Type, SetIdentifier].join(' ')
