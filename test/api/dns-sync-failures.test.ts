@@ -231,6 +231,23 @@ describe('a provider that limits requests', () => {
     }
     expect(waits).toEqual([1, 2, 4, 8, 16, 32, 60, 60])
   })
+
+  test('gets changes again soon, and later each time, if it does not tell when', async () => {
+    const { w, kept } = await ten()
+    double.trouble = request => (request.startsWith('PATCH') ? { status: 429 } : null)
+    const waits: number[] = []
+    for (let n = 0; n < 8; n++) {
+      await kept.put([kept.a('www', `192.0.2.${n + 1}`)])
+      const { state, throttled_until } = (await kept.shown()).sync.targets[0]
+      expect(state).toBe('pending')
+      waits.push((Date.parse(throttled_until) - w.clock.now()) / 1000)
+      await w.advance(minute)
+    }
+    expect(waits).toEqual([1, 2, 4, 8, 16, 32, 60, 60])
+    double.trouble = () => null
+    await later(w, 1)
+    expect((await kept.shown()).synced).toBe(true)
+  })
 })
 
 test('a kind can be polled less often than the setting', async () => {

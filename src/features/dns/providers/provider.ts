@@ -78,8 +78,8 @@ export interface OpResult {
   outcome: 'done' | 'refused' | 'stale' | 'unknown' | 'skipped'
   /** Message of the provider. */
   detail?: string
-  /** Milliseconds until a retry, if the step was skipped because the provider limits requests. */
-  retryAfterMs?: number
+  /** Milliseconds until a retry, if the step was skipped because the provider limits requests; null if it doesn't tell. */
+  retryAfterMs?: number | null
 }
 
 export const resultOf = ({ name, type }: Pick<Op, 'name' | 'type'>, outcome: OpResult['outcome'], detail?: string): OpResult => ({
@@ -92,7 +92,7 @@ export const resultOf = ({ name, type }: Pick<Op, 'name' | 'type'>, outcome: OpR
 /** Result of a step that was not sent because of an error. */
 export const skippedBy = (op: Pick<Op, 'name' | 'type'>, { failure, message, retryAfterMs }: ProviderError): OpResult => ({
   ...resultOf(op, 'skipped', message),
-  ...(failure === 'throttled' && { retryAfterMs: retryAfterMs ?? 0 }),
+  ...(failure === 'throttled' && { retryAfterMs }),
 })
 
 /** Capabilities of a provider, used for planning. */

@@ -17,10 +17,11 @@ export interface AppliedOps {
 export const mayHaveApplied = (result: OpResult | undefined): boolean =>
   result?.outcome === 'done' || result?.outcome === 'unknown'
 
-/** Milliseconds until the provider accepts changes again; null unless it limits requests. */
-export function throttledMs(results: Results): number | null {
-  const waits = [...results.values()].flatMap(one => one.retryAfterMs ?? [])
-  return waits.length === 0 ? null : Math.max(...waits)
+/** Milliseconds until the provider accepts changes again; null if it doesn't tell, undefined unless it limits requests. */
+export function throttledMs(results: Results): number | null | undefined {
+  const waits = [...results.values()].map(one => one.retryAfterMs).filter(ms => ms !== undefined)
+  const told = waits.filter(ms => ms !== null)
+  return told.length > 0 ? Math.max(...told) : waits[0]
 }
 
 // Each refusal costs a request or two.

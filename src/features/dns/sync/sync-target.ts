@@ -162,24 +162,28 @@ const againPauseMs = 10_000
 /**
  * Releases the target until its next read.
  * @param end `done`: everything was applied; `failed`: the provider refused changes; `again`: the target changed meanwhile
- * @param throttledForMs the provider accepts changes again after this time
+ * @param throttledForMs the provider accepts changes again after this time; null if it doesn't tell, undefined unless it limits them
  */
 async function finish(
   hub: Hub,
   claimed: ClaimedTarget,
   end: 'done' | 'read' | 'failed' | 'again',
-  throttledForMs: number | null = null,
+  throttledForMs?: number | null,
 ): Promise<void> {
   const now = hub.clock.now()
   await record(hub, async tx => {
     const current = await confirmClaim(tx, claimed, now)
-    const pause = end === 'failed' ? failedPauseMs : end === 'again' ? againPauseMs : null
+    // The read before the changes succeeded, and reset the count.
+    const failures = throttledForMs === null ? claimed.target.consecutiveFailures + 1 : 0
+    const pause =
+      end === 'failed' ? failedPauseMs : end === 'again' ? (failures > 0 ? throttlePauseMs(failures) : againPauseMs) : null
     const nextPollAt = pause === null ? nextPoll(hub, claimed, now) : now + Math.max(pause, throttledForMs ?? 0)
-    const throttledUntil = throttledForMs === null ? 0 : nextPollAt
+    const throttledUntil = throttledForMs === undefined ? 0 : nextPollAt
     const isDone = end === 'done'
     await releaseClaim(tx, claimed.claim, claimed.target.id, {
       nextPollAt,
       throttledUntil,
+      consecutiveFailures: failures,
       ...(isDone && { lastSyncAt: now, blockedFor: null }),
     })
     return {
