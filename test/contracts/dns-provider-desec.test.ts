@@ -325,6 +325,10 @@ describe('desec, in addition to the provider contract', () => {
     double.fault = () => failed
     double.answered = body => ({ ...body, detail: `bad token ${double.token}` })
     expect(await errorOf(read())).toMatchObject({ message: expect.stringContaining('bad token [redacted]') })
+    double.fault = () => null
+    double.answered = body => (Array.isArray(body) ? body.map(() => ({ records: [`bad token ${double.token}`] })) : body)
+    const [refused] = await provider.apply(zone, [op(null, rrset('x', 'NS', 3600, ['.']))])
+    expect(refused).toMatchObject({ outcome: 'refused', detail: 'records: bad token [redacted]' })
   })
 
   test('rate limits tell when the next change is possible', async () => {

@@ -285,5 +285,7 @@ describe('digitalocean, in addition to the provider contract', () => {
   test('errors never contain the token', async () => {
     double.fault = () => ({ status: 422, code: 'unprocessable_entity', message: `no ${double.token}` })
     expect((await errorOf(read())).message).toBe('DigitalOcean rejected the request (422): no [redacted] (unprocessable_entity)')
+    double.fault = () => ({ status: 422, code: double.token, message: 'no' })
+    expect((await errorOf(read())).message).toBe('DigitalOcean rejected the request (422): no ([redacted])')
   })
 })

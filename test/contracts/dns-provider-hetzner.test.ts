@@ -389,6 +389,8 @@ describe('hetzner, in addition to the provider contract', () => {
   test('errors contain their code, and never the token', async () => {
     double.fault = () => ({ status: 422, code: 'invalid_input', message: `no ${double.token}` })
     expect((await errorOf(read())).message).toBe('Hetzner rejected the request (422): no [redacted] (invalid_input)')
+    double.fault = () => ({ status: 422, code: double.token, message: 'no' })
+    expect((await errorOf(read())).message).toBe('Hetzner rejected the request (422): no ([redacted])')
   })
 
   test('the base URL is validated', () => {

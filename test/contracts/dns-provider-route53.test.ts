@@ -190,6 +190,13 @@ describe('route53, in addition to the provider contract', () => {
       expect(shown()).toEqual(['www.example.com.'])
     })
 
+    test('has no secrets in its messages', async () => {
+      put('www')
+      double.answered = xml => xml.replace('is not permitted', `${double.secretAccessKey} is not permitted`)
+      const [refused] = await provider.apply(zone, [op(null, rrset('www', 'CNAME', 300, ['example.net.']))])
+      expect(refused!.detail).toContain('[redacted] is not permitted')
+    })
+
     test('is divided if the message names nothing, until the step is found', async () => {
       const wrong = a('h13', ...Array.from({ length: 401 }, (_, n) => `10.0.${n >> 8}.${n & 255}`))
       const created = Array.from({ length: 16 }, (_, n) => (n === 13 ? op(null, wrong) : op(null, a(`h${n}`))))

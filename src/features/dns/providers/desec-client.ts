@@ -1,4 +1,4 @@
-import { jsonOf, requestJson, responseError, type JsonResponse } from '../../../adapters/json-http'
+import { jsonOf, requestJson, responseError, serverMessage, type JsonResponse } from '../../../adapters/json-http'
 import { isObject } from '../../../dns/octets'
 import { readCursorPages } from '../../../adapters/cursor-pages'
 import { incompleteList } from '../../../adapters/numbered-pages'
@@ -15,8 +15,8 @@ interface DesecAccess {
 export class DesecRefusal extends ProviderError {
   constructor(
     message: string,
-    /** Body of the response: for a list, one object of errors for each entry that was sent, in order. */
-    readonly errors: unknown,
+    /** Messages for each entry of a list that was sent, in order, empty if it has no errors; null if the errors are not of entries. */
+    readonly details: readonly string[] | null,
     /** A concurrent change at deSEC is the reason. */
     readonly isConflict: boolean,
   ) {
@@ -81,24 +81,27 @@ export class DesecClient {
 
   #errorOf(response: JsonResponse): ProviderError {
     const { status, json, text } = response
+    const secrets = [this.access.api_token]
     const detail = messagesOf(json)
     // Other servers respond with 404 as well, but not in this format.
     if (status === 404 && isObject(json) && typeof json.detail === 'string')
       return /cursor/i.test(json.detail)
-        ? incompleteList(json.detail)
+        ? incompleteList(serverMessage(json.detail, secrets))
         : new ProviderError('zone_not_found', 'The account at deSEC has no such zone.')
-    const secrets = [this.access.api_token]
     const error = responseError(response, this.around, { text: detail || text, credentials: 'API token', secrets })
     // The limit of the account has the same status as a missing permission.
-    if (status === 403 && /limit exceeded/i.test(detail)) return new DesecRefusal(error.message, json, false)
-    return error.failure === 'refused' && status < 500 ? new DesecRefusal(error.message, json, status === 409) : error
+    if (status === 403 && /limit exceeded/i.test(detail)) return new DesecRefusal(error.message, null, false)
+    if (error.failure !== 'refused' || status >= 500) return error
+    const ofEntries = Array.isArray(json) && json.every(isObject) ? json : null
+    const details = ofEntries?.map(one => serverMessage(messagesOf(one), secrets)) ?? null
+    return new DesecRefusal(error.message, details, status === 409)
   }
 }
 
 /**
  * Joins the messages of an error, which are texts, lists of errors, or objects with errors by field name. Empty if there are none.
  */
-export function messagesOf(error: unknown): string {
+function messagesOf(error: unknown): string {
   if (typeof error === 'string') return error
   if (Array.isArray(error)) return error.map(messagesOf).filter(Boolean).join(' ')
   if (!isObject(error)) return ''

@@ -4,10 +4,9 @@ import { incompleteList } from '../../../adapters/numbered-pages'
 import { settingsForm, type SettingsOf } from '../../../adapters/settings-form'
 import { pluralize } from '../../../core/pluralize'
 import { grouped } from '../../../core/shapes'
-import { isObject } from '../../../dns/octets'
 import { rrsetKey } from '../zones/names'
 import { apiToken, baseUrl, validateBaseUrl } from './api-settings'
-import { DesecClient, DesecRefusal, messagesOf } from './desec-client'
+import { DesecClient, DesecRefusal } from './desec-client'
 import { changeOf, rrsetsOfRows, type Content, subnameOf, unsupportedAtDesec, unsupportedTypes } from './desec-records'
 import { domainsOfAccount, forgetDomains, parseDomain, type DesecDomain } from './desec-domains'
 import {
@@ -208,9 +207,8 @@ const zoneOf = ({ name }: DesecDomain): ProviderZone => ({ name, ref: null })
 const rrsetsOf = (zoneName: string): string => `/domains/${encodeURIComponent(zoneName)}/rrsets/`
 
 /** Refuses the steps that have errors and skips the others; refuses all if the errors are not those of steps. */
-function refused(ops: readonly Op[], { errors, message }: DesecRefusal): OpResult[] {
-  const details = Array.isArray(errors) && errors.length === ops.length && errors.every(isObject) ? errors.map(messagesOf) : null
-  if (!details?.some(Boolean)) return ops.map(op => resultOf(op, 'refused', message))
+function refused(ops: readonly Op[], { details, message }: DesecRefusal): OpResult[] {
+  if (details?.length !== ops.length || !details.some(Boolean)) return ops.map(op => resultOf(op, 'refused', message))
   return ops.map((op, place) =>
     details[place]
       ? resultOf(op, 'refused', details[place])

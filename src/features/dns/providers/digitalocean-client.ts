@@ -81,7 +81,9 @@ export class DigitalOceanClient {
   #errorOf(response: JsonResponse): ProviderError {
     const { status, json } = response
     const { id, message } = isObject(json) ? json : {}
-    const text = typeof message === 'string' ? `: ${serverMessage(message, [this.access.api_token])} (${String(id)})` : '.'
+    const shown = (one: string) => serverMessage(one, [this.access.api_token])
+    const code = typeof id === 'string' ? ` (${shown(id)})` : ''
+    const text = typeof message === 'string' ? `: ${shown(message)}${code}` : '.'
     const rejected = `DigitalOcean rejected the request (${status})${text}`
     if (status === 429) return new ProviderError('throttled', `DigitalOcean rate limit exceeded${text}`, this.#retryMs(response))
     if (status === 401 || status === 403) return new ProviderError('unauthorized', rejected)

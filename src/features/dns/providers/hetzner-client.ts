@@ -139,7 +139,8 @@ export class HetznerClient {
   }
 
   #text(what: string, { code, message }: ApiError): string {
-    return message === '' ? `${what}.` : `${what}: ${serverMessage(message, [this.access.api_token])} (${code})`
+    const [shown, shownCode] = [message, code].map(one => serverMessage(one, [this.access.api_token]))
+    return shown === '' ? `${what}.` : `${what}: ${shown} (${shownCode})`
   }
 }
 

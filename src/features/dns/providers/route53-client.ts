@@ -2,6 +2,7 @@ import { AwsV4Signer } from 'aws4fetch'
 import { XMLParser } from 'fast-xml-parser'
 import { isObject } from '../../../dns/octets'
 import { requestJson, serverMessage, type JsonResponse } from '../../../adapters/json-http'
+import { redactSecrets } from '../../../adapters/redaction'
 import { ProviderError, type AdapterContext } from './provider'
 import { listOf } from './route53-records'
 
@@ -19,7 +20,7 @@ export class Route53Refusal extends ProviderError {
   constructor(
     /** Such as `InvalidChangeBatch`. */
     readonly code: string,
-    /** Verbatim; an invalid batch has a message for each problem. */
+    /** Complete, without secrets; an invalid batch has a message for each problem. */
     readonly reasons: readonly string[],
     message: string,
   ) {
@@ -85,21 +86,25 @@ export class Route53Client {
   #errorOf(response: JsonResponse): ProviderError {
     const { status, text } = response
     const { code, reasons } = errorOf(documentOf(text))
-    const message = serverMessage(reasons.join('; '), this.#secrets())
-    const shown = [code, message].filter(Boolean).join(': ')
+    const secrets = this.#secrets()
+    const shown = serverMessage([code, reasons.join('; ')].filter(Boolean).join(': '), secrets)
     const detail = shown === '' ? '.' : ` (${status}): ${shown}`
     if (code === 'PriorRequestNotComplete')
       return new ProviderError('throttled', `Route 53 is still applying an earlier change${detail}`, 1000, false)
     if (status === 429 || throttleCodes.has(code))
       return new ProviderError('throttled', `Route 53 rate limit exceeded${detail}`, null, false)
-    if (code === 'RequestExpired' || /signature (expired|not yet current)/i.test(message))
+    if (code === 'RequestExpired' || /signature (expired|not yet current)/i.test(shown))
       return new ProviderError('unauthorized', `The clock of this server differs from the one of AWS${detail}`)
     if (status === 401 || status === 403 || credentialCodes.has(code))
       return new ProviderError('unauthorized', `AWS rejected the credentials${detail}`)
     if (code === 'NoSuchHostedZone') return new ProviderError('zone_not_found', 'Route 53 has no such hosted zone.')
     if (status >= 500) return new ProviderError('unreachable', `Route 53 responded with status ${status}${detail}`)
     if (code === '') return invalidFormat(`has status ${status} and no error code`)
-    return new Route53Refusal(code, reasons, `Route 53 rejected the request${detail}`)
+    return new Route53Refusal(
+      code,
+      reasons.map(one => redactSecrets(one, secrets)),
+      `Route 53 rejected the request${detail}`,
+    )
   }
 
   #secrets(): string[] {

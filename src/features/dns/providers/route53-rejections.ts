@@ -1,3 +1,4 @@
+import { serverMessage } from '../../../adapters/json-http'
 import { catchFormatError } from '../../../dns/format-error'
 import { withinZone } from '../zones/names'
 import { resultOf, type Op, type OpResult } from './provider'
@@ -25,7 +26,7 @@ export function rejectedOps(ops: readonly Op[], reasons: readonly string[], zone
   }
   for (const reason of reasons) {
     mark(reason, changedSince, 'stale', 'Changed at Route 53 since it was read.')
-    for (const pattern of named) mark(reason, pattern, 'refused', `Route 53 rejected the change: ${reason}`)
+    for (const pattern of named) mark(reason, pattern, 'refused', `Route 53 rejected the change: ${serverMessage(reason, [])}`)
   }
   if (results.size === 0) return null
   return ops.map(
