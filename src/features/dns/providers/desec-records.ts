@@ -1,3 +1,4 @@
+import { oneLine } from '../../../core/one-line'
 import { catchFormatError } from '../../../dns/format-error'
 import { yieldToEventLoop } from '../../../core/time-slices'
 import { lowerName, parseName } from '../../../dns/name'
@@ -62,7 +63,7 @@ export async function rrsetsOfRows(rows: readonly Record<string, unknown>[], zon
     keys.add(key)
     const values = desecTypes.has(type) ? valuesOf(type, records) : null
     if (values) found.rrsets.push({ name, type, ttl, values })
-    else found.foreign.push({ name, type, detail: records.join(', ') })
+    else found.foreign.push({ name, type, detail: oneLine(records.join(', '), 200) })
   }
   return found
 }
