@@ -263,8 +263,16 @@ describe('digitalocean, in addition to the provider contract', () => {
       expect([fault, await failureOf(provider.apply(zone, [op(null, www(300, '192.0.2.1'))]))]).toEqual([fault, failure])
     }
     double.fault = () => null
+  })
+
+  test('values that can’t be parsed are foreign with their record set, and not changed', async () => {
+    const own = rrset('x', 'CNAME', 300, ['example.net.'])
+    expect(outcomes(await provider.apply(zone, [op(null, own)]))).toEqual(['done'])
     there.rows.at(-1)!.data = 'not a name..'
-    expect(await failureOf(read())).toBe('invalid_response')
+    const { rrsets, foreign } = await provider.read(zone)
+    expect(foreign).toEqual([{ name: 'x', type: 'CNAME', detail: 'DigitalOcean record: not a name..' }])
+    expect(rrsets.map(one => one.name)).not.toContain('x')
+    for (const one of [op(null, own), op(own, null)]) expect(outcomes(await provider.apply(zone, [one]))).toEqual(['stale'])
   })
 
   test('a rate limit has the time of the next attempt, and ends a plan after what was done', async () => {

@@ -381,9 +381,13 @@ describe('hetzner, in addition to the provider contract', () => {
     expect(await errorOf(read())).toMatchObject({ failure: 'throttled', retryAfterMs: 60_000 })
   })
 
-  test('values that can’t be parsed are errors, never skipped', async () => {
+  test('values that can’t be parsed are foreign, and not changed', async () => {
     there.create({ name: 'x', type: 'A', records: [{ value: '192.0.2.1' }] }).records[0]!.value = 'broken'
-    expect(await failureOf(read())).toBe('invalid_response')
+    const { rrsets, foreign } = await provider.read(zone)
+    expect(foreign).toEqual([{ name: 'x', type: 'A', detail: 'Hetzner record: broken' }])
+    expect(rrsets.map(one => one.name)).not.toContain('x')
+    const own = rrset('x', 'A', 300, ['192.0.2.1'])
+    for (const one of [op(null, own), op(own, null)]) expect(outcomes(await provider.apply(zone, [one]))).toEqual(['stale'])
   })
 
   test('errors contain their code, and never the token', async () => {

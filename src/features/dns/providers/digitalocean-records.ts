@@ -84,7 +84,7 @@ export const unsupportedTypes: ReadonlySet<string> = new Set(
 
 export const digitalOceanTtl = { min: 30, max: 0x7fffffff }
 
-/** Parses rows of the record list, without the SOA and types that this version doesn't know. @throws ProviderError `invalid_response` */
+/** Parses rows of the record list, without the SOA and what this version doesn't know. @throws ProviderError `invalid_response` */
 export function recordsOfRows(rows: readonly Record<string, unknown>[], zoneName: string): DigitalOceanRecord[] {
   return rows.flatMap(row => {
     const { id, type, ttl } = row
@@ -95,23 +95,23 @@ export function recordsOfRows(rows: readonly Record<string, unknown>[], zoneName
     const name = lowerName(row.name)
     const rdata = catchFormatError(
       () => shape.read(row, originOf(zoneName)),
-      error => {
-        throw invalidFormat(`has a value of ${name} ${type} that is invalid: ${error.message}`)
-      },
+      () => null,
     )
-    return [{ id: id as number, name, type, ttl: ttlReceived(ttl as number), rdata }]
+    return rdata === null ? [] : [{ id: id as number, name, type, ttl: ttlReceived(ttl as number), rdata }]
   })
 }
 
-/** Records of types that this version doesn't know. */
-export const foreignOfRows = (rows: readonly Record<string, unknown>[]): ForeignEntry[] =>
-  rows
-    .filter(({ type }) => type !== 'SOA' && shapes[String(type)] === undefined)
+/** Records with a type or value that this version doesn't know. @param parsed the others, from the same rows */
+export function foreignOfRows(rows: readonly Record<string, unknown>[], parsed: readonly DigitalOceanRecord[]): ForeignEntry[] {
+  const known = new Set<unknown>(parsed.map(one => one.id))
+  return rows
+    .filter(({ id, type }) => type !== 'SOA' && !known.has(id))
     .map(({ name, type, data }) => ({
       name: lowerName(String(name)),
       type: String(type),
-      detail: oneLine(`DigitalOcean record: ${String(data)}`, 200),
+      detail: oneLine(`DigitalOcean record${typeof data === 'string' ? `: ${data}` : ''}`, 200),
     }))
+}
 
 /** Groups records into rrsets, by {@link rrsetKey}. If their TTLs differ, uses the lowest (RFC 2181 section 5.2). */
 export function rrsetsOfRecords(records: readonly DigitalOceanRecord[]): Map<string, DigitalOceanRrset> {

@@ -4,7 +4,7 @@ import { pluralize } from '../../../core/pluralize'
 import { grouped } from '../../../core/shapes'
 import { flatMapInTurns } from '../../../core/time-slices'
 import { isObject } from '../../../dns/octets'
-import { fqdnOf } from '../zones/names'
+import { fqdnOf, rrsetKey } from '../zones/names'
 import { apiToken, baseUrl, validateBaseUrl } from './api-settings'
 import { DigitalOceanClient } from './digitalocean-client'
 import {
@@ -106,11 +106,11 @@ class DigitalOcean implements DnsProvider {
   async read(zone: ProviderZone): Promise<Snapshot> {
     const rows = await this.#rows(zone, {})
     const records = await flatMapInTurns(rows, row => recordsOfRows([row], zone.name))
-    const rrsets = [...rrsetsOfRecords(records).values()]
-    return {
-      rrsets: rrsets.map(({ name, type, ttl, values }) => ({ name, type, ttl, values })),
-      foreign: foreignOfRows(rows),
-    }
+    const foreign = foreignOfRows(rows, records)
+    const rrsets = rrsetsOfRecords(records)
+    // A record set with a foreign record is foreign.
+    for (const one of foreign) rrsets.delete(rrsetKey(one))
+    return { rrsets: [...rrsets.values()].map(({ name, type, ttl, values }) => ({ name, type, ttl, values })), foreign }
   }
 
   findUnsupported(rrset: ProviderRrset): UnsupportedRrset[] {
@@ -120,7 +120,14 @@ class DigitalOcean implements DnsProvider {
   /** Applies one rrset after another, each record by a request. */
   async apply(zone: ProviderZone, ops: readonly Op[]): Promise<OpResult[]> {
     return await applyInOrder<DigitalOceanRrset>(ops, {
-      look: async name => rrsetsOfRecords(recordsOfRows(await this.#rows(zone, { name: fqdnOf(name, zone.name) }), zone.name)),
+      look: async name => {
+        const rows = await this.#rows(zone, { name: fqdnOf(name, zone.name) })
+        const records = recordsOfRows(rows, zone.name)
+        const rrsets = rrsetsOfRecords(records)
+        // Foreign ones are unlike anything that was read, so that nothing is sent for them.
+        for (const one of foreignOfRows(rows, records)) rrsets.set(rrsetKey(one), { ...one, ttl: 0, values: [], records: [] })
+        return rrsets
+      },
       refusal: op => (op.after ? unsupportedAtDigitalOcean(op.after)[0]?.detail : undefined),
       send: (op, there) => this.#send(zone, op, there?.records ?? []),
     })

@@ -5,7 +5,7 @@ import { rdataOfText, textOf } from '../../../dns/rdata'
 import { ttlReceived } from '../../../dns/ttl'
 import { isTypeName } from '../../../dns/type-codes'
 import { recordTypes } from '../../../dns/types'
-import { originOf } from '../zones/names'
+import { originOf, rrsetKey } from '../zones/names'
 import { ProviderError, type ForeignEntry, type ProviderRrset, type UnsupportedRrset } from './provider'
 import { rechunked, valueKey } from './same-rrset'
 
@@ -27,7 +27,7 @@ export const unsupportedTypes: ReadonlySet<string> = new Set(
 export const hetznerTtl = { min: 60, max: 0x7fffffff }
 
 /**
- * Parses rows of the rrset list, without the SOA.
+ * Parses rows of the rrset list, without the SOA and what this version doesn't know.
  * @param defaultTtl TTL of the zone, for rrsets without their own
  * @throws ProviderError `invalid_response`
  */
@@ -49,7 +49,8 @@ export function rrsetsOfRows(rows: readonly Record<string, unknown>[], zoneName:
     for (const record of records) {
       const { value, comment } = isObject(record) ? record : {}
       if (typeof value !== 'string') throw invalidFormat(`has ${name} ${type} without a value`)
-      const rdata = rdataOf(type, value, zoneName, name)
+      const rdata = rdataOf(type, value, zoneName)
+      if (!rdata) return []
       rrset.values.push(rdata)
       if (typeof comment === 'string' && comment !== '') rrset.comments.set(commentKey(type, rdata), comment)
     }
@@ -57,14 +58,16 @@ export function rrsetsOfRows(rows: readonly Record<string, unknown>[], zoneName:
   })
 }
 
-/** Rrsets of types that this version doesn't know. */
-export const foreignOfRows = (rows: readonly Record<string, unknown>[]): ForeignEntry[] =>
-  rows
-    .filter(({ type }) => !isTypeName(String(type)))
-    .map(({ name, type, records }) => {
-      const values = (records as unknown[]).map(one => (isObject(one) ? String(one.value) : ''))
-      return { name: String(name), type: String(type), detail: oneLine(`Hetzner record: ${values.join(', ')}`, 200) }
-    })
+/** Rrsets with a type or value that this version doesn't know. @param parsed the others, from the same rows */
+export function foreignOfRows(rows: readonly Record<string, unknown>[], parsed: readonly HetznerRrset[]): ForeignEntry[] {
+  const known = new Set(parsed.map(rrsetKey))
+  return rows.flatMap(row => {
+    const [name, type] = [String(row.name), String(row.type)]
+    if (type === 'SOA' || known.has(rrsetKey({ name, type }))) return []
+    const values = (row.records as unknown[]).map(one => (isObject(one) ? String(one.value) : ''))
+    return [{ name, type, detail: oneLine(`Hetzner record: ${values.join(', ')}`, 200) }]
+  })
+}
 
 /** Records of an API request. Values that stay keep their comments. */
 export const recordsOf = ({ type, values }: ProviderRrset, there?: HetznerRrset): { value: string; comment?: string }[] =>
@@ -87,13 +90,11 @@ export function unsupportedAtHetzner({ name, type, ttl }: ProviderRrset): Unsupp
 /** How TXT strings are split has no meaning. */
 const commentKey = (type: string, rdata: Uint8Array): string => valueKey(type, rechunked(type, rdata))
 
-/** Names in values can be relative to the zone. */
-const rdataOf = (type: string, value: string, zoneName: string, name: string): Uint8Array =>
+/** Names in values can be relative to the zone. Null if the value is not valid here. */
+const rdataOf = (type: string, value: string, zoneName: string): Uint8Array | null =>
   catchFormatError(
     () => rdataOfText(type, value, originOf(zoneName)),
-    error => {
-      throw invalidFormat(`has a value of ${name} ${type} that is invalid: ${error.message}`)
-    },
+    () => null,
   )
 
 const invalidFormat = (what: string) => new ProviderError('invalid_response', `The zone at Hetzner ${what}.`)

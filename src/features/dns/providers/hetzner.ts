@@ -121,7 +121,7 @@ class Hetzner implements DnsProvider {
     this.#protected = new Set(rrsets.filter(one => one.isProtected).map(rrsetKey))
     return {
       rrsets: rrsets.map(({ name, type, ttl, values }) => ({ name, type, ttl, values })),
-      foreign: foreignOfRows(rows),
+      foreign: foreignOfRows(rows, rrsets),
     }
   }
 
@@ -137,7 +137,16 @@ class Hetzner implements DnsProvider {
     const defaultTtl = this.#defaultTtls.get(zone.name) ?? (await this.#defaultTtl(zone))
     const look = async (name: string) => {
       const rows = await this.#rows(zone, `&name=${encodeURIComponent(name)}`)
-      return new Map(rrsetsOfRows(rows, zone.name, defaultTtl).map(one => [rrsetKey(one), one]))
+      const rrsets = rrsetsOfRows(rows, zone.name, defaultTtl)
+      // Foreign ones are unlike anything that was read, so that nothing is sent for them.
+      const foreign = foreignOfRows(rows, rrsets).map(one => ({
+        ...one,
+        ttl: 0,
+        values: [],
+        comments: new Map(),
+        isProtected: false,
+      }))
+      return new Map<string, HetznerRrset>([...rrsets, ...foreign].map(one => [rrsetKey(one), one]))
     }
     return await applyInOrder<HetznerRrset>(ops, {
       look,

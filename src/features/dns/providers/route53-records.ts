@@ -69,7 +69,12 @@ export function recordsOfSets(sets: readonly ApiRecordSet[], zoneName: string): 
     const ttl = Number(TTL)
     if (!Number.isInteger(ttl) || ttl < 0 || ttl > TTL_MAX || texts.length === 0 || !texts.every(one => typeof one === 'string'))
       throw invalidFormat(`has ${Name} ${Type} without a TTL or values`)
-    const rrset = { name, type: Type, ttl, values: texts.map(one => rdataOfValue(Name, Type, one)) }
+    const values = valuesOf(Type, texts)
+    if (!values) {
+      records.foreign.push({ name, type: Type, detail: oneLine(texts.join(', '), 200) })
+      continue
+    }
+    const rrset = { name, type: Type, ttl, values }
     records.rrsets.push(rrset)
     records.texts.set(rrset, texts)
   }
@@ -108,7 +113,12 @@ export const apiName = (name: string, zoneName: string): string =>
 
 /** Converts a name of the API to a record name. @throws ProviderError `invalid_response` */
 export function recordName(text: string, zoneName: string): string {
-  const name = reading(text, () => withinZone(absoluteName(text), zoneName))
+  const name = catchFormatError(
+    () => withinZone(absoluteName(text), zoneName),
+    error => {
+      throw invalidFormat(`has ${text}, which is invalid: ${error.message}`)
+    },
+  )
   if (name === null) throw invalidFormat(`has ${text}, which is not within the zone`)
   return name
 }
@@ -122,9 +132,12 @@ export const apiValue = (type: string, value: Uint8Array): string =>
     decimal === undefined ? escape : octal(Number(decimal)),
   )
 
-/** @throws ProviderError `invalid_response` */
-const rdataOfValue = (name: string, type: string, text: string): Uint8Array =>
-  reading(`${name} ${type}`, () => rdataOfText(type, decimalEscapes(text), '.'))
+/** Null if one of them is not valid here. */
+const valuesOf = (type: string, texts: readonly string[]): Uint8Array[] | null =>
+  catchFormatError(
+    () => texts.map(text => rdataOfText(type, decimalEscapes(text), '.')),
+    () => null,
+  )
 
 function decimalEscapes(text: string): string {
   return text.replaceAll(/\\(\d{3})|\\[^]/g, (escape, digits?: string) => {
@@ -155,10 +168,5 @@ export const listOf = (list: unknown, element: string): unknown[] => {
   const items = isObject(list) ? list[element] : []
   return Array.isArray(items) ? items : []
 }
-
-const reading = <T>(what: string, read: () => T): T =>
-  catchFormatError(read, error => {
-    throw invalidFormat(`has ${what}, which is invalid: ${error.message}`)
-  })
 
 const invalidFormat = (what: string) => new ProviderError('invalid_response', `The zone at Route 53 ${what}.`)
