@@ -196,6 +196,8 @@ describe('desec, in addition to the provider contract', () => {
     const { rrsets, foreign } = await provider.read(zone)
     expect(foreign).toEqual([{ name: 'lan', type: 'APL', detail: '1:192.0.2.0/24' }])
     expect(rrsets.map(one => one.type)).toEqual(['NS'])
+    there.patch([{ subname: 'lan', type: 'APL', ttl: 3600, records: Array.from({ length: 90 }, (_, n) => `1:10.0.${n}.0/24`) }])
+    expect((await provider.read(zone)).foreign![0]!.detail).toHaveLength(201)
   })
 
   test('few names are queried one by one, many all at once', async () => {
@@ -329,6 +331,9 @@ describe('desec, in addition to the provider contract', () => {
     double.answered = body => (Array.isArray(body) ? body.map(() => ({ records: [`bad token ${double.token}`] })) : body)
     const [refused] = await provider.apply(zone, [op(null, rrset('x', 'NS', 3600, ['.']))])
     expect(refused).toMatchObject({ outcome: 'refused', detail: 'records: bad token [redacted]' })
+    double.fault = () => failed
+    double.answered = () => JSON.parse(`${'['.repeat(30_000)}"x"${']'.repeat(30_000)}`)
+    expect(await failureOf(read())).toBe('refused')
   })
 
   test('rate limits tell when the next change is possible', async () => {

@@ -395,6 +395,9 @@ describe('hetzner, in addition to the provider contract', () => {
     expect((await errorOf(read())).message).toBe('Hetzner rejected the request (422): no [redacted] (invalid_input)')
     double.fault = () => ({ status: 422, code: double.token, message: 'no' })
     expect((await errorOf(read())).message).toBe('Hetzner rejected the request (422): no ([redacted])')
+    const odd = { toString: 1 }
+    double.answered = () => ({ error: { code: 'odd', message: 'no', details: { fields: [{ name: odd, messages: [odd] }] } } })
+    expect((await errorOf(read())).message).toContain('(422): no')
   })
 
   test('the base URL is validated', () => {

@@ -100,14 +100,20 @@ export class DesecClient {
 
 /**
  * Joins the messages of an error, which are texts, lists of errors, or objects with errors by field name. Empty if there are none.
+ * @param depth levels below it to look at
  */
-function messagesOf(error: unknown): string {
+function messagesOf(error: unknown, depth = 5): string {
   if (typeof error === 'string') return error
-  if (Array.isArray(error)) return error.map(messagesOf).filter(Boolean).join(' ')
+  if (depth === 0) return ''
+  if (Array.isArray(error))
+    return error
+      .map(one => messagesOf(one, depth - 1))
+      .filter(Boolean)
+      .join(' ')
   if (!isObject(error)) return ''
   return Object.entries(error)
     .map(([field, inner]) => {
-      const text = messagesOf(inner)
+      const text = messagesOf(inner, depth - 1)
       return text === '' || unnamed.has(field) ? text : `${field}: ${text}`
     })
     .filter(Boolean)

@@ -161,7 +161,10 @@ function apiErrorOf(json: unknown): ApiError {
   const error = isObject(json) && isObject(json.error) ? json.error : {}
   const { code, message, details } = error
   const fields = isObject(details) && Array.isArray(details.fields) ? details.fields.filter(isObject) : []
-  const texts = fields.map(({ name, messages }) => `${String(name)}: ${Array.isArray(messages) ? messages.join(', ') : ''}`)
+  const texts = fields.map(({ name, messages }) => {
+    const told = Array.isArray(messages) ? messages.filter(one => typeof one === 'string') : []
+    return `${typeof name === 'string' ? name : ''}: ${told.join(', ')}`
+  })
   return {
     code: typeof code === 'string' ? code : 'unknown',
     message: [typeof message === 'string' ? message : '', ...texts].filter(one => one !== '').join('; '),

@@ -64,7 +64,7 @@ export function foreignOfRows(rows: readonly Record<string, unknown>[], parsed: 
   return rows.flatMap(row => {
     const [name, type] = [String(row.name), String(row.type)]
     if (type === 'SOA' || known.has(rrsetKey({ name, type }))) return []
-    const values = (row.records as unknown[]).map(one => (isObject(one) ? String(one.value) : ''))
+    const values = (row.records as unknown[]).map(one => (isObject(one) && typeof one.value === 'string' ? one.value : ''))
     return [{ name, type, detail: oneLine(`Hetzner record: ${values.join(', ')}`, 200) }]
   })
 }

@@ -86,7 +86,8 @@ function foreignDetail(set: ApiRecordSet): string | null {
   const { Type, AliasTarget, SetIdentifier, TrafficPolicyInstanceId, HealthCheckId } = set
   const parts: string[] = []
   if (typeof TrafficPolicyInstanceId === 'string') parts.push(`Record of the traffic policy instance ${TrafficPolicyInstanceId}`)
-  if (isObject(AliasTarget)) parts.push(`Alias to ${String(AliasTarget.DNSName).replace(/\.$/, '')}`)
+  const target = isObject(AliasTarget) ? AliasTarget.DNSName : undefined
+  if (AliasTarget !== undefined) parts.push(`Alias${typeof target === 'string' ? ` to ${target.replace(/\.$/, '')}` : ''}`)
   if (typeof SetIdentifier === 'string') parts.push(`${routingPolicy(set)} record “${SetIdentifier}”`)
   if (typeof HealthCheckId === 'string') parts.push(`health check ${HealthCheckId}`)
   if (parts.length === 0 && !isTypeName(String(Type))) parts.push('Record of a type that only Route 53 has')
