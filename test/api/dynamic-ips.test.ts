@@ -1,7 +1,7 @@
 import { describe, expect, spyOn, test } from 'bun:test'
 import { eq } from 'drizzle-orm'
 import { jobs as jobsTable } from '../../src/core/db/tables'
-import { readDueTargets } from '../../src/features/dns/sync/sync-zone'
+import { queueTargetRead, readDueTargets } from '../../src/features/dns/sync/sync-zone'
 import { pruneDynamicIpHistory, watchSources, watchZones } from '../../src/features/dynamic-ips/watch'
 import { hubAt } from '../support/hub-zone'
 import { powerDnsDouble } from '../support/power-dns-double'
@@ -316,6 +316,15 @@ test('zones at providers follow, also if the provider is unavailable when the ro
   await readDueTargets(w.hub)
   await w.settle()
   expect((await elsewhere.atServer()).filter(one => one.startsWith('office ')).join()).toContain('203.0.113.8')
+  // If it is changed again and again, it is left alone, and reported.
+  for (let n = 67; n < 71; n++) {
+    await under.changeExternally(elsewhere.name, 'office', 'A', 60, [`192.0.2.${n}`])
+    await queueTargetRead(w.hub, elsewhere.name)
+    await w.settle()
+  }
+  expect((await elsewhere.atServer()).filter(one => one.startsWith('office ')).join()).toContain('192.0.2.70')
+  const notices = (await w.acme.call('GET', '/v1/notices')).body.data.map((one: any) => one.kind)
+  expect(notices).toContain('dns_zone.edit_war')
 })
 
 test('two clients with one token hold the source, until it is resumed or they stop', async () => {

@@ -113,7 +113,8 @@ export async function recordSnapshot(
     if (planId === null) recordSent(evaluated.states, ops, input.caps)
     await storeRrsetStates(tx, zone, target, evaluated, known, now)
     const enforced = ops.length > 0 && blocked.length === 0 && evaluated.enforcedCount > 0 && options.enforce === undefined
-    if (isEditWar(target, now) && evaluated.states.some(one => isContested(one, zone))) notices.push(editWarNotice(zone, claimed))
+    if (isEditWar(target, now) && evaluated.states.some(one => isContested(one, zone, driven)))
+      notices.push(editWarNotice(zone, claimed))
     await tx
       .update(dnsZoneTargets)
       .set({
@@ -184,8 +185,11 @@ function markFailed(one: Evaluated['states'][number], before: KnownState | undef
   one.detail = truncateDetail(result.detail ?? 'The provider rejected the change.')
 }
 
-const isContested = ({ state }: Evaluated['states'][number], zone: ZoneRow): boolean =>
-  (state === 'drifted' && zone.driftPolicy === 'enforce') || (state === 'unmanaged' && zone.unmanaged === 'delete')
+/** Whether it would be reverted if that hadn't happened too often, as in `enforcementAt`. */
+const isContested = (one: Evaluated['states'][number], zone: ZoneRow, driven: ReadonlySet<string>): boolean =>
+  ((one.state === 'drifted' || one.state === 'conflict') && driven.has(rrsetKey(one))) ||
+  (one.state === 'drifted' && zone.driftPolicy === 'enforce') ||
+  (one.state === 'unmanaged' && zone.unmanaged === 'delete')
 
 const blockReasonsAt = async (
   zone: ZoneRow,
