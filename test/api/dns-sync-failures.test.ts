@@ -251,7 +251,7 @@ describe('a provider that limits requests', () => {
 })
 
 test('a kind can be polled less often than the setting', async () => {
-  const { w } = await ten()
+  const { w, kept } = await ten()
   powerDns.pollSeconds = 3600
   try {
     await later(w, 17)
@@ -261,6 +261,13 @@ test('a kind can be polled less often than the setting', async () => {
     expect(read()).toBe(before)
     await later(w, 17)
     expect(read()).toBeGreaterThan(before)
+    // Also after a refused change.
+    double.rejects = () => 'no such luck'
+    await kept.put([kept.a('h0', '198.51.100.1')])
+    const refused = read()
+    await later(w, 50)
+    expect(read()).toBe(refused)
+    double.rejects = () => null
   } finally {
     delete powerDns.pollSeconds
   }

@@ -155,7 +155,7 @@ async function unchanged(hub: Hub, claimed: ClaimedTarget): Promise<SyncOutcome>
   return { status: 'read', blocked: [], isStale: false, counts: nothing }
 }
 
-// Don't repeat refused changes every minute.
+// Don't repeat refused changes every minute, nor more often than the kind allows.
 const failedPauseMs = 300_000
 const againPauseMs = 10_000
 
@@ -175,8 +175,8 @@ async function finish(
     const current = await confirmClaim(tx, claimed, now)
     // The read before the changes succeeded, and reset the count.
     const failures = throttledForMs === null ? claimed.target.consecutiveFailures + 1 : 0
-    const pause =
-      end === 'failed' ? failedPauseMs : end === 'again' ? (failures > 0 ? throttlePauseMs(failures) : againPauseMs) : null
+    const again = failures > 0 ? throttlePauseMs(failures) : againPauseMs
+    const pause = { done: null, read: null, failed: Math.max(failedPauseMs, kindPollMs(claimed)), again }[end]
     const nextPollAt = pause === null ? nextPoll(hub, claimed, now) : now + Math.max(pause, throttledForMs ?? 0)
     const throttledUntil = throttledForMs === undefined ? 0 : nextPollAt
     const isDone = end === 'done'
@@ -247,5 +247,6 @@ async function failed(
 const nextPoll = (hub: Hub, claimed: ClaimedTarget, now: number): number =>
   now + Math.round(pollMs(hub, claimed) * (0.9 + Math.random() * 0.2))
 
-const pollMs = (hub: Hub, { provider }: ClaimedTarget): number =>
-  Math.max(hub.config.dnsPollSeconds, providerKindOf(provider.kind)?.pollSeconds ?? 0) * 1000
+const pollMs = (hub: Hub, claimed: ClaimedTarget): number => Math.max(hub.config.dnsPollSeconds * 1000, kindPollMs(claimed))
+
+const kindPollMs = ({ provider }: ClaimedTarget): number => (providerKindOf(provider.kind)?.pollSeconds ?? 0) * 1000
