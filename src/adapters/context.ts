@@ -9,6 +9,8 @@ export interface AdapterContext {
   log: Log
   /** Sends an HTTP request. @throws FetchFailed */
   request(request: GuardedRequest, limits?: FetchLimits): Promise<GuardedResponse>
+  /** The same, without waiting for a rate limit, for reads in the middle of a change. Absent if there is no limit. */
+  requestAtOnce?: AdapterContext['request']
   /** Checks a host for connections other than HTTP. @throws EgressRefused */
   vet(host: string, port: number): Promise<VettedHost>
 }

@@ -1,6 +1,6 @@
 import { afterAll, beforeEach, describe, expect, test } from 'bun:test'
 import { hetzner } from '../../src/features/dns/providers/hetzner'
-import type { DnsProvider, ProviderFailure, ProviderZone } from '../../src/features/dns/providers/provider'
+import type { AdapterContext, DnsProvider, ProviderFailure, ProviderZone } from '../../src/features/dns/providers/provider'
 import { hastyClock } from '../support/hasty-clock'
 import type { ApiFault } from '../support/api-double'
 import { HetznerDouble } from '../support/hetzner'
@@ -156,6 +156,18 @@ describe('hetzner, in addition to the provider contract', () => {
       double.runningReads = 6
       expect(outcomes(await create())).toEqual(['done'])
       expect(clock.waits).toEqual([300, 600, 1200, 2400, 4800, 5000, 5000])
+    })
+
+    test('is awaited without waiting for a rate limit', async () => {
+      const urls: string[] = []
+      const requestAtOnce: AdapterContext['request'] = (request, limits) => {
+        urls.push(new URL(request.url).pathname)
+        return pluginContext().request(request, limits)
+      }
+      const around = { ...pluginContext(), clock, requestAtOnce }
+      provider = hetzner.open({ api_token: double.token, base_url: double.url }, around)
+      expect(outcomes(await create())).toEqual(['done'])
+      expect(urls).toEqual([expect.stringMatching(/\/actions\/\d+$/)])
     })
 
     test('that takes longer than 30 seconds is unknown', async () => {

@@ -37,13 +37,17 @@ export async function paced(
   const requests = limits('dns-provider-requests', burst, Math.max(1, Math.round(burst / perSecond)))
   // Half can be used at once and half is restored within a day, so that no 24 hours have more.
   const writes = writesPerDay === undefined ? [] : limits('dns-provider-writes', writesPerDay / 2, daySeconds)
+  const requestAtOnce: AdapterContext['request'] = async (request, limitsOfRequest) => {
+    limiterOf(hub).owe(requests, hub.clock.now())
+    return await context.request(request, limitsOfRequest)
+  }
   return {
     ...context,
+    requestAtOnce,
     async request(request, limitsOfRequest) {
       const isWrite = request.method !== undefined && request.method !== 'GET' && request.method !== 'HEAD'
       await turn(hub, isWrite ? writes : requests, isWrite ? 0 : maxWaitMs)
-      if (isWrite) limiterOf(hub).owe(requests, hub.clock.now())
-      return await context.request(request, limitsOfRequest)
+      return await (isWrite ? requestAtOnce(request, limitsOfRequest) : context.request(request, limitsOfRequest))
     },
   }
 }

@@ -84,16 +84,25 @@ export class HetznerClient {
   /** Any error says nothing about the action. */
   async #ofAction(id: number): Promise<Record<string, unknown>> {
     try {
-      return await this.get(`/actions/${id}`)
+      const { requestAtOnce } = this.around
+      return await this.#send('GET', `/actions/${id}`, undefined, {
+        ...this.around,
+        ...(requestAtOnce && { request: requestAtOnce }),
+      })
     } catch (error) {
       if (!(error instanceof ProviderError)) throw error
       throw new ProviderError(error.failure, error.message, error.retryAfterMs, true)
     }
   }
 
-  async #send(method: 'GET' | 'POST' | 'DELETE', path: string, body?: object): Promise<Record<string, unknown>> {
+  async #send(
+    method: 'GET' | 'POST' | 'DELETE',
+    path: string,
+    body?: object,
+    around = this.around,
+  ): Promise<Record<string, unknown>> {
     const response = await requestJson(
-      this.around,
+      around,
       {
         url: this.access.base_url + path,
         method,
