@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 import { record } from '../../src/core/change'
 import { watchSources } from '../../src/features/dynamic-ips/watch'
-import { confirmLinks } from '../../src/features/dynamic-ips/links'
+import { confirmLinks } from '../../src/features/dynamic-ips/drive-links'
 import { FirewallDouble } from '../support/firewall-double'
 import { world, type World } from '../support/world'
 import { createZone } from '../support/zones'
@@ -141,6 +141,9 @@ test('addresses are removed while the source is stale if the link says so, and w
   await report('203.0.113.8')
   await w.advance(61_000)
   expect(networks()).toEqual(['203.0.113.8/32'])
+  // It is not counted as a change each time that the source is edited.
+  for (let n = 0; n < 6; n++) await w.acme.call('PATCH', `/v1/dynamic-ips/${id}`, { ttl: 100 + n })
+  expect((await w.acme.call('GET', path)).body.data[0]).toMatchObject({ status: 'active', applied: [] })
   for (const n of [9, 10, 11, 12, 13]) await report(`203.0.113.${n}`)
   expect((await w.acme.call('GET', path)).body.data[0].status).toBe('paused')
   expect((await w.acme.call('DELETE', `/v1/dynamic-ips/${id}`)).status).toBe(204)

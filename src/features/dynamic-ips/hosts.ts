@@ -19,7 +19,7 @@ import {
   type NamedZone,
 } from '../dns/records/driven'
 import { readSuffix } from './addresses'
-import { typesOf } from './drive'
+import { typesOf } from './drive-hosts'
 import type { DynamicIpHostInput } from './shapes'
 import { dynamicIpHosts, dynamicIps } from './tables'
 import { hostsOfSources, relativeName, type HostRow, type SourceRow } from './view'

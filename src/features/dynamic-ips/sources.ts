@@ -16,10 +16,11 @@ import { conflict, invalid, permissionMissing } from '../../core/problem'
 import { findRow, insertRow, lockRow, removeRow, saveRow, targetOf, uniqueName } from '../../core/rows'
 import { Tag, type Page } from '../../core/shapes'
 import { Type } from '@sinclair/typebox'
-import { driveHosts } from './drive'
-import { drive, joinedEffects } from './drives'
+import { driveHosts } from './drive-hosts'
+import { drive } from './drive'
+import { joinedEffects } from './effects'
 import { releaseOthers, replaceHosts } from './hosts'
-import { driveLinks } from './links'
+import { driveLinks } from './drive-links'
 import {
   defaultTokenGraceSeconds,
   dynamicIpMembers,
