@@ -81,17 +81,7 @@ export async function load(
   isOver = true
   const seconds = (performance.now() - startedAt) / 1000
   await Promise.race([done.promise, Bun.sleep(5000)])
-  latencies.sort((a, b) => a - b)
-  const at = (share: number) => latencies[Math.min(latencies.length - 1, Math.floor(latencies.length * share))] ?? Number.NaN
-  return {
-    responses: latencies.length,
-    failures,
-    seconds,
-    perSecond: latencies.length / seconds,
-    p50: at(0.5),
-    p99: at(0.99),
-    bytes,
-  }
+  return resultOf(latencies, { failures, seconds, bytes })
 }
 
 /** A request of {@link pacedLoad}. */
@@ -177,17 +167,15 @@ export async function pacedLoad(
   for (let waited = 0; idle.length < all.length && waited < 5000; waited += paceMs) await Bun.sleep(paceMs)
   const elapsed = (performance.now() - startedAt) / 1000
   for (const socket of all) socket.end()
+  return resultOf(latencies, { failures, seconds: elapsed, bytes })
+}
+
+/** @param latencies in any order, in milliseconds */
+function resultOf(latencies: number[], of: Pick<LoadResult, 'failures' | 'seconds' | 'bytes'>): LoadResult {
   latencies.sort((a, b) => a - b)
   const at = (share: number) => latencies[Math.min(latencies.length - 1, Math.floor(latencies.length * share))] ?? Number.NaN
-  return {
-    responses: latencies.length,
-    failures,
-    seconds: elapsed,
-    perSecond: latencies.length / elapsed,
-    p50: at(0.5),
-    p99: at(0.99),
-    bytes,
-  }
+  const responses = latencies.length
+  return { ...of, responses, perSecond: responses / of.seconds, p50: at(0.5), p99: at(0.99) }
 }
 
 /** Length of the response at the start of `buffer`, or null until its headers are complete. */

@@ -32,3 +32,7 @@ export function validateBaseUrl({ base_url }: { base_url?: string }): void {
   const problem = base_url === undefined ? null : urlProblem('base_url', base_url)
   if (problem) throw invalid([problem])
 }
+
+/** The address of an HTTP API, without a trailing slash. */
+export const apiUrl = ({ base_url }: { base_url?: string }, publicApi: string): string =>
+  (base_url ?? publicApi).replace(/\/+$/, '')

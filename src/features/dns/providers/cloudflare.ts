@@ -2,7 +2,7 @@ import type { AccountCheck } from '../../../adapters/adapter'
 import { Type } from '@sinclair/typebox'
 import { settingsForm, type SettingsOf } from '../../../adapters/settings-form'
 import { grouped, Words } from '../../../core/shapes'
-import { apiToken, baseUrl, validateBaseUrl } from './api-settings'
+import { apiToken, apiUrl, baseUrl, validateBaseUrl } from './api-settings'
 import { autoTtl, batchesOf, batchOf, bodyOf, maxRecordsOf, sizeOf } from './cloudflare-changes'
 import { CloudflareClient, CloudflareRefusal } from './cloudflare-client'
 import { foreignOfRows, recordsOfRows, rrsetsOfRecords, unsupportedTypes, type CloudflareRecord } from './cloudflare-records'
@@ -70,7 +70,7 @@ class Cloudflare implements DnsProvider {
     private readonly settings: CloudflareSettings,
     around: AdapterContext,
   ) {
-    const base_url = (settings.base_url ?? publicApi).replace(/\/+$/, '')
+    const base_url = apiUrl(settings, publicApi)
     this.#client = new CloudflareClient({ base_url, api_token: settings.api_token }, around)
     this.caps = capsOf(settings.plan ?? 'free')
   }

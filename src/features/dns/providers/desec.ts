@@ -5,7 +5,7 @@ import { settingsForm, type SettingsOf } from '../../../adapters/settings-form'
 import { pluralize } from '../../../core/pluralize'
 import { grouped } from '../../../core/shapes'
 import { rrsetKey } from '../zones/names'
-import { apiToken, baseUrl, validateBaseUrl } from './api-settings'
+import { apiToken, apiUrl, baseUrl, validateBaseUrl } from './api-settings'
 import { DesecClient, DesecRefusal } from './desec-client'
 import { changeOf, rrsetsOfRows, type Content, subnameOf, unsupportedAtDesec, unsupportedTypes } from './desec-records'
 import { domainsOfAccount, forgetDomains, parseDomain, type DesecDomain } from './desec-domains'
@@ -80,7 +80,7 @@ class Desec implements DnsProvider {
     settings: DesecSettings,
     private readonly around: AdapterContext,
   ) {
-    const base_url = (settings.base_url ?? publicApi).replace(/\/+$/, '')
+    const base_url = apiUrl(settings, publicApi)
     this.#client = new DesecClient({ base_url, api_token: settings.api_token }, around)
     this.#account = `${base_url} ${settings.api_token}`
   }

@@ -5,7 +5,7 @@ import { grouped } from '../../../core/shapes'
 import { flatMapInTurns } from '../../../core/time-slices'
 import { isObject } from '../../../dns/octets'
 import { fqdnOf, rrsetKey } from '../zones/names'
-import { apiToken, baseUrl, validateBaseUrl } from './api-settings'
+import { apiToken, apiUrl, baseUrl, validateBaseUrl } from './api-settings'
 import { DigitalOceanClient } from './digitalocean-client'
 import {
   bodyOf,
@@ -76,7 +76,7 @@ class DigitalOcean implements DnsProvider {
   readonly #client: DigitalOceanClient
 
   constructor({ base_url, api_token }: DigitalOceanSettings, around: AdapterContext) {
-    this.#client = new DigitalOceanClient({ base_url: (base_url ?? publicApi).replace(/\/+$/, ''), api_token }, around)
+    this.#client = new DigitalOceanClient({ base_url: apiUrl({ base_url }, publicApi), api_token }, around)
   }
 
   async check(): Promise<AccountCheck> {

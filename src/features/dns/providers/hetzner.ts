@@ -5,7 +5,7 @@ import { grouped } from '../../../core/shapes'
 import { flatMapInTurns } from '../../../core/time-slices'
 import { isObject } from '../../../dns/octets'
 import { rrsetKey } from '../zones/names'
-import { apiToken, baseUrl, validateBaseUrl } from './api-settings'
+import { apiToken, apiUrl, baseUrl, validateBaseUrl } from './api-settings'
 import { HetznerClient, HetznerError } from './hetzner-client'
 import {
   foreignOfRows,
@@ -79,7 +79,7 @@ class Hetzner implements DnsProvider {
   readonly #defaultTtls = new Map<string, number>()
 
   constructor({ base_url, api_token }: HetznerSettings, around: AdapterContext) {
-    this.#client = new HetznerClient({ base_url: (base_url ?? publicApi).replace(/\/+$/, ''), api_token }, around)
+    this.#client = new HetznerClient({ base_url: apiUrl({ base_url }, publicApi), api_token }, around)
   }
 
   /** The API doesn't tell the name of the project, so its zones identify it. */

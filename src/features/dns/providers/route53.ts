@@ -3,15 +3,14 @@ import { Type } from '@sinclair/typebox'
 import type { AccountCheck } from '../../../adapters/adapter'
 import { readCursorPages } from '../../../adapters/cursor-pages'
 import { mayHaveApplied } from '../../../adapters/failure'
-import { urlProblem } from '../../../adapters/json-http'
-import { destination, secret, settingsForm, type SettingsOf } from '../../../adapters/settings-form'
-import { invalid } from '../../../core/problem'
+import { secret, settingsForm, type SettingsOf } from '../../../adapters/settings-form'
 import { newUuid4 } from '../../../core/ids'
-import { grouped, Line } from '../../../core/shapes'
+import { grouped } from '../../../core/shapes'
 import { flatMapInTurns } from '../../../core/time-slices'
 import { catchFormatError } from '../../../dns/format-error'
 import { isObject } from '../../../dns/octets'
 import { rrsetKey } from '../zones/names'
+import { apiUrl, baseUrl, validateBaseUrl } from './api-settings'
 import {
   ProviderError,
   resultOf,
@@ -82,14 +81,7 @@ const form = settingsForm({
         examples: ['N1PA6795SAMPLE'],
       }),
     ),
-    base_url: Type.Optional(
-      Line({
-        ...destination,
-        maxLength: 1000,
-        description: `Base URL of the API, if you use a proxy. Default: ${publicApi}.`,
-        default: publicApi,
-      }),
-    ),
+    base_url: baseUrl(publicApi),
   }),
 })
 type Route53Settings = SettingsOf<typeof form>
@@ -120,10 +112,7 @@ export const route53: ProviderKind<Route53Settings> = {
   title: 'Amazon Route 53',
   ...form,
   caps,
-  validate({ base_url }) {
-    const problem = base_url === undefined ? null : urlProblem('base_url', base_url)
-    if (problem) throw invalid([problem])
-  },
+  validate: validateBaseUrl,
   open: (settings, around) => new Route53(settings, around),
 }
 
@@ -137,8 +126,7 @@ class Route53 implements DnsProvider {
     private readonly settings: Route53Settings,
     private readonly around: AdapterContext,
   ) {
-    const base_url = (settings.base_url ?? publicApi).replace(/\/+$/, '')
-    this.#client = new Route53Client({ ...settings, base_url }, around)
+    this.#client = new Route53Client({ ...settings, base_url: apiUrl(settings, publicApi) }, around)
   }
 
   async check(): Promise<AccountCheck> {
