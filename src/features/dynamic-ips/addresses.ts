@@ -1,7 +1,8 @@
 import { type Address, type AddressRange, formatAddress, inRanges, parseAddress, parseRange } from '../../core/net/address'
 import { ipv6Octets, ipv6Text } from '../../dns/address-octets'
 
-export type Family = 'ipv4' | 'ipv6'
+export const families = ['ipv4', 'ipv6'] as const
+export type Family = (typeof families)[number]
 
 /** Why an address can never be reported. */
 type RefusedClass = 'unspecified' | 'loopback' | 'multicast' | 'link_local'

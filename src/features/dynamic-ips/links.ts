@@ -9,7 +9,7 @@ import { conflict, invalid, notFound, permissionMissing } from '../../core/probl
 import { findRow, lockRow, targetOf } from '../../core/rows'
 import { onePage, type Page } from '../../core/shapes'
 import { driveLinks } from './drive-links'
-import { linkMembers, maxLinks, type FirewallLinkInput, type FirewallLinkPatch, type FirewallLinkView } from './shapes'
+import { linkMembers, maxLinks, type FirewallLinkInput, type FirewallLinkPatch, type FirewallLinkView } from './link-shapes'
 import { dynamicIpLinks } from './tables'
 import { dynamicIpRows, linksOf, linkView, type LinkRow, type SourceRow } from './view'
 

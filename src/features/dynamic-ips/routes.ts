@@ -9,7 +9,6 @@ import { reportByHand } from './report-by-hand'
 import {
   DynamicIp,
   DynamicIpDeletion,
-  DynamicIpFirewallLink,
   DynamicIpInput,
   DynamicIpList,
   DynamicIpPatch,
@@ -17,11 +16,9 @@ import {
   DynamicIpTokenRotation,
   DynamicIpUpdateList,
   DynamicIpWithSecret,
-  FirewallLinkInput,
-  FirewallLinkList,
-  FirewallLinkPatch,
   type DynamicIpDeletion as Deletion,
 } from './shapes'
+import { DynamicIpFirewallLink, FirewallLinkInput, FirewallLinkList, FirewallLinkPatch } from './link-shapes'
 import {
   createDynamicIp,
   deleteDynamicIp,

@@ -1,26 +1,12 @@
 import { Type, type Static } from '@sinclair/typebox'
 import { inputMembers, members, patchMembers, viewMembers } from '../../core/members'
-import {
-  editable,
-  Instant,
-  Line,
-  ListOf,
-  Nullable,
-  SinglePageOf,
-  NullableInstant,
-  Prose,
-  Shape,
-  Tags,
-  Words,
-} from '../../core/shapes'
+import { editable, Instant, Line, ListOf, Nullable, NullableInstant, Prose, Shape, Tags, Words } from '../../core/shapes'
+import { families } from './addresses'
+import { Families } from './family-shapes'
+import { DynamicIpFirewallLink } from './link-shapes'
 
 export const dynamicIpStatuses = ['new', 'fresh', 'stale', 'held', 'paused'] as const
-const allFamilies = ['ipv4', 'ipv6'] as const
-export type Family = (typeof allFamilies)[number]
 const maxHosts = 100
-
-const Families = (description: string) =>
-  Type.Array(Words(allFamilies), { minItems: 1, maxItems: allFamilies.length, uniqueItems: true, description })
 
 const ttl = { minimum: 30, maximum: 86_400 }
 
@@ -38,7 +24,7 @@ export const dynamicIpMembers = members({
   tags: { schema: Tags, default: [], clearable: true },
   families: {
     schema: Families('Address families that the source reports. Addresses of another family are ignored.'),
-    default: [...allFamilies],
+    default: [...families],
     clearable: true,
   },
   ttl: {
@@ -182,107 +168,6 @@ const DynamicIpHost = Shape(
   { $id: 'DynamicIpHost', description: 'A name whose address records are set by a dynamic IP source.' },
 )
 
-export const linkStatuses = ['active', 'pending', 'paused', 'failed'] as const
-export const maxLinks = 20
-
-/** The fields of a firewall link that clients set. */
-export const linkMembers = members({
-  firewall_id: {
-    schema: Type.String({ minLength: 1, maxLength: 64, description: 'ID of the firewall.' }),
-    required: true,
-    fixed: true,
-  },
-  rule_id: {
-    schema: Type.String({
-      minLength: 1,
-      maxLength: 64,
-      description: 'ID of the rule, which must be inbound and have a list of source addresses.',
-    }),
-    required: true,
-    fixed: true,
-  },
-  families: { schema: Families('Address families that are added to the rule.'), default: [...allFamilies], clearable: true },
-  ipv6: {
-    schema: Words(['address', 'prefix'], { description: 'Whether the reported IPv6 address or the whole prefix is added.' }),
-    default: 'address',
-    clearable: true,
-  },
-  grace_seconds: {
-    schema: Type.Integer({
-      minimum: 0,
-      maximum: 86_400,
-      description: 'Seconds for which an old address stays allowed after a change.',
-    }),
-    default: 120,
-    clearable: true,
-  },
-  on_stale: {
-    schema: Words(['keep', 'remove'], { description: 'Whether the addresses stay allowed while the source is stale.' }),
-    default: 'keep',
-    clearable: true,
-  },
-})
-
-const FirewallLink = Shape(
-  {
-    id: Type.String({ description: 'ID of the link.' }),
-    ...viewMembers(linkMembers),
-    status: Words(linkStatuses, {
-      description:
-        '`active`: the rule has the current addresses. `pending`: they are being applied. `paused`: the address changed too often, and the last addresses stay allowed. `failed`: see `reason`.',
-    }),
-    reason: Nullable(
-      Shape(
-        {
-          code: Type.String({ description: '`flapping`, `rule_gone`, or `too_wide`.' }),
-          detail: Type.String({ description: 'What happened.' }),
-        },
-        { $id: 'DynamicIpFirewallLinkReason', description: 'Why a firewall link does not follow its source.' },
-      ),
-      { description: 'Why the link is paused or failed; null otherwise.' },
-    ),
-    applied: Type.Array(Type.String(), { description: 'Networks that the link added to the rule, in CIDR notation.' }),
-    pending_removal: Type.Array(
-      Shape({
-        cidr: Type.String({ description: 'Network in CIDR notation.' }),
-        at: Instant({ description: 'When it is removed from the rule.' }),
-      }),
-      { description: 'Networks that are removed when their grace period is over.' },
-    ),
-  },
-  {
-    $id: 'DynamicIpFirewallLink',
-    description: 'A firewall rule that follows the address of a dynamic IP source.',
-    examples: [
-      {
-        id: 'dfl_01k3zd4f6g8h0j2k4m6n8p0q2r',
-        firewall_id: 'fw_01k3zd5s7t9v1w3x5y7z9a1b3c',
-        rule_id: 'rule_01k3zd5s7t9v1w3x5y7z9a1b3c',
-        families: ['ipv4', 'ipv6'],
-        ipv6: 'address',
-        grace_seconds: 120,
-        on_stale: 'keep',
-        status: 'active',
-        reason: null,
-        applied: ['203.0.113.42/32'],
-        pending_removal: [],
-      },
-    ],
-  },
-)
-export const DynamicIpFirewallLink = FirewallLink
-export const FirewallLinkList = SinglePageOf(FirewallLink)
-export const FirewallLinkInput = Shape(inputMembers(linkMembers), {
-  $id: 'DynamicIpFirewallLinkInput',
-  description: 'A firewall rule to link.',
-  examples: [{ firewall_id: 'fw_01k3zd5s7t9v1w3x5y7z9a1b3c', rule_id: 'rule_01k3zd5s7t9v1w3x5y7z9a1b3c' }],
-})
-export const FirewallLinkPatch = Shape(patchMembers(linkMembers), {
-  $id: 'DynamicIpFirewallLinkPatch',
-  description: 'Fields of a firewall link to update. Null resets a field to its default.',
-  examples: [{ grace_seconds: 300 }],
-})
-
 const Token = Shape(
   {
     hint: Nullable(Type.String(), { description: 'First and last characters of the token; null if it was revoked.' }),
@@ -391,7 +276,7 @@ const viewShape = {
   ),
   ...addresses,
   hosts: Type.Array(DynamicIpHost, { description: 'Names whose address records are set by the source.' }),
-  firewall_links: Type.Array(FirewallLink, { description: 'Firewall rules that follow the address.' }),
+  firewall_links: Type.Array(DynamicIpFirewallLink, { description: 'Firewall rules that follow the address.' }),
   token: Token,
   last_seen_at: NullableInstant({
     description: 'When the last report was received, updated every 10 seconds; null if none was.',
@@ -531,6 +416,3 @@ export type DynamicIpTokenRotation = Static<typeof DynamicIpTokenRotation>
 export type DynamicIpDeletion = Static<typeof DynamicIpDeletion>
 export type DynamicIpUpdateView = Static<typeof DynamicIpUpdate>
 export type DynamicIpClient = Static<typeof Client>
-export type FirewallLinkView = Static<typeof FirewallLink>
-export type FirewallLinkInput = Static<typeof FirewallLinkInput>
-export type FirewallLinkPatch = Static<typeof FirewallLinkPatch>

@@ -31,8 +31,8 @@ import {
   type DynamicIpTokenRotation,
   type DynamicIpView,
   type DynamicIpWithSecretView,
-  type Family,
 } from './shapes'
+import type { Family } from './addresses'
 import { retryHostsKind } from './retry-queue'
 import { isOverdue, staleTime } from './status'
 import { dynamicIpHosts, dynamicIps } from './tables'

@@ -3,7 +3,9 @@ import { resourceColumns } from '../../access/tables'
 import { flag, int, json, text, time } from '../../core/db/columns'
 import { index, table, uniqueIndex } from '../../core/db/dialect'
 import { memberColumns } from '../../core/members'
-import { dynamicIpMembers, dynamicIpStatuses, linkMembers, linkStatuses, type DynamicIpClient, type Family } from './shapes'
+import { dynamicIpMembers, dynamicIpStatuses, type DynamicIpClient } from './shapes'
+import { linkMembers, linkStatuses } from './link-shapes'
+import type { Family } from './addresses'
 import type { AddressChange } from './turns'
 
 interface Hold {

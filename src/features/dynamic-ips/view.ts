@@ -5,7 +5,8 @@ import type { Hub } from '../../core/hub'
 import { editableView, memberView } from '../../core/members'
 import { rowsOf } from '../../registry'
 import { drivenRecords, type DrivenRecord } from '../dns/records/driven'
-import { dynamicIpMembers, linkMembers, type DynamicIpHostView, type DynamicIpView, type FirewallLinkView } from './shapes'
+import { dynamicIpMembers, type DynamicIpHostView, type DynamicIpView } from './shapes'
+import { linkMembers, type FirewallLinkView } from './link-shapes'
 import { dynamicIpHosts, dynamicIpLinks, dynamicIps } from './tables'
 
 export const dynamicIpRows = rowsOf('dynamic_ip', dynamicIps)

@@ -1,5 +1,6 @@
 import { CirclePlay, Pencil, Trash2 } from 'lucide-react'
-import type { DynamicIpView, FirewallLinkView } from '../../../features/dynamic-ips/shapes'
+import type { DynamicIpView } from '../../../features/dynamic-ips/shapes'
+import type { FirewallLinkView } from '../../../features/dynamic-ips/link-shapes'
 import { resourceEntries } from '../../../registry'
 import { Button } from '../../parts/button'
 import { Mono } from '../../parts/code'
