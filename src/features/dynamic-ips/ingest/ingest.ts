@@ -47,7 +47,7 @@ const checkPageStart = '<html><head><title>Current IP Check</title></head><body>
 export const dynamicIpClientRoutes: AnyElysia = Object.entries(clientPaths)
   .flatMap(([path, handler]) => [path, `${path}/`].map((form): [string, Handler] => [form, handler]))
   .reduce(
-    (app: AnyElysia, [path, handler]) => app.all(path, context => respond(context as never, handler), { parse: 'none' }),
+    (app: AnyElysia, [path, handler]) => app.all(path, context => respond(context, handler), { parse: 'none' }),
     new Elysia({ name: 'dynamic-ip-clients' }) as AnyElysia,
   )
 
@@ -55,7 +55,8 @@ export const dynamicIpClientRoutes: AnyElysia = Object.entries(clientPaths)
 export const isClientPath = (path: string): boolean =>
   /^\/+(?:(?:nic|v3|api)\/update|nic\/delete|update(?:\/[^/]*){0,3}|checkip|myip)\/?$/.test(path)
 
-async function respond(context: Context, handler: Handler): Promise<Response> {
+async function respond(of: unknown, handler: Handler): Promise<Response> {
+  const context = of as Context
   const { method } = context.request
   // A program that previews links sends HEAD.
   if (method !== 'GET' && method !== 'POST')
@@ -216,7 +217,7 @@ export const jsonReportRoutes: AnyElysia = area('dynamic-ip-reports', 'Ingest', 
     query: reportQuery,
     response: DynamicIpReceipt,
     problems,
-    run: (ctx, asked) => receiveJson(ctx, asked as never, null, false),
+    run: (ctx, asked) => receiveJson(ctx, asked, null, false),
   }),
   route({
     method: 'POST',
@@ -232,7 +233,7 @@ export const jsonReportRoutes: AnyElysia = area('dynamic-ip-reports', 'Ingest', 
     envelope: Type.Unknown(),
     response: DynamicIpReceipt,
     problems,
-    run: (ctx, asked) => receiveJson(ctx, asked, ClientReport, false),
+    run: (ctx, asked) => receiveJson(ctx, asked, { schema: ClientReport, body: asked.body }, false),
   }),
   route({
     method: 'POST',
@@ -247,7 +248,7 @@ export const jsonReportRoutes: AnyElysia = area('dynamic-ip-reports', 'Ingest', 
     envelope: Type.Unknown(),
     response: DynamicIpReceipt,
     problems,
-    run: (ctx, asked) => receiveJson(ctx, asked, ClientOffline, true),
+    run: (ctx, asked) => receiveJson(ctx, asked, { schema: ClientOffline, body: asked.body }, true),
   }),
   route({
     method: 'GET',
@@ -277,18 +278,18 @@ function pairsOf({ hosts = [], ...values }: Static<typeof ClientReport>): Pair[]
 
 async function receiveJson(
   { hub }: Ctx,
-  { request, ip, isHttps, body }: RouteInput<unknown, Static<typeof ClientReport>>,
-  schema: TSchema | null,
+  { request, ip, isHttps }: Pick<RouteInput<unknown, unknown>, 'request' | 'ip' | 'isHttps'>,
+  sent: { schema: TSchema; body: Static<typeof ClientReport> } | null,
   offline: boolean,
 ): Promise<Static<typeof DynamicIpReceipt>> {
-  const problems = schema ? fieldProblems(schema, body) : []
+  const problems = sent ? fieldProblems(sent.schema, sent.body) : []
   const query = parsePairs(queryOf(request.url))
   const outcome = await receiveReport(hub, {
     dialect: 'json',
     offline,
     path: [],
     query: query.pairs,
-    form: schema && problems.length === 0 ? pairsOf(body) : [],
+    form: sent && problems.length === 0 ? pairsOf(sent.body) : [],
     tooLong: query.tooLong,
     validate() {
       if (problems.length > 0) throw invalid(problems)
