@@ -1,0 +1,327 @@
+import type { AccountCheck, AdapterKind } from '../../../adapters/adapter'
+import type { AdapterContext } from '../../../adapters/context'
+import { AdapterError } from '../../../adapters/failure'
+import type { Settings } from '../../../core/sealed-settings'
+
+export type { AdapterContext }
+
+/** What can be done to a server at a cloud. `provision` creates it. */
+export const serverVerbs = [
+  'provision',
+  'power_on',
+  'power_off',
+  'shutdown',
+  'reboot',
+  'power_cycle',
+  'suspend',
+  'resume',
+  'rename',
+  'resize',
+  'rebuild',
+  'set_protection',
+  'enable_rescue',
+  'disable_rescue',
+  'enable_backups',
+  'disable_backups',
+  'delete',
+] as const
+export type ServerVerb = (typeof serverVerbs)[number]
+
+/** What a server is doing, as far as clouds tell. `unknown`: a status that this version doesn't know. */
+export const cloudStatuses = [
+  'provisioning',
+  'starting',
+  'running',
+  'stopping',
+  'off',
+  'rebooting',
+  'suspended',
+  'rebuilding',
+  'resizing',
+  'restoring',
+  'migrating',
+  'deleting',
+  'error',
+  'unknown',
+] as const
+export type CloudStatus = (typeof cloudStatuses)[number]
+
+/** Compute resources; null if the cloud doesn't tell. */
+export interface Resources {
+  cores: number | null
+  memoryBytes: number | null
+  diskBytes: number | null
+}
+
+export interface ServerAddress {
+  /** Canonical text form, without a prefix length. */
+  address: string
+  family: 4 | 6
+  scope: 'public' | 'private'
+  /** Reverse DNS name, if the cloud manages it. */
+  ptr: string | null
+}
+
+/** Which changes the cloud refuses until the protection is removed. */
+export interface Protection {
+  delete: boolean
+  rebuild: boolean
+}
+
+/** A server as a cloud reports it. */
+export interface CloudServer {
+  /** Identifies it within the account for as long as it exists, whatever it is renamed to. Where the name is the only id, the name. */
+  ref: string
+  name: string
+  kind: 'vm' | 'container'
+  status: CloudStatus
+  /** The status in the cloud's own words. */
+  statusText: string
+  power: 'on' | 'off' | 'unknown'
+  /** Slug of a location of the catalog; null if the cloud has none. */
+  location: string | null
+  /** Slug of the size in the catalog; null if sizes are free. */
+  size: string | null
+  resources: Resources
+  /** Slug or ref of the image it was created from; null if unknown. */
+  image: string | null
+  /** Public addresses first. */
+  addresses: ServerAddress[]
+  labels: Record<string, string>
+  protection: Protection
+  /** Whether the cloud makes backups of it; null if the cloud has none. */
+  backups: boolean | null
+  /** Id of the server that it was created for ({@link ServerOrder.mark}); null if Bailiwick didn't create it. */
+  mark: string | null
+}
+
+/** All servers of an account at one moment. */
+export interface Reading {
+  servers: CloudServer[]
+  /** Verbs of the kind that this installation of the cloud lacks, such as an old version. */
+  lacks: readonly ServerVerb[]
+  /** The rate limit as the cloud reports it; null if it doesn't. `resetsAt`: ms UTC. */
+  rate: { limit: number; remaining: number; resetsAt: number | null } | null
+}
+
+/** A size: one of the catalog, or free resources. */
+export type SizeOrder = { slug: string } | { cores: number; memoryBytes: number; diskBytes: number }
+
+/** A server to create. What a kind doesn't support was refused before, according to its capabilities. */
+export interface ServerOrder {
+  /** Id of our server, stored with the server at the cloud, so that it is found again. */
+  mark: string
+  /** Unique within the account. */
+  name: string
+  /** The reserved ref, for kinds with {@link Cloud.reserveRef}; else null. */
+  ref: string | null
+  location: string | null
+  size: SizeOrder
+  /** Slug or ref of an image of the catalog. */
+  image: string
+  /** OpenSSH public keys. */
+  sshKeys: { name: string; publicKey: string }[]
+  /** Cloud-init user data. */
+  userData: string | null
+  labels: Record<string, string>
+  /** Refs of networks of the catalog. */
+  networks: string[]
+  enableIpv4: boolean
+  enableIpv6: boolean
+  backups: boolean
+  /** Whether to start it. */
+  start: boolean
+}
+
+/** A verb with its parameters. */
+export type ServerCommand =
+  | { verb: 'provision'; order: ServerOrder }
+  | {
+      verb:
+        | 'power_on'
+        | 'power_off'
+        | 'reboot'
+        | 'power_cycle'
+        | 'suspend'
+        | 'resume'
+        | 'enable_rescue'
+        | 'disable_rescue'
+        | 'enable_backups'
+        | 'disable_backups'
+        | 'delete'
+    }
+  /** `timeoutSeconds`: how long the guest may take. `thenForce`: whether it is switched off after that. */
+  | { verb: 'shutdown'; timeoutSeconds: number; thenForce: boolean }
+  | { verb: 'rename'; name: string }
+  | { verb: 'resize'; size: SizeOrder; upgradeDisk: boolean }
+  | { verb: 'rebuild'; image: string; userData: string | null }
+  | { verb: 'set_protection'; protection: Protection }
+
+/**
+ * What the cloud is working on, to be continued with {@link Cloud.poll}, also by another process after a restart. A small JSON object
+ * without secrets that only the kind of cloud reads.
+ */
+export type Operation = Readonly<Record<string, unknown>>
+
+/** How a command began. `ref`: the server’s ref, if the command creates it or changes its ref. */
+export type Started =
+  | { state: 'running'; operation: Operation; ref?: string }
+  /** `unchanged`: it was so already, and nothing was done. */
+  | { state: 'done'; unchanged?: boolean; ref?: string }
+
+/** How far an operation is. `gone`: the cloud has forgotten it, so only the state of the server tells how it ended. */
+export type Polled =
+  | { state: 'running'; operation: Operation; /** 0 to 100. */ progress?: number; detail?: string; ref?: string }
+  | { state: 'done'; ref?: string }
+  | { state: 'gone' }
+
+/** An amount per month in millionths of the currency, including taxes. */
+export interface Price {
+  monthlyMicros: number
+  /** ISO 4217. */
+  currency: string
+}
+
+/** What an account offers. Slugs are what orders name. */
+export interface Catalog {
+  locations: { slug: string; title: string; country: string | null; city: string | null }[]
+  /** Empty if sizes are free. */
+  sizes: {
+    slug: string
+    title: string
+    resources: Resources
+    architecture: string | null
+    /** Whether the cores are shared with other customers. */
+    sharedCores: boolean
+    /** When it can no longer be ordered (ms UTC); null if it isn't deprecated. */
+    unavailableAfter: number | null
+    /** Where it is offered. `available`: whether it is in stock. */
+    offers: { location: string; price: Price | null; available: boolean }[]
+  }[]
+  images: {
+    slug: string
+    title: string
+    /** Such as `debian`. */
+    family: string | null
+    architecture: string | null
+    kind: 'system' | 'snapshot' | 'backup' | 'app' | 'template'
+    /** Smallest disk that it fits on; null if unknown. */
+    minDiskBytes: number | null
+    /** Whether it can still be used but not for long. */
+    isDeprecated: boolean
+  }[]
+  networks: { ref: string; title: string; cidrs: string[]; location: string | null }[]
+  /** Prices in addition to that of the size; absent if there are none. */
+  extras?: {
+    /** Of a public IPv4 address, by location. */
+    ipv4: { location: string; price: Price }[]
+    /** Of backups, in percent of the size. */
+    backupPercent: number | null
+    /** Of volumes and of snapshots, per GB (10^9 bytes). */
+    volumePerGb: Price | null
+    snapshotPerGb: Price | null
+  }
+}
+
+/** Capabilities of a kind, used to validate orders and to offer actions. */
+export interface CloudCapabilities {
+  verbs: readonly ServerVerb[]
+  /** Names of servers: a regular expression and the rule in words, such as `must be …`. */
+  names: { pattern: string; rule: string }
+  sizes: 'catalog' | 'free'
+  /** Whether an order must name a location. */
+  needsLocation: boolean
+  /** Whether an order needs an SSH key, such as where the cloud would e-mail a root password instead. */
+  sshKeys: 'required' | 'optional' | 'unsupported'
+  userData: boolean
+  networks: boolean
+  /** Whether the addresses of a server can be chosen (`enable_ipv4`, `enable_ipv6`). */
+  addressFamilies: boolean
+  backups: boolean
+  /** Which protections exist. */
+  protection: readonly (keyof Protection)[]
+  /** Statuses in which a server can be resized. */
+  resizableIn: readonly CloudStatus[]
+  rebuildableIn: readonly CloudStatus[]
+  /** Whether servers cost money. */
+  hasPrices: boolean
+  /** Whether labels can be stored at the cloud. */
+  labels: boolean
+}
+
+/** An opened cloud account. All calls throw {@link CloudError}; messages never contain secrets. */
+export interface Cloud {
+  /** Checks that the cloud can be reached and accepts the credentials, without changing anything. */
+  check(): Promise<AccountCheck>
+  /** Reads all servers; never returns a part of them. @throws CloudError `incomplete` */
+  list(): Promise<Reading>
+  /** Reads one server; null if it doesn't exist, or no longer. */
+  get(ref: string): Promise<CloudServer | null>
+  /**
+   * Finds the server that was created for an order: by its mark, whatever its name is now, otherwise by its name or reserved ref. The
+   * caller compares {@link CloudServer.mark} to find out whether the name or ref is taken by another server.
+   */
+  find(order: Pick<ServerOrder, 'mark' | 'name' | 'ref'>): Promise<CloudServer | null>
+  catalog(): Promise<Catalog>
+  /** Proposes an unused ref, where the cloud wants the caller to choose it. It can be taken by others until it is used. */
+  reserveRef?(): Promise<string>
+  /**
+   * Starts a command. Every command but `provision`, `reboot`, and `power_cycle` can be repeated safely.
+   * @param ref null for `provision`
+   * @throws CloudError; `ambiguous` if it may have been carried out
+   */
+  start(ref: string | null, command: ServerCommand): Promise<Started>
+  /** Looks how far an operation is, and takes its next step if it has several; that step can be repeated safely. @throws CloudError if it failed */
+  poll(operation: Operation): Promise<Polled>
+  /**
+   * Finds the operation of a command whose response was lost; absent if the cloud doesn't list operations. Null if there is none, so that
+   * the command was not carried out.
+   * @param since ms UTC
+   */
+  findOperation?(ref: string, verb: ServerVerb, since: number): Promise<Operation | null>
+}
+
+/** Reasons why a call to a cloud failed. */
+export const cloudFailures = [
+  'unreachable',
+  'timeout',
+  'unauthorized',
+  'throttled',
+  'refused',
+  'incomplete',
+  'invalid_response',
+  // The server, image, size or location doesn't exist.
+  'not_found',
+  // The name or ref is taken.
+  'already_exists',
+  // Another operation works on it. A retry can succeed.
+  'locked',
+  'protected',
+  'quota',
+  'out_of_stock',
+  // The cloud doesn't accept a value.
+  'invalid',
+] as const
+export type CloudFailure = (typeof cloudFailures)[number]
+
+/** A failed call to a cloud. */
+export const CloudError = AdapterError<CloudFailure>
+export type CloudError = AdapterError<CloudFailure>
+
+/** A kind of cloud, with its settings. */
+export interface CloudKind<S = any> extends AdapterKind {
+  capabilities: CloudCapabilities
+  /** Interval between two readings. */
+  syncSeconds: number
+  validate?(settings: S): void
+  /**
+   * Exchanges what was entered for what is stored, such as a one-time token for a certificate; null if there is nothing to exchange. Called
+   * before the first check. Can run again if its result was not stored.
+   * @returns settings to replace; null removes one
+   * @throws CloudError
+   */
+  join?(settings: S, around: AdapterContext): Promise<Settings | null>
+  /** Computes the price of an order; null if it is not known. Absent for kinds without prices. */
+  price?(catalog: Catalog, order: Pick<ServerOrder, 'size' | 'location' | 'enableIpv4' | 'backups'>): Price | null
+  open(settings: S, around: AdapterContext): Cloud
+}
