@@ -15,3 +15,15 @@ export interface AccountCheck {
   /** Limitations, such as missing permissions. */
   warnings: string[]
 }
+
+/**
+ * Rate limit that the hub keeps for an account. 20 % is reserved for people who wait for the response. Several hubs use half of it
+ * each.
+ */
+export interface Pace {
+  perSecond: number
+  /** Requests that can be sent at once; a multiple of `perSecond`. */
+  burst: number
+  /** Changes in any 24 hours. */
+  writesPerDay?: number
+}

@@ -97,6 +97,11 @@ export async function serve(
     // Another site must not be able to sign a browser in to an account of its choice.
     if (spec.guard === 'anyone' && spec.method !== 'GET' && request.headers.has('origin')) requireOwnOrigin(hub, request)
     if (spec.method === 'POST' && spec.guard !== 'ingest') checkIdempotencyKey(request)
+    if (spec.needsIdempotencyKey && context.idempotency_key === null)
+      throw new Problem(
+        'idempotency_key_required',
+        'This request can spend money. Send an Idempotency-Key header, so that it is safe to repeat.',
+      )
 
     const url = partsOf(request.url)
     const query: Record<string, unknown> = parseQuery(

@@ -38,16 +38,19 @@ export const headers: Record<string, JsonSchema> = {
   'WWW-Authenticate': header('How to authenticate (RFC 6750).', 'Bearer realm="bailiwick"'),
 }
 
+const idempotencyKey = {
+  name: 'Idempotency-Key',
+  in: 'header',
+  example: '8e03978e-40d5-43dd-bc93-6894a57f9324',
+  schema: { type: 'string', minLength: 1, maxLength: 255, pattern: '^[\\x21-\\x7e]+$' },
+  description:
+    'Makes retries safe: for 24 hours, the same request with the same key returns the first response and has no further effect. A different body or query with the same key is rejected (422 `idempotency_key_reused`); other paths and workspaces can use the same key. After an error other than 404, 409, 412, or 403 `plan_limit_reached`, the key can be used again.',
+}
+
 /** Request headers, for `#/components/parameters`. */
 export const parameters: Record<string, JsonSchema> = {
-  'Idempotency-Key': {
-    name: 'Idempotency-Key',
-    in: 'header',
-    example: '8e03978e-40d5-43dd-bc93-6894a57f9324',
-    schema: { type: 'string', minLength: 1, maxLength: 255, pattern: '^[\\x21-\\x7e]+$' },
-    description:
-      'Makes retries safe: for 24 hours, the same request with the same key returns the first response and has no further effect. A different body or query with the same key is rejected (422 `idempotency_key_reused`); other paths and workspaces can use the same key. After an error other than 404, 409, 412, or 403 `plan_limit_reached`, the key can be used again.',
-  },
+  'Idempotency-Key': idempotencyKey,
+  'Idempotency-Key-Required': { ...idempotencyKey, required: true },
   'If-Match': {
     name: 'If-Match',
     in: 'header',
@@ -212,7 +215,7 @@ function queryParameters(spec: Route, schemas: Schemas): JsonSchema[] {
 function requestHeaders(spec: Route, schemas: Schemas): JsonSchema[] {
   const names: string[] = []
   const guarded = isGuarded(spec)
-  if (takesIdempotencyKey(spec)) names.push('Idempotency-Key')
+  if (takesIdempotencyKey(spec)) names.push(spec.needsIdempotencyKey ? 'Idempotency-Key-Required' : 'Idempotency-Key')
   if (takesIfMatch(spec)) names.push('If-Match')
   if (spec.method === 'GET' && hasVersion(spec, schemas)) names.push('If-None-Match')
   if (spec.longPoll) names.push('Prefer')

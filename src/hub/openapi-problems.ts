@@ -255,6 +255,7 @@ function impliedCodes(spec: Route): ProblemCode[] {
     invalid_parameter: parameters.length > 0,
     invalid_cursor: parameters.includes('cursor'),
     token_in_query: true,
+    idempotency_key_required: spec.needsIdempotencyKey,
     unauthenticated: guarded,
     invalid_token: guarded,
     token_expired: guarded,

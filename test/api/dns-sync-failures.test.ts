@@ -1,7 +1,7 @@
 import { afterAll, describe, expect, test } from 'bun:test'
 import { record } from '../../src/core/change'
 import { hubs } from '../../src/core/db/tables'
-import { paced } from '../../src/features/dns/accounts/pace'
+import { paced } from '../../src/adapters/accounts/pace'
 import { powerDns } from '../../src/features/dns/providers/power-dns'
 import { readDueTargets } from '../../src/features/dns/sync/sync-zone'
 import { hostedZone } from '../support/hosted-zone'
@@ -278,7 +278,7 @@ test('requests keep to the pace of a kind, over all its zones', async () => {
   let sent = 0
   const around = { ...pluginContext(), request: async () => void sent++ as never }
   const pace = { perSecond: 2, burst: 20, writesPerDay: 10 }
-  const opened = (isInteractive: boolean) => paced(hub, 'prov_one', pace, around, isInteractive)
+  const opened = (isInteractive: boolean) => paced(hub, { type: 'dns-provider', id: 'prov_one' }, pace, around, isInteractive)
   const [background, person] = [await opened(false), await opened(true)]
   const get = { url: 'https://provider.example' }
   const post = { ...get, method: 'POST' as const }
@@ -299,7 +299,7 @@ test('requests keep to the pace of a kind, over all its zones', async () => {
   expect(await person.request(post).catch(error => error.failure)).toBe('throttled')
   expect(sent).toBe(26)
   // Changes don't wait, but the reads after them do.
-  const steps = await paced(hub, 'prov_three', { perSecond: 2, burst: 20 }, around, true)
+  const steps = await paced(hub, { type: 'dns-provider', id: 'prov_three' }, { perSecond: 2, burst: 20 }, around, true)
   for (let n = 0; n < 20; n++) await steps.request(get)
   for (let n = 0; n < 3; n++) await steps.request(post)
   await steps.requestAtOnce!(get)
@@ -314,7 +314,7 @@ test('requests keep to the pace of a kind, over all its zones', async () => {
     await tx.insert(hubs).values({ id: 'hub_other', host: 'other', version: '0', startedAt: clock.now(), seenAt: clock.now() })
     return { result: undefined }
   })
-  const halved = await paced(hub, 'prov_two', pace, around, true)
+  const halved = await paced(hub, { type: 'dns-provider', id: 'prov_two' }, pace, around, true)
   for (let n = 0; n < 10; n++) await halved.request(get)
   let isDone = false
   const eleventh = halved.request(get).then(() => (isDone = true))

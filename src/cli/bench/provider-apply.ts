@@ -10,7 +10,6 @@ import {
   type AdapterContext,
   type DnsProvider,
   type Op,
-  type Pace,
   type ProviderRrset,
   type ProviderZone,
 } from '../../features/dns/providers/provider'
@@ -19,6 +18,8 @@ import { inBatches } from '../../features/dns/sync/order'
 import { Failure } from '../failure'
 import { fetchUnrestricted } from '../unrestricted-fetch'
 import type { Bench, Figure } from './bench'
+
+type Pace = NonNullable<DnsProvider['caps']['pace']>
 
 /** A zone to measure. */
 interface Account {

@@ -47,6 +47,8 @@ export interface Work<I extends JsonObject = JsonObject, S extends JsonObject = 
   /** Where the previous chunk ended; null for the first one. */
   state: S | null
   result: JsonObject | null
+  /** Whether this chunk ran before without a result, because its process died or it threw an error: its calls may have been made. */
+  isRepeated: boolean
   /**
    * Reports the progress of a long chunk. Stored at most once a second, unless a new step starts.
    * @returns true if cancellation was requested: the chunk should end early

@@ -30,10 +30,11 @@ export function actionJob(kind: AnyKind): JobKind<{ action_id: string }> {
     leaseMs: kind.leaseMs,
     retryAfter: attempts => Math.min(1_000 * 2 ** (attempts - 1), 300_000),
     async run(hub, { payload, attempts }) {
-      const row = await startChunk(hub, kind, payload.action_id, attempts)
-      if (!row) return undefined
+      const started = await startChunk(hub, kind, payload.action_id, attempts)
+      if (!started) return undefined
+      const { row, isRepeated } = started
       try {
-        const commitChunk = await kind.run(hub, workOn(hub, row))
+        const commitChunk = await kind.run(hub, workOn(hub, row, isRepeated))
         return tx => finishChunk(tx, hub, kind, row.id, commitChunk)
       } catch (error) {
         if (isUnavailable(error) || (kind.resumable && attempts < maxAttempts)) throw error
@@ -46,8 +47,13 @@ export function actionJob(kind: AnyKind): JobKind<{ action_id: string }> {
 }
 
 /** Marks the start of a chunk. Returns null if there is nothing to do: the action has finished, or is ended here. */
-async function startChunk(hub: Hub, kind: AnyKind, id: string, attempts: number): Promise<ActionRow | null> {
-  return await record<ActionRow | null>(hub, async tx => {
+async function startChunk(
+  hub: Hub,
+  kind: AnyKind,
+  id: string,
+  attempts: number,
+): Promise<{ row: ActionRow; isRepeated: boolean } | null> {
+  return await record<{ row: ActionRow; isRepeated: boolean } | null>(hub, async tx => {
     const row = await lockOpenAction(tx, id)
     if (!row) return { result: null }
     const now = hub.clock.now()
@@ -64,11 +70,11 @@ async function startChunk(hub: Hub, kind: AnyKind, id: string, attempts: number)
       .where(eq(actions.id, id))
       .returning()
     addActionHint(tx, started!)
-    return { result: started!, wakeTopics: [actionTopic(id)] }
+    return { result: { row: started!, isRepeated: row.chunkInProgress }, wakeTopics: [actionTopic(id)] }
   })
 }
 
-function workOn(hub: Hub, row: ActionRow): Work {
+function workOn(hub: Hub, row: ActionRow, isRepeated: boolean): Work {
   let storedAt = 0
   let stop = row.cancelRequestedAt !== null
   return {
@@ -79,6 +85,7 @@ function workOn(hub: Hub, row: ActionRow): Work {
     input: row.input,
     state: row.state,
     result: row.result,
+    isRepeated,
     async report(progress) {
       const now = hub.clock.now()
       if (progress.step === undefined && now - storedAt < reportIntervalMs) return stop

@@ -1,10 +1,10 @@
 import { openAccount } from '../../../adapters/accounts/check'
+import { paced } from '../../../adapters/accounts/pace'
 import type { AccountRow } from '../../../adapters/accounts/columns'
 import type { Hub } from '../../../core/hub'
 import { rowsOf } from '../../../registry'
 import { providerKindOf } from '../providers'
 import type { DnsProvider } from '../providers/provider'
-import { paced } from './pace'
 import { dnsProviders } from './tables'
 
 export const providerAccounts = {
@@ -21,5 +21,5 @@ export const providerAccounts = {
  */
 export const openProvider = (hub: Hub, row: AccountRow, isInteractive: boolean): Promise<DnsProvider> =>
   openAccount(hub, providerAccounts, row, async (kind, settings, context) =>
-    kind.open(settings, await paced(hub, row.id, kind.caps.pace, context, isInteractive)),
+    kind.open(settings, await paced(hub, { type: 'dns-provider', id: row.id }, kind.caps.pace, context, isInteractive)),
   )

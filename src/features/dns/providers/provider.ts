@@ -1,6 +1,6 @@
 import type { TsigKey } from '../../../dns/tsig'
 import type { AdapterContext } from '../../../adapters/context'
-import type { AccountCheck, AdapterKind } from '../../../adapters/adapter'
+import type { AccountCheck, AdapterKind, Pace } from '../../../adapters/adapter'
 import { AdapterError } from '../../../adapters/failure'
 
 export type { AdapterContext }
@@ -118,18 +118,6 @@ export interface Caps {
   apexNs: 'rw' | 'ro' | 'hidden'
   /** Rate at which requests are sent; absent if there is no limit. */
   pace?: Pace | undefined
-}
-
-/**
- * Rate limit that the hub keeps for an account, over all of its zones. 20 % is reserved for people who wait for the response. Several
- * hubs use half of it each.
- */
-export interface Pace {
-  perSecond: number
-  /** Requests that can be sent at once; a multiple of `perSecond`. */
-  burst: number
-  /** Changes in any 24 hours. */
-  writesPerDay?: number
 }
 
 /** An rrset that a provider doesn't support, found before anything is sent. */

@@ -1,4 +1,4 @@
-import type { AccountCheck, AdapterKind } from '../../../adapters/adapter'
+import type { AccountCheck, AdapterKind, Pace } from '../../../adapters/adapter'
 import type { AdapterContext } from '../../../adapters/context'
 import { AdapterError } from '../../../adapters/failure'
 import type { Settings } from '../../../core/sealed-settings'
@@ -211,7 +211,7 @@ export interface Catalog {
     isDeprecated: boolean
   }[]
   networks: { ref: string; title: string; cidrs: string[]; location: string | null }[]
-  /** Prices in addition to that of the size; absent if there are none. */
+  /** Prices in addition to the price of the size; absent if there are none. */
   extras?: {
     /** Of a public IPv4 address, by location. */
     ipv4: { location: string; price: Price }[]
@@ -313,6 +313,8 @@ export interface CloudKind<S = any> extends AdapterKind {
   capabilities: CloudCapabilities
   /** Interval between two readings. */
   syncSeconds: number
+  /** Rate at which requests are sent; absent if there is no limit. */
+  pace?: Pace
   validate?(settings: S): void
   /**
    * Exchanges what was entered for what is stored, such as a one-time token for a certificate; null if there is nothing to exchange. Called

@@ -1,8 +1,10 @@
-import { limiterOf } from '../../../access/limiter'
-import type { Bucket } from '../../../access/rate-limits'
-import type { Hub } from '../../../core/hub'
-import { hasOtherHubs } from '../../../core/live-hubs'
-import { ProviderError, type AdapterContext, type Pace } from '../providers/provider'
+import { limiterOf } from '../../access/limiter'
+import type { Bucket } from '../../access/rate-limits'
+import type { Hub } from '../../core/hub'
+import { hasOtherHubs } from '../../core/live-hubs'
+import type { Pace } from '../adapter'
+import type { AdapterContext } from '../context'
+import { AdapterError } from '../failure'
 
 // Longer waits are reported instead, so that other zones get their turn.
 const maxWaitMs = 30_000
@@ -13,11 +15,12 @@ const daySeconds = 86_400
  * Limits the rate of requests to an account. A read waits for its turn for up to 30 seconds, and is then refused as `throttled`
  * without being sent. Changes never wait, because that would interrupt a step, or give others time to change what was just compared:
  * later reads wait for them too. Changes above the limit of a day are refused.
+ * @param account its kind of resource, such as `dns-provider`, and its id
  * @param isInteractive a person waits for the response, so the share reserved for people can be used
  */
 export async function paced(
   hub: Hub,
-  accountId: string,
+  account: { type: string; id: string },
   pace: Pace | undefined,
   context: AdapterContext,
   isInteractive: boolean,
@@ -28,15 +31,15 @@ export async function paced(
   const limits = (name: string, quota: number, windowSeconds: number): Bucket[] => {
     const bucket = (suffix: string, part: number): Bucket => ({
       name: `${name}${suffix}`,
-      key: accountId,
+      key: account.id,
       quota: Math.max(1, Math.floor(quota * part)),
       windowSeconds,
     })
     return [bucket('', share), ...(isInteractive ? [] : [bucket('-background', share * backgroundShare)])]
   }
-  const requests = limits('dns-provider-requests', burst, Math.max(1, Math.round(burst / perSecond)))
+  const requests = limits(`${account.type}-requests`, burst, Math.max(1, Math.round(burst / perSecond)))
   // Half can be used at once and half is restored within a day, so that no 24 hours have more.
-  const writes = writesPerDay === undefined ? [] : limits('dns-provider-writes', writesPerDay / 2, daySeconds)
+  const writes = writesPerDay === undefined ? [] : limits(`${account.type}-writes`, writesPerDay / 2, daySeconds)
   const requestAtOnce: AdapterContext['request'] = async (request, limitsOfRequest) => {
     limiterOf(hub).owe(requests, hub.clock.now())
     return await context.request(request, limitsOfRequest)
@@ -58,7 +61,7 @@ async function turn(hub: Hub, buckets: readonly Bucket[], waitsMs: number): Prom
     if (verdict.allowed) return
     const waitMs = verdict.retryAfterSeconds * 1000
     if (waitMs > leftMs)
-      throw new ProviderError(
+      throw new AdapterError(
         'throttled',
         'Too many requests to the provider. Bailiwick keeps below its rate limit.',
         waitMs,
