@@ -153,9 +153,9 @@ function withWords(schema: JsonSchema): JsonSchema {
 const isWord = (branch: JsonSchema): boolean => typeof branch.const === 'string'
 const nameIn = (reference: string): string => reference.split('/').at(-1)!
 
-/** TypeBox writes a record as a pattern that matches every name; `additionalProperties` is the common form. */
+/** TypeBox writes a record as a pattern for its names; `additionalProperties` is the common form. */
 function asRecord(schema: JsonSchema): JsonSchema {
   const { patternProperties, ...rest } = schema
-  const any = patternProperties?.['^(.*)$']
-  return any ? { ...rest, additionalProperties: any } : schema
+  const [any, ...others] = Object.values(patternProperties ?? {})
+  return any && others.length === 0 ? { ...rest, additionalProperties: any } : schema
 }

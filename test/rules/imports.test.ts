@@ -240,6 +240,7 @@ const pureFiles = [
   'notifications/delivery/quiet-hours',
   'notifications/message',
   'notifications/message-kinds',
+  'servers/labels',
   'webhooks/sending/attempt-window',
 ]
 
