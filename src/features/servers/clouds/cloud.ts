@@ -271,6 +271,11 @@ export interface Cloud {
    * @throws CloudError; `ambiguous` if it may have been carried out
    */
   start(ref: string | null, command: ServerCommand): Promise<Started>
+  /**
+   * Continues the creation of a server that {@link Cloud.find} found by its mark: what was started may have been interrupted between two
+   * steps. Absent if the cloud does everything by itself, so that the status tells how far it is. Can be repeated safely.
+   */
+  continueProvision?(ref: string, order: ServerOrder): Promise<Started>
   /** Looks how far an operation is, and takes its next step if it has several; that step can be repeated safely. @throws CloudError if it failed */
   poll(operation: Operation): Promise<Polled>
   /**
