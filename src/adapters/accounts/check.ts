@@ -5,7 +5,7 @@ import { workspaces } from '../../access/tables'
 import { refuseTooManyRequests } from '../../access/limiter'
 import { target } from '../../core/audit'
 import type { AuditAction } from '../../core/audit-actions'
-import { change, jobContext, systemActor } from '../../core/change'
+import { change, jobContext, record, systemActor } from '../../core/change'
 import type { RecordResult } from '../../core/change-result'
 import { instant } from '../../core/clock'
 import type { Ctx } from '../../core/ctx'
@@ -25,6 +25,7 @@ import { AdapterError } from '../failure'
 import { currentRow, openAccountSettings, unsupportedKind, type Accounts } from './accounts'
 import type { AccountRow, CheckedRow } from './columns'
 import { adapterContextOf } from './context'
+import { storeExchangedSettings } from './replaced-settings'
 
 type AnyRow = CheckedRow<any>
 
@@ -40,6 +41,13 @@ export interface CheckedAccounts<R extends AnyRow = any, V extends object = any,
   checkKind: string
   actions: Record<'create' | 'update' | 'delete' | 'check' | 'validate' | 'fail' | 'recover', AuditAction>
   failingNotice: NoticeKind
+  /**
+   * Exchanges what was entered for what is stored, such as a one-time token for a certificate. Called before each check, until it
+   * returns null. What it returns is stored before it is called again.
+   * @returns settings to replace; null removes one
+   * @throws AdapterError
+   */
+  join?(kind: K, settings: Settings, context: AdapterContext): Promise<Settings | null>
   /** Checks that the system can be reached and accepts the credentials, without changing anything. @throws AdapterError */
   check(kind: K, settings: Settings, context: AdapterContext): Promise<AccountCheck>
   /** Jobs to run after a successful check. */
@@ -116,8 +124,8 @@ export const checkJob = <R extends AnyRow>(accounts: CheckedAccounts<R>): JobKin
     const account = found.account as unknown as R
     if (found.suspendedAt !== null)
       return async () => ({ result: undefined, jobs: [checkJobFor(accounts, account.id, hub.clock.now() + suspendedRetryMs)] })
-    const outcome = await checkNow(hub, accounts, account)
-    return tx => storeScheduledCheck(tx, hub, accounts, account, outcome)
+    const { row, outcome } = await checkNow(hub, accounts, account)
+    return tx => storeScheduledCheck(tx, hub, accounts, row, outcome)
   },
 })
 
@@ -131,9 +139,9 @@ export async function checkAccount<R extends AnyRow, V extends object>(
   id: string,
 ): Promise<V> {
   const { hub } = ctx
-  const before: R = await findRow(hub.read, ctx, accounts.rows, id)
+  const found: R = await findRow(hub.read, ctx, accounts.rows, id)
   refuseTooManyRequests(ctx, `${accounts.name}-checks`, id, 5)
-  const outcome = await checkNow(hub, accounts, before)
+  const { row: before, outcome } = await checkNow(hub, accounts, found)
   return await change(ctx, accounts.actions.check, async tx => {
     const written = await storeCheck(tx, hub, accounts, before, outcome)
     if (!written) throw conflict(`The ${accounts.name} was updated during the check. Check it again.`)
@@ -173,8 +181,35 @@ type Outcome<F extends string> =
   | { found: AccountCheck; error: null; retryAfterMs: null }
   | { found: null; error: { code: F; detail: string }; retryAfterMs: number | null }
 
-const checkNow = (hub: Hub, accounts: CheckedAccounts, row: AnyRow): Promise<Outcome<any>> =>
-  outcomeOf(() => openAccount(hub, accounts, row, accounts.check))
+/** Checks an account. Returns its row, which has new settings if they were exchanged. */
+async function checkNow<R extends AnyRow>(
+  hub: Hub,
+  accounts: CheckedAccounts<R>,
+  stored: R,
+): Promise<{ row: R; outcome: Outcome<any> }> {
+  let row = stored
+  const outcome = await outcomeOf(async () => {
+    row = await joined(hub, accounts, row)
+    return await openAccount(hub, accounts, row, accounts.check)
+  })
+  return { row, outcome }
+}
+
+const maxJoinSteps = 4
+
+/** Exchanges settings as `join` says. @throws AdapterError, DecryptionFailed */
+async function joined<R extends AnyRow>(hub: Hub, accounts: CheckedAccounts<R>, stored: R): Promise<R> {
+  let row = stored
+  for (let step = 0; accounts.join && step < maxJoinSteps; step++) {
+    const replaced = await openAccount(hub, accounts, row, accounts.join)
+    if (replaced === null) return row
+    const saved = await record(hub, tx => storeExchangedSettings(tx, hub, accounts, row, replaced))
+    // Updated or deleted meanwhile: the check is not stored either.
+    if (!saved) return row
+    row = saved
+  }
+  return row
+}
 
 async function outcomeOf<F extends string>(check: () => Promise<AccountCheck>): Promise<Outcome<F>> {
   try {

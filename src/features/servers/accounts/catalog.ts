@@ -1,0 +1,90 @@
+import { eq } from 'drizzle-orm'
+import { callAdapter } from '../../../adapters/call'
+import { refuseTooManyRequests } from '../../../access/limiter'
+import { record } from '../../../core/change'
+import type { Ctx } from '../../../core/ctx'
+import type { Hub } from '../../../core/hub'
+import { onePage } from '../../../core/shapes'
+import type { Catalog, Price } from '../clouds/cloud'
+import { amountOf } from '../money'
+import { accountOf } from './accounts'
+import type { CatalogImageView, CatalogLocationView, CatalogNetworkView, CatalogSizeView } from './catalog-shapes'
+import { openCloud } from './open'
+import { cloudCatalogs } from './tables'
+import type { CloudAccountRow } from './view'
+
+/** How long a catalog is used, in milliseconds. */
+const validMs = 3_600_000
+
+/** What an account offers, read at most once an hour. @throws CloudError */
+export async function catalogOf(hub: Hub, account: CloudAccountRow, isInteractive: boolean): Promise<Catalog> {
+  const [stored] = await hub.read.select().from(cloudCatalogs).where(eq(cloudCatalogs.accountId, account.id))
+  if (stored && stored.readAt > hub.clock.now() - validMs) return stored.catalog
+  return await readCatalog(hub, account, isInteractive)
+}
+
+/** Reads what an account offers now. @throws CloudError */
+export async function readCatalog(hub: Hub, account: CloudAccountRow, isInteractive: boolean): Promise<Catalog> {
+  const catalog = await (await openCloud(hub, account, isInteractive)).catalog()
+  const values = { catalog, readAt: hub.clock.now() }
+  await record(hub, async tx => {
+    await tx
+      .insert(cloudCatalogs)
+      .values({ accountId: account.id, ...values })
+      .onConflictDoUpdate({ target: cloudCatalogs.accountId, set: values })
+    return { result: undefined }
+  })
+  return catalog
+}
+
+interface CatalogQuery {
+  refresh?: boolean
+}
+
+/** The catalog, for a request. @throws Problem 404, 424, 429 */
+async function requested(ctx: Ctx, id: string, { refresh = false }: CatalogQuery): Promise<Catalog> {
+  const account = await accountOf(ctx, id)
+  if (refresh) refuseTooManyRequests(ctx, 'cloud-catalogs', id, 10)
+  return await callAdapter(() => (refresh ? readCatalog : catalogOf)(ctx.hub, account, true))
+}
+
+const priceView = (price: Price | null) =>
+  price && { monthly: amountOf(price.monthlyMicros), currency: price.currency }
+
+/** @throws Problem 404, 424, 429 */
+export const listLocations = async (ctx: Ctx, id: string, query: CatalogQuery) =>
+  onePage<CatalogLocationView>((await requested(ctx, id, query)).locations)
+
+/** @throws Problem 404, 424, 429 */
+export const listSizes = async (ctx: Ctx, id: string, query: CatalogQuery) =>
+  onePage<CatalogSizeView>(
+    (await requested(ctx, id, query)).sizes.map(size => ({
+      slug: size.slug,
+      title: size.title,
+      cores: size.resources.cores,
+      memory_bytes: size.resources.memoryBytes,
+      disk_bytes: size.resources.diskBytes,
+      architecture: size.architecture,
+      shared_cores: size.sharedCores,
+      unavailable_after: size.unavailableAfter === null ? null : new Date(size.unavailableAfter).toISOString(),
+      offers: size.offers.map(({ location, price, available }) => ({ location, price: priceView(price), available })),
+    })),
+  )
+
+/** @throws Problem 404, 424, 429 */
+export const listImages = async (ctx: Ctx, id: string, query: CatalogQuery) =>
+  onePage<CatalogImageView>(
+    (await requested(ctx, id, query)).images.map(image => ({
+      slug: image.slug,
+      title: image.title,
+      family: image.family,
+      architecture: image.architecture,
+      kind: image.kind,
+      min_disk_bytes: image.minDiskBytes,
+      deprecated: image.isDeprecated,
+    })),
+  )
+
+/** @throws Problem 404, 424, 429 */
+export const listNetworks = async (ctx: Ctx, id: string, query: CatalogQuery) =>
+  onePage<CatalogNetworkView>((await requested(ctx, id, query)).networks)

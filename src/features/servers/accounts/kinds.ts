@@ -1,0 +1,30 @@
+import { kindView } from '../../../adapters/kinds'
+import { onePage, type Page } from '../../../core/shapes'
+import { cloudKinds } from '../clouds'
+import type { CloudKindView } from './shapes'
+
+/** Lists all kinds of clouds on one page. */
+export const listCloudKinds = (): Page<CloudKindView> =>
+  onePage(
+    cloudKinds.map(kind => {
+      const { capabilities: can } = kind
+      return {
+        ...kindView(kind),
+        capabilities: {
+          actions: [...can.verbs],
+          sizes: can.sizes,
+          needs_location: can.needsLocation,
+          ssh_keys: can.sshKeys,
+          user_data: can.userData,
+          networks: can.networks,
+          address_families: can.addressFamilies,
+          backups: can.backups,
+          protection: [...can.protection],
+          has_prices: can.hasPrices,
+          labels: can.labels,
+          name_pattern: can.names.pattern,
+          sync_seconds: kind.syncSeconds,
+        },
+      }
+    }),
+  )

@@ -1,0 +1,388 @@
+import { eq } from 'drizzle-orm'
+import type { AuditAction } from '../../../core/audit-actions'
+import type { RecordResult } from '../../../core/change-result'
+import { forUpdate } from '../../../core/db/dialect'
+import type { Tx } from '../../../core/db/transaction'
+import type { Hub } from '../../../core/hub'
+import { sealedIn } from '../../../core/outgoing/signing-secrets'
+import { Problem } from '../../../core/problem'
+import { mayHaveApplied } from '../../../adapters/failure'
+import type { ActionKind, CommitChunk, Next, ProgressReport, Work } from '../../actions/kind'
+import { readCatalog } from '../accounts/catalog'
+import { openCloud } from '../accounts/open'
+import { syncJobFor } from '../accounts/sync-jobs'
+import { cloudAccounts } from '../accounts/tables'
+import type { CloudAccountRow } from '../accounts/view'
+import { cloudKindOf } from '../clouds'
+import {
+  CloudError,
+  serverVerbs,
+  type Cloud,
+  type CloudServer,
+  type Operation,
+  type Price,
+  type ServerCommand,
+  type ServerOrder,
+  type ServerVerb,
+  type Started,
+} from '../clouds/cloud'
+import { amountOf } from '../money'
+import { priceOf } from '../order'
+import { quietMs, writeState } from '../state'
+import { servers, type ServerOrderColumns } from '../tables'
+import type { ServerRow } from '../view'
+import { verbRules } from './verbs'
+
+/** What an action was asked to do. */
+export type ServerActionInput = {
+  verb: ServerVerb
+  /** For all verbs but `provision`. */
+  command: Exclude<ServerCommand, { verb: 'provision' }> | null
+  /** For `provision`: without user data, which is stored with the server. */
+  order: (Omit<ServerOrder, 'userData' | 'ref'> & { fallbackLocations: string[]; details: ServerOrderColumns }) | null
+  /** Highest price to pay, in millionths per month; null for free or unknown prices. */
+  maxPriceMicros: number | null
+}
+
+type State = {
+  phase: 'send' | 'poll'
+  /** When the request was, or would have been, sent first (ms UTC). */
+  sentAt: number
+  /** When the action is given up (ms UTC). */
+  deadline: number
+  /** Reserved ref of a new server. */
+  ref: string | null
+  /** Index of the location among the ordered one and its alternatives. */
+  location: number
+  /** Whether a request was sent whose outcome is not known. */
+  isUncertain: boolean
+  /** Null if only the state of the server tells how far it is. */
+  operation: Operation | null
+  /** Number of attempts in this phase, for the pause before the next one. */
+  attempts: number
+}
+
+const steps = ['check_price', 'create', 'wait'] as const
+
+/** The steps of creating a server. */
+export const provisionSteps: readonly string[] = steps
+
+/** The kind of the actions for a verb. */
+export const serverActionKind = (verb: ServerVerb): ActionKind<ServerActionInput, State> => ({
+  type: `server.${verb}`,
+  area: 'cloud',
+  audit: `cloud.server.${verb}` as AuditAction,
+  cancelable: false,
+  resumable: true,
+  ...(verb === 'provision' && { steps }),
+  // Most of the time, they wait for a cloud.
+  concurrency: 32,
+  leaseMs: 300_000,
+  run: (hub, work) => new ServerAction(hub, work).run(),
+})
+
+export const serverActionKinds = serverVerbs.map(serverActionKind)
+
+// Pauses between two looks at an operation, and between two attempts.
+const pausesMs = [1, 2, 3, 5, 8, 13, 20, 30].map(seconds => seconds * 1000)
+const maxTakenRefs = 20
+
+/** A chunk of an action. */
+class ServerAction {
+  readonly #serverId: string
+  constructor(
+    private readonly hub: Hub,
+    private readonly work: Work<ServerActionInput, State>,
+  ) {
+    this.#serverId = work.resources[0]!.id
+  }
+
+  async run(): Promise<CommitChunk<State>> {
+    const { hub, work } = this
+    const [found] = await hub.read
+      .select({ server: servers, account: cloudAccounts })
+      .from(servers)
+      .innerJoin(cloudAccounts, eq(cloudAccounts.id, servers.accountId))
+      .where(eq(servers.id, this.#serverId))
+    if (!found) return async () => ({ result: { failed: new Problem('conflict', 'The server or its cloud account was deleted.') } })
+    const { server, account } = found
+    const now = hub.clock.now()
+    const state: State = work.state ?? {
+      phase: 'send',
+      sentAt: now,
+      deadline: now + this.#limitMs(),
+      ref: null,
+      location: 0,
+      isUncertain: false,
+      operation: null,
+      attempts: 0,
+    }
+    try {
+      const cloud = await openCloud(hub, account, true)
+      if (state.phase === 'poll') return await this.#poll(cloud, server, state)
+      // The intention is committed before the first request, so that a later run knows that it may have been sent.
+      if (work.state === null) return await this.#prepare(cloud, account, server, state)
+      return await this.#send(cloud, server, state)
+    } catch (error) {
+      if (!(error instanceof CloudError)) throw error
+      return await this.#afterError(error as CloudError, account, server, state)
+    }
+  }
+
+  #limitMs(): number {
+    const { verb, command } = this.work.input
+    const limit = verbRules[verb].limitMs
+    return command?.verb === 'shutdown' ? limit + command.timeoutSeconds * 1000 : limit
+  }
+
+  /** Checks the price, and reserves a ref. */
+  async #prepare(cloud: Cloud, account: CloudAccountRow, server: ServerRow, state: State): Promise<CommitChunk<State>> {
+    const { verb, order, maxPriceMicros } = this.work.input
+    if (verb !== 'provision') return async () => ({ result: { state } })
+    const kind = cloudKindOf(account.kind)!
+    if (kind.capabilities.hasPrices && maxPriceMicros !== null) {
+      const price = priceOf(kind, await readCatalog(this.hub, account, false), order!.details)
+      const problem = priceProblem(price, maxPriceMicros, server.priceCurrency)
+      if (problem) return this.#failed(server, problem, null)
+    }
+    const ref = (await cloud.reserveRef?.()) ?? null
+    return async () => ({ result: { state: { ...state, ref }, step: 'create' } })
+  }
+
+  async #send(cloud: Cloud, server: ServerRow, state: State): Promise<CommitChunk<State>> {
+    const { verb, command } = this.work.input
+    if (verb === 'provision') return await this.#provision(cloud, server, state)
+    const ref = server.providerRef!
+    const mayBeSent = state.isUncertain || this.work.isRepeated
+    if (mayBeSent && !verbRules[verb].isRepeatable) {
+      if (!cloud.findOperation)
+        return this.#failed(
+          server,
+          new Problem('interrupted', 'The connection was lost while the request was sent, so it may have been carried out.'),
+          await cloud.get(ref),
+        )
+      const operation = await cloud.findOperation(ref, verb, state.sentAt)
+      if (operation) return this.#polling(state, operation)
+    }
+    return this.#started(server, state, await cloud.start(ref, command!))
+  }
+
+  /** Creates the server, or adopts the one that an earlier run created. */
+  async #provision(cloud: Cloud, server: ServerRow, state: State): Promise<CommitChunk<State>> {
+    const order = await this.#order(server, state)
+    const found = await cloud.find(order)
+    if (found?.mark === server.id) {
+      const started = await cloud.continueProvision?.(found.ref, order)
+      return started ? this.#started(server, state, { ref: found.ref, ...started }) : this.#polling(state, null, found.ref)
+    }
+    if (found) return await this.#taken(cloud, server, state)
+    return this.#started(server, state, await cloud.start(null, { verb: 'provision', order }))
+  }
+
+  /** The name or the ref belongs to another server. */
+  async #taken(cloud: Cloud, server: ServerRow, state: State): Promise<CommitChunk<State>> {
+    if (!cloud.reserveRef)
+      return this.#failed(server, new Problem('already_exists', `A server named ${server.name} exists at the cloud already.`), null)
+    if (state.attempts >= maxTakenRefs)
+      return this.#failed(server, new Problem('already_exists', 'Others took every ID that the cloud proposed.'), null)
+    const ref = await cloud.reserveRef()
+    return async () => ({ result: { state: { ...state, ref, attempts: state.attempts + 1 } } })
+  }
+
+  async #order(server: ServerRow, state: State): Promise<ServerOrder> {
+    const { fallbackLocations, details: _, ...order } = this.work.input.order!
+    const userData =
+      server.userDataSealed === null
+        ? null
+        : await this.hub.keys.open(sealedIn(servers, server, 'user_data_sealed'), server.userDataSealed)
+    return { ...order, userData, ref: state.ref, location: [order.location, ...fallbackLocations][state.location]! }
+  }
+
+  #started(server: ServerRow, state: State, started: Started): Promise<CommitChunk<State>> | CommitChunk<State> {
+    if (started.state === 'running') return this.#polling(state, started.operation, started.ref)
+    return this.#finish(server, started.ref ?? server.providerRef ?? state.ref, started.unchanged ?? false)
+  }
+
+  #polling(state: State, operation: Operation | null, ref?: string): CommitChunk<State> {
+    return async tx => {
+      if (ref !== undefined) await tx.update(servers).set({ providerRef: ref }).where(eq(servers.id, this.#serverId))
+      return { result: { state: { ...state, phase: 'poll', operation, attempts: 0 }, at: this.#after(0), step: 'wait' } }
+    }
+  }
+
+  async #poll(cloud: Cloud, server: ServerRow, state: State): Promise<CommitChunk<State>> {
+    if (this.hub.clock.now() > state.deadline)
+      return this.#failed(
+        server,
+        new Problem('provider_failed', 'The cloud did not finish in time.', { fields: { failure: 'timeout' } }),
+        server.providerRef === null ? null : await cloud.get(server.providerRef),
+      )
+    if (state.operation === null) return await this.#look(cloud, server, state)
+    const polled = await cloud.poll(state.operation)
+    if (polled.state === 'done') return await this.#finish(server, polled.ref ?? server.providerRef, false)
+    if (polled.state === 'gone') return await this.#look(cloud, server, { ...state, operation: null })
+    const { operation, progress, detail, ref } = polled
+    return this.#again({ ...state, operation }, { ...(progress !== undefined && { progress }), ...(detail !== undefined && { detail }) }, ref)
+  }
+
+  /** Concludes from the server itself how far the action is. */
+  async #look(cloud: Cloud, server: ServerRow, state: State): Promise<CommitChunk<State>> {
+    const { verb } = this.work.input
+    const seen = server.providerRef === null ? null : await cloud.get(server.providerRef)
+    const { endsIn } = verbRules[verb]
+    const isDone = verb === 'delete' ? seen === null : seen !== null && (endsIn === null || endsIn.includes(seen.status))
+    if (isDone) return this.#done(server, seen, false)
+    if (seen === null) return this.#failed(server, new Problem('not_found', 'The server no longer exists at the cloud.'), null)
+    return this.#again(state)
+  }
+
+  #again(state: State, progress: ProgressReport = {}, ref?: string): CommitChunk<State> {
+    return async tx => {
+      if (ref !== undefined) await tx.update(servers).set({ providerRef: ref }).where(eq(servers.id, this.#serverId))
+      return { result: { state: { ...state, attempts: state.attempts + 1 }, at: this.#after(state.attempts), ...progress } }
+    }
+  }
+
+  #after(attempts: number): number {
+    return this.hub.clock.now() + pausesMs[Math.min(attempts, pausesMs.length - 1)]!
+  }
+
+  async #afterError(error: CloudError, account: CloudAccountRow, server: ServerRow, state: State): Promise<CommitChunk<State>> {
+    const { verb } = this.work.input
+    const now = this.hub.clock.now()
+    const isSending = state.phase === 'send'
+    const isUncertain = isSending && this.work.state !== null && mayHaveApplied(error)
+    const isPassing = passing.has(error.failure) || isUncertain
+    if (isPassing && now < state.deadline) {
+      const at = Math.max(this.#after(state.attempts), now + (error.retryAfterMs ?? 0))
+      const next = { ...state, attempts: state.attempts + 1, isUncertain: state.isUncertain || isUncertain }
+      return async () => ({ result: { state: next, at, detail: error.message } })
+    }
+    if (verb === 'provision' && isSending) {
+      // Another server has the name or the ref, or an earlier request of ours created it: the next look tells.
+      if (error.failure === 'already_exists' && state.attempts < maxTakenRefs)
+        return async () => ({ result: { state: { ...state, attempts: state.attempts + 1, isUncertain: true } } })
+      const { fallbackLocations } = this.work.input.order!
+      if (error.failure === 'out_of_stock' && state.location < fallbackLocations.length)
+        return async () => ({
+          result: { state: { ...state, location: state.location + 1 }, detail: `Trying ${fallbackLocations[state.location]}` },
+        })
+    }
+    const problem = new Problem('provider_failed', error.message, { fields: { failure: error.failure } })
+    return this.#failed(server, problem, await this.#seen(account, server))
+  }
+
+  /** The server as it is now; null if it does not exist or can't be read. */
+  async #seen(account: CloudAccountRow, server: ServerRow): Promise<CloudServer | null> {
+    if (server.providerRef === null) return null
+    try {
+      return await (await openCloud(this.hub, account, true)).get(server.providerRef)
+    } catch (error) {
+      if (error instanceof CloudError) return null
+      throw error
+    }
+  }
+
+  async #finish(server: ServerRow, ref: string | null, isUnchanged: boolean): Promise<CommitChunk<State>> {
+    const [account] = await this.hub.read.select().from(cloudAccounts).where(eq(cloudAccounts.id, server.accountId!))
+    const seen = ref === null || !account ? null : await (await openCloud(this.hub, account, true)).get(ref)
+    return this.#done(server, seen, isUnchanged)
+  }
+
+  /** Ends the action successfully. */
+  #done(server: ServerRow, seen: CloudServer | null, isUnchanged: boolean): CommitChunk<State> {
+    const { verb, input } = { verb: this.work.input.verb, input: this.work.input }
+    return async tx => {
+      const isDeleted = verb === 'delete'
+      const price = isDeleted ? { priceMicros: null } : input.command?.verb === 'resize' ? await this.#newPrice(tx) : {}
+      const columns = {
+        ...(isDeleted ? deleted(this.hub.clock.now()) : seenColumns(seen)),
+        ...(verb === 'provision' && { order: null }),
+        ...price,
+      }
+      return await this.#end(tx, server, columns, { done: isUnchanged ? { unchanged: true } : {} })
+    }
+  }
+
+  /** The price was reserved when the action was requested. */
+  async #newPrice(_: Tx): Promise<Partial<ServerRow>> {
+    const { maxPriceMicros } = this.work.input
+    return maxPriceMicros === null ? {} : { priceMicros: maxPriceMicros, priceAt: this.hub.clock.now() }
+  }
+
+  /** Ends the action with an error. A server that could not be created is a draft again. */
+  #failed(_: ServerRow, problem: Problem, seen: CloudServer | null): CommitChunk<State> {
+    return async tx => {
+      const isDraft = this.work.input.verb === 'provision' && seen === null
+      const columns = isDraft
+        ? { status: 'draft' as const, power: 'unknown' as const, providerRef: null, priceMicros: null, priceCurrency: null, priceAt: null }
+        : seen
+          ? seenColumns(seen)
+          : { status: 'error' as const, power: 'unknown' as const }
+      return await this.#end(tx, _, columns, { failed: problem })
+    }
+  }
+
+  async #end(tx: Tx, stale: ServerRow, columns: Partial<ServerRow>, next: Next<State>): Promise<RecordResult<Next<State>>> {
+    const { hub, work } = this
+    const { verb } = work.input
+    const [row] = await forUpdate(tx.select().from(servers).where(eq(servers.id, stale.id)))
+    if (!row) return { result: next }
+    const now = hub.clock.now()
+    const isWanted = 'done' in next && (verb === 'power_off' || verb === 'shutdown' || verb === 'power_on')
+    const { events } = await writeState(
+      tx,
+      hub,
+      row,
+      {
+        ...columns,
+        actionId: null,
+        writtenAt: now,
+        quietUntil: verbRules[verb].takesDown ? now + quietMs : row.quietUntil,
+      },
+      { isCloudFresh: true, monitors: [] },
+      { source: 'action', reason: reasonOf(verb, next), isWanted },
+    )
+    return { result: next, events, jobs: row.accountId === null ? [] : [syncJobFor(row.accountId, now)] }
+  }
+}
+
+const passing = new Set(['throttled', 'locked', 'unreachable', 'timeout', 'incomplete'])
+
+const reasonOf = (verb: ServerVerb, next: Next<State>): string =>
+  'failed' in next ? `The action ${verb} failed: ${next.failed.detail}` : `The action ${verb} has finished.`
+
+const deleted = (now: number): Partial<ServerRow> => ({
+  status: 'deleted',
+  power: 'unknown',
+  deletedAt: now,
+  order: null,
+})
+
+/** The columns that follow from what a cloud reports; none if it could not be read. */
+export const seenColumns = (seen: CloudServer | null): Partial<ServerRow> =>
+  seen === null
+    ? {}
+    : {
+        cloud: seen,
+        providerRef: seen.ref,
+        name: seen.name,
+        kind: seen.kind,
+        status: seen.status,
+        power: seen.power,
+        location: seen.location,
+        image: seen.image,
+      }
+
+/** Why a server may not be bought at its current price; null if it may. */
+function priceProblem(price: Price | null, maxMicros: number, currency: string | null): Problem | null {
+  if (price === null) return new Problem('price_unknown', 'The price is not known any more. Nothing was bought.')
+  if (price.currency !== currency)
+    return new Problem('price_unknown', `The price is now in ${price.currency}, not in ${currency}. Nothing was bought.`)
+  if (price.monthlyMicros <= maxMicros) return null
+  return new Problem(
+    'price_above_maximum',
+    `The price rose to ${amountOf(price.monthlyMicros)} ${price.currency} per month, above the maximum of ${amountOf(maxMicros)}. Nothing was bought.`,
+    { fields: { price: amountOf(price.monthlyMicros), maximum: amountOf(maxMicros), currency: price.currency } },
+  )
+}

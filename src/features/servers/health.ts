@@ -1,0 +1,38 @@
+import type { FactSource, ServerHealth, ServerStatus } from './shapes'
+
+/** What is known about whether a server is alive. */
+export interface Proofs {
+  status: ServerStatus
+  power: 'on' | 'off' | 'unknown'
+  /** Whether the cloud confirmed status and power recently. */
+  isCloudFresh: boolean
+  /** Monitors bound to the server that have a result. */
+  monitors: readonly { name: string; isUp: boolean }[]
+}
+
+export interface Health {
+  health: ServerHealth
+  source: FactSource | null
+  reason: string
+}
+
+/**
+ * Concludes the health of a server. A sign of life counts more than a sign of death, and both count more than the word of the cloud:
+ * it reports a server whose system has crashed as running.
+ */
+export function healthOf({ status, power, isCloudFresh, monitors }: Proofs): Health {
+  const alive = monitors.find(one => one.isUp)
+  if (alive) return { health: 'up', source: 'monitor', reason: `The monitor ${alive.name} is up.` }
+  if (isCloudFresh && power === 'off') return { health: 'down', source: 'cloud', reason: 'The server is switched off.' }
+  const dead = monitors.find(one => !one.isUp)
+  if (dead) return { health: 'down', source: 'monitor', reason: `The monitor ${dead.name} is down.` }
+  if (isCloudFresh && status === 'running') return { health: 'up', source: 'cloud', reason: 'The cloud reports the status running.' }
+  return { health: 'unknown', source: null, reason: reasonUnknown(status, isCloudFresh) }
+}
+
+function reasonUnknown(status: ServerStatus, isCloudFresh: boolean): string {
+  if (status === 'draft') return 'The server has not been created yet.'
+  if (status === 'missing') return 'The server no longer exists at the cloud.'
+  if (status === 'deleted') return 'The server was deleted.'
+  return isCloudFresh ? `The cloud reports the status ${status}.` : 'There is no current information about the server.'
+}

@@ -1,0 +1,94 @@
+import type { FieldProblem } from '../../core/problem'
+import type { Catalog, CloudKind, Price, ServerOrder, SizeOrder } from './clouds/cloud'
+import type { ServerOrderColumns } from './tables'
+
+/** A size as the contract of clouds has it. */
+export const sizeOrderOf = (size: NonNullable<ServerOrderColumns['size']>): SizeOrder =>
+  typeof size === 'string' ? { slug: size } : { cores: size.cores, memoryBytes: size.memory_bytes, diskBytes: size.disk_bytes }
+
+/** What is missing or impossible in an order, before anything is sent. */
+export function orderProblems(
+  kind: CloudKind,
+  catalog: Catalog,
+  name: string,
+  order: ServerOrderColumns,
+  { hasUserData, sshKeyCount }: { hasUserData: boolean; sshKeyCount: number },
+): FieldProblem[] {
+  const can = kind.capabilities
+  const problems: FieldProblem[] = []
+  const refuse = (field: string, code: string, detail: string) => problems.push({ pointer: `#/${field}`, code, detail })
+  const oneOf = (list: readonly { slug: string }[]) => {
+    const shown = list.slice(0, 20).map(one => one.slug)
+    return `${shown.join(', ')}${list.length > shown.length ? ', …' : ''}`
+  }
+  if (!new RegExp(can.names.pattern).test(name)) refuse('name', 'format', can.names.rule)
+  const places = [order.location, ...order.fallback_locations].filter(one => one !== null)
+  if (order.location === null && can.needsLocation) refuse('location', 'required', `is required: ${oneOf(catalog.locations)}.`)
+  if (catalog.locations.length > 0)
+    places.forEach((place, at) => {
+      if (catalog.locations.some(one => one.slug === place)) return
+      const field = at === 0 && place === order.location ? 'location' : `fallback_locations/${at - 1}`
+      refuse(field, 'not_found', `There is no location ${place}. Locations: ${oneOf(catalog.locations)}.`)
+    })
+  problems.push(...sizeProblems(kind, catalog, order))
+  if (order.image === null) refuse('image', 'required', 'is required to create a server.')
+  else if (!catalog.images.some(one => one.slug === order.image))
+    refuse('image', 'not_found', `There is no image ${order.image}. Images: ${oneOf(catalog.images)}.`)
+  if (can.sshKeys === 'required' && sshKeyCount === 0)
+    refuse('ssh_keys', 'required', 'must have at least one SSH key: without one, the cloud would create a password for root.')
+  const unsupported = (field: string, what: string) => refuse(field, 'unsupported', `${kind.title} doesn’t support ${what}.`)
+  if (can.sshKeys === 'unsupported' && order.ssh_keys.length > 0) unsupported('ssh_keys', 'SSH keys for new servers')
+  if (!can.userData && hasUserData) unsupported('user_data', 'user data')
+  if (!can.networks && order.networks.length > 0) unsupported('networks', 'private networks')
+  order.networks.forEach((ref, at) => {
+    if (can.networks && !catalog.networks.some(one => one.ref === ref))
+      refuse(`networks/${at}`, 'not_found', `There is no network ${ref}.`)
+  })
+  if (!can.backups && order.backups) unsupported('backups', 'backups')
+  if (!can.addressFamilies && !(order.enable_ipv4 && order.enable_ipv6))
+    unsupported(order.enable_ipv4 ? 'enable_ipv6' : 'enable_ipv4', 'servers without one of the address families')
+  return problems
+}
+
+function sizeProblems({ capabilities: can, title }: CloudKind, catalog: Catalog, order: ServerOrderColumns): FieldProblem[] {
+  const refuse = (code: string, detail: string): FieldProblem[] => [{ pointer: '#/size', code, detail }]
+  const { size } = order
+  if (size === null) return refuse('required', 'is required to create a server.')
+  if (can.sizes === 'free')
+    return typeof size === 'string' ? refuse('type', `must be an object with cores, memory_bytes, and disk_bytes: ${title} has no fixed sizes.`) : []
+  const inStock = catalog.sizes.filter(one => one.offers.some(offer => offer.location === order.location && offer.available))
+  const possible = `Sizes in ${order.location}: ${inStock.slice(0, 30).map(one => one.slug).join(', ')}.`
+  if (typeof size !== 'string') return refuse('type', `must be the slug of a size. ${possible}`)
+  const found = catalog.sizes.find(one => one.slug === size)
+  if (!found) return refuse('not_found', `There is no size ${size}. ${possible}`)
+  if (order.location !== null && !found.offers.some(one => one.location === order.location))
+    return refuse('not_found', `${size} is not offered in ${order.location}. ${possible}`)
+  return []
+}
+
+/** The price of an order; null if it is not known, or for clouds without prices. */
+export function priceOf(kind: CloudKind, catalog: Catalog, order: ServerOrderColumns): Price | null {
+  if (order.size === null) return null
+  const { location, enable_ipv4: enableIpv4, backups } = order
+  return kind.price?.(catalog, { size: sizeOrderOf(order.size), location, enableIpv4, backups }) ?? null
+}
+
+/** An order as the contract of clouds has it, without its user data. */
+export const cloudOrderOf = (
+  server: { id: string; name: string; labels: Record<string, string> },
+  order: ServerOrderColumns,
+  sshKeys: ServerOrder['sshKeys'],
+): Omit<ServerOrder, 'userData' | 'ref'> => ({
+  mark: server.id,
+  name: server.name,
+  location: order.location,
+  size: sizeOrderOf(order.size!),
+  image: order.image!,
+  sshKeys,
+  labels: server.labels,
+  networks: order.networks,
+  enableIpv4: order.enable_ipv4,
+  enableIpv6: order.enable_ipv6,
+  backups: order.backups,
+  start: order.start,
+})

@@ -1,0 +1,100 @@
+import { and, eq, isNull, ne, sum } from 'drizzle-orm'
+import { forUpdate } from '../../core/db/dialect'
+import type { Tx } from '../../core/db/transaction'
+import type { NoticeDraft } from '../../core/notices'
+import { conflict, invalid, notFound, Problem } from '../../core/problem'
+import { cloudAccounts } from './accounts/tables'
+import type { CloudAccountRow } from './accounts/view'
+import { cloudKindOf } from './clouds'
+import type { Price } from './clouds/cloud'
+import { amountOf, microsOf } from './money'
+import type { AcceptedPrice } from './shapes'
+import { servers } from './tables'
+
+/** Locks an account until the transaction ends, so that purchases in it take turns. @throws Problem 404 if it was deleted */
+export async function lockAccount(tx: Tx, id: string): Promise<CloudAccountRow> {
+  const [row] = await forUpdate(tx.select().from(cloudAccounts).where(eq(cloudAccounts.id, id)))
+  if (!row) throw notFound('cloud account')
+  return row
+}
+
+/** The price per month of everything in an account, in millionths, including purchases in progress. */
+export async function committedMicros(tx: Tx, accountId: string, except: string | null = null): Promise<number> {
+  const [row] = await tx
+    .select({ micros: sum(servers.priceMicros).mapWith(Number) })
+    .from(servers)
+    .where(
+      and(eq(servers.accountId, accountId), isNull(servers.deletedAt), except === null ? undefined : ne(servers.id, except)),
+    )
+  return row?.micros ?? 0
+}
+
+/**
+ * Refuses a purchase that is not covered by what the caller accepts and by the limits of the account.
+ * @param account locked
+ * @param price null if it is not known
+ * @param replaces id of the server whose current price it replaces; null for a new one
+ * @returns the notice that most of the cap is used, if the purchase reaches that
+ * @throws Problem 403 `spend_cap_reached`; 409 `price_unknown`, `price_above_maximum`; 422
+ */
+export async function requireSpend(
+  tx: Tx,
+  account: CloudAccountRow,
+  price: Price | null,
+  accepted: AcceptedPrice,
+  replaces: string | null = null,
+): Promise<NoticeDraft[]> {
+  if (!cloudKindOf(account.kind)?.capabilities.hasPrices) return []
+  if (price === null) {
+    if (accepted.accept_unknown_price) return []
+    throw new Problem('price_unknown', 'The price is not known. To buy anyway, send `accept_unknown_price: true`.')
+  }
+  requireAccepted(account, price, accepted)
+  const { monthly_cap: cap, currency } = account.spend
+  if (cap === null) return []
+  if (currency !== price.currency)
+    throw conflict(`The spending cap is in ${currency}, but the price is in ${price.currency}. Change the currency of the cap.`)
+  const committed = await committedMicros(tx, account.id, replaces)
+  const total = committed + price.monthlyMicros
+  const max = microsOf(cap)
+  if (total > max)
+    throw new Problem(
+      'spend_cap_reached',
+      `The account may cost up to ${cap} ${currency} per month. It costs ${amountOf(committed)} ${currency}, and this would add ${amountOf(price.monthlyMicros)} ${currency}.`,
+      { fields: { cap, committed: amountOf(committed), added: amountOf(price.monthlyMicros), currency } },
+    )
+  return committed * 100 < max * nearPercent && total * 100 >= max * nearPercent ? [nearNotice(account, total, cap)] : []
+}
+
+const nearPercent = 80
+
+const nearNotice = (account: CloudAccountRow, total: number, cap: string): NoticeDraft => ({
+  workspaceId: account.workspaceId,
+  kind: 'cloud_account.spend_near',
+  resource: { type: 'cloud_account', id: account.id, name: account.name },
+  text: `The cloud account ${account.name} costs ${amountOf(total)} ${account.spend.currency} per month. Its cap is ${cap} ${account.spend.currency}.`,
+  details: { committed: amountOf(total), cap, currency: account.spend.currency },
+  dedupKey: account.id,
+})
+
+/** @throws Problem 409 `price_above_maximum`, 422 */
+function requireAccepted({ spend }: CloudAccountRow, price: Price, accepted: AcceptedPrice): void {
+  const { max_monthly_price: maximum, currency } = accepted
+  const shown = `${amountOf(price.monthlyMicros)} ${price.currency}`
+  if (maximum === undefined) {
+    if (price.monthlyMicros <= microsOf(spend.confirm_above)) return
+    throw invalid([
+      {
+        pointer: '#/max_monthly_price',
+        code: 'required',
+        detail: `is required, because the price of ${shown} per month is above ${spend.confirm_above}. Send the highest price that you accept.`,
+      },
+    ])
+  }
+  if (currency !== undefined && currency !== price.currency)
+    throw invalid([{ pointer: '#/currency', code: 'currency', detail: `must be ${price.currency}, the currency of the price.` }])
+  if (price.monthlyMicros > microsOf(maximum))
+    throw new Problem('price_above_maximum', `The price is ${shown} per month, above the maximum of ${maximum}.`, {
+      fields: { price: amountOf(price.monthlyMicros), maximum, currency: price.currency },
+    })
+}

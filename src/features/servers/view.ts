@@ -1,0 +1,86 @@
+import { instant } from '../../core/clock'
+import { editableView, memberView } from '../../core/members'
+import { rowsOf } from '../../registry'
+import type { CloudAccountRow } from './accounts/view'
+import { availableActions } from './available-actions'
+import type { ServerAddress } from './clouds/cloud'
+import { nullableAmount } from './money'
+import { orderMembers, serverMembers, type ServerView } from './shapes'
+import { servers } from './tables'
+
+export type ServerRow = typeof servers.$inferSelect
+
+/** The account of a server, as far as its view depends on it. */
+export type AccountState = Pick<CloudAccountRow, 'id' | 'kind' | 'syncedAt' | 'syncFailures' | 'lacks'>
+
+export const serverRows = rowsOf('server', servers)
+
+/** After this many failed readings in a row, nothing is known about the servers of an account. */
+export const maxSyncFailures = 3
+
+/** Labels at the cloud, and those set here, which take precedence. */
+export const labelsOf = (row: Pick<ServerRow, 'labels' | 'cloud'>): Record<string, string> => ({ ...row.cloud?.labels, ...row.labels })
+
+export const addressesOf = (row: Pick<ServerRow, 'cloud' | 'manualAddresses'>): ServerAddress[] =>
+  row.cloud?.addresses ?? row.manualAddresses
+
+/** When the cloud last confirmed what is stored of a server (ms UTC); null if it didn't. */
+export const confirmedAt = (row: Pick<ServerRow, 'status' | 'writtenAt' | 'cloud'>, account: AccountState | null): number | null =>
+  account === null || row.cloud === null
+    ? null
+    : row.status === 'missing'
+      ? row.writtenAt
+      : Math.max(row.writtenAt, account.syncedAt ?? 0)
+
+/** Whether the cloud has not confirmed it for too long. */
+export const isStale = (account: AccountState | null): boolean => (account?.syncFailures ?? 0) >= maxSyncFailures
+
+/** Converts a server to its API form. @param account null for a server without one */
+export function serverView(row: ServerRow, account: AccountState | null): ServerView {
+  const at = confirmedAt(row, account)
+  const stale = isStale(account)
+  const fromCloud = { source: at === null ? null : ('cloud' as const), at: instant(at), stale }
+  const resources = row.cloud?.resources
+  return {
+    id: row.id,
+    ...memberView(serverMembers, row),
+    labels: labelsOf(row),
+    kind: row.kind,
+    origin: row.origin,
+    account_id: row.accountId,
+    provider_ref: row.providerRef,
+    status: row.status,
+    status_since_at: instant(row.statusSince),
+    health: row.health,
+    health_since_at: instant(row.healthSince),
+    health_reason: row.healthReason,
+    power: row.power,
+    observed: {
+      status: fromCloud,
+      health: { source: row.healthSource, at: row.healthSource === 'cloud' ? instant(at) : null, stale: stale && row.healthSource === 'cloud' },
+      power: row.power === 'unknown' ? { source: null, at: null, stale: false } : fromCloud,
+    },
+    location: row.location,
+    size: {
+      slug: row.cloud?.size ?? null,
+      cores: resources?.cores ?? null,
+      memory_bytes: resources?.memoryBytes ?? null,
+      disk_bytes: resources?.diskBytes ?? null,
+    },
+    image: row.image,
+    addresses: addressesOf(row),
+    protection: row.cloud?.protection ?? { delete: false, rebuild: false },
+    price: {
+      monthly: nullableAmount(row.priceMicros),
+      currency: row.priceCurrency,
+      gross: true,
+      known: row.priceMicros !== null,
+      as_of: instant(row.priceAt),
+    },
+    actions: availableActions(row, account),
+    action_id: row.actionId,
+    user_data_set: row.userDataSealed !== null,
+    order: row.order && memberView(orderMembers, row.order),
+    ...editableView(row),
+  }
+}
