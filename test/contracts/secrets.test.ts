@@ -1,14 +1,13 @@
 import { expect, test } from 'bun:test'
 import { eq } from 'drizzle-orm'
-import { jobContext, record, systemActor } from '../../src/core/change'
-import type { Ctx } from '../../src/core/ctx'
+import { record } from '../../src/core/change'
 import { isPostgres } from '../../src/core/db/dialect'
 import { openPostgres } from '../../src/core/db/store'
 import { dataKeys } from '../../src/core/db/tables'
 import type { Hub } from '../../src/core/hub'
-import { fullAccess } from '../../src/core/permissions'
 import { KeyRing, DecryptionFailed, WrongMasterKey, type Place } from '../../src/core/secrets'
 import { rotateHeartbeat, updateHeartbeat } from '../../src/features/heartbeats/heartbeats'
+import { fullCtx } from '../support/full-ctx'
 import { world, type World } from '../support/world'
 
 const place = (w: World, more: Partial<Place> = {}): Place => ({
@@ -94,20 +93,7 @@ test('updates that open secrets with an unloaded key don’t wait for a second c
   const store = isPostgres ? await openPostgres(config.databaseUrl!, 2) : w.hub.store
   const hub: Hub = { ...w.hub, store, read: store.read, keys: new KeyRing(new Uint8Array(32).fill(7), store.read, w.clock) }
   await record(hub, async tx => ({ result: await hub.keys.checkCanary(tx) }))
-  const ctx: Ctx = {
-    hub,
-    workspaceId: w.acme.workspaceId,
-    sessionId: null,
-    actor: systemActor('test'),
-    context: jobContext,
-    resourceIds: null,
-    permissions: fullAccess,
-    operator: true,
-    limits: {},
-    planId: 'unlimited',
-    ifMatch: null,
-    idempotency: null,
-  }
+  const ctx = fullCtx(hub, w.acme.workspaceId)
   const edit = (id: string) => updateHeartbeat(ctx, id, { description: 'edited' })
   const edits = Promise.all(beats.map((id, n) => (n % 3 === 0 ? rotateHeartbeat(ctx, id) : edit(id))))
   const ended = await Promise.race([edits.then(() => 'all done'), Bun.sleep(30_000).then(() => 'they wait for each other')])

@@ -12,9 +12,8 @@ import { openSqlite } from '../../src/core/db/store'
 import { violation } from '../../src/core/db/errors'
 import { plans, workspaces } from '../../src/access/tables'
 import { eventKind } from '../../src/features/event-kinds'
-import type { Ctx } from '../../src/core/ctx'
 import { renewPresence } from '../../src/hub/presence'
-import { fullAccess } from '../../src/core/permissions'
+import { fullCtx } from '../support/full-ctx'
 import { world, type World } from '../support/world'
 
 const bump = (w: World, name: string) =>
@@ -25,22 +24,7 @@ const bump = (w: World, name: string) =>
 const has = async (w: World, name: string) =>
   (await w.hub.read.select().from(counters).where(eq(counters.name, name))).length === 1
 
-function ctxOf(w: World): Ctx {
-  return {
-    hub: w.hub,
-    workspaceId: w.acme.workspaceId,
-    sessionId: null,
-    actor: systemActor('test'),
-    context: jobContext,
-    resourceIds: null,
-    permissions: fullAccess,
-    operator: true,
-    limits: {},
-    planId: 'unlimited',
-    ifMatch: null,
-    idempotency: null,
-  }
-}
+const ctxOf = (w: World) => fullCtx(w.hub, w.acme.workspaceId)
 
 test('of changes committed together, only the failing one is rolled back', async () => {
   const w = await world()

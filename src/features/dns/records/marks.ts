@@ -1,5 +1,6 @@
 import { Type } from '@sinclair/typebox'
-import { eq, sql, type SQL } from 'drizzle-orm'
+import { sql, type SQL } from 'drizzle-orm'
+import { hasMark, listingByMark } from '../../../core/list-marks'
 import type { Filter, Listing } from '../../../core/listing'
 import { Tag, Words } from '../../../core/shapes'
 import { lockMark, tagMark } from './rrset-metadata'
@@ -14,7 +15,7 @@ export const markFilters = (query: Query): Record<string, Filter> => {
   // One mark is scanned; the others are checked for each record it finds.
   const scanned = scannedMark(query)
   const marked = (mark: string, place: (value: unknown) => SQL): SQL =>
-    mark === scanned ? sql`${dnsRecordMarks.mark} = ${place(mark)}` : hasMark(mark, place)
+    mark === scanned ? sql`${dnsRecordMarks.mark} = ${place(mark)}` : isMarked(mark, place)
   const finds = (mark: string) => (mark === scanned ? 'scanned' : undefined)
   const variant = (value: unknown) => `${String(value)} ${scanned === undefined}`
   return {
@@ -25,7 +26,7 @@ export const markFilters = (query: Query): Record<string, Filter> => {
     },
     locked: {
       schema: Type.Boolean({ description: 'True for locked records, false for records that are not locked.' }),
-      where: (value, place) => (value ? marked(lockMark, place) : sql`not ${hasMark(lockMark, place)}`),
+      where: (value, place) => (value ? marked(lockMark, place) : sql`not ${isMarked(lockMark, place)}`),
       variant,
       finds: value => (value ? finds(lockMark) : undefined),
     },
@@ -37,14 +38,14 @@ export const markFilters = (query: Query): Record<string, Filter> => {
       }),
       where: (value, place) =>
         value === 'synced'
-          ? sql`not ${hasMark(unsyncedMark, place)} and not ${hasMark(stateMark('ignored'), place)}`
+          ? sql`not ${isMarked(unsyncedMark, place)} and not ${isMarked(stateMark('ignored'), place)}`
           : marked(stateMark(value as SyncState), place),
       variant,
       finds: value => (value === 'synced' ? undefined : finds(stateMark(value as SyncState))),
     },
     synced: {
       schema: Type.Boolean({ description: 'True for records that are in sync, false for records that are not.' }),
-      where: (value, place) => (value ? sql`not ${hasMark(unsyncedMark, place)}` : marked(unsyncedMark, place)),
+      where: (value, place) => (value ? sql`not ${isMarked(unsyncedMark, place)}` : marked(unsyncedMark, place)),
       variant,
       finds: value => (value ? undefined : finds(unsyncedMark)),
     },
@@ -59,18 +60,14 @@ function scannedMark({ tag, locked, state, synced }: Query): string | undefined 
   return locked === true ? lockMark : undefined
 }
 
-const hasMark = (mark: string, place: (value: unknown) => SQL): SQL =>
-  sql`exists (select 1 from ${dnsRecordMarks} as other where other.record_id = ${dnsRecords.id} and other.mark = ${place(mark)})`
+const isMarked = (mark: string, place: (value: unknown) => SQL): SQL =>
+  hasMark({ row: dnsRecordMarks.recordId, mark: dnsRecordMarks.mark }, dnsRecords.id, place(mark))
 
 /** Whether a query scans marks. */
 export const filtersByMark = (query: Query): boolean => scannedMark(query) !== undefined
 
 /** A listing that scans marks, so that pages are fast even if few records have the mark. */
-export const markListing = (listing: Listing<RecordRow>): Listing<RecordRow> => ({
-  ...listing,
-  name: `${listing.name}-marked`,
-  through: { table: dnsRecordMarks, on: eq(dnsRecords.id, dnsRecordMarks.recordId) },
-  id: dnsRecordMarks.recordId,
-  owner: listing.owner === dnsRecords.zoneId ? dnsRecordMarks.zoneId : dnsRecordMarks.workspaceId,
-  accessColumn: dnsRecordMarks.zoneId,
-})
+export const markListing = (listing: Listing<RecordRow>): Listing<RecordRow> => {
+  const owner = listing.owner === dnsRecords.zoneId ? dnsRecordMarks.zoneId : dnsRecordMarks.workspaceId
+  return listingByMark(listing, dnsRecordMarks.recordId, owner, dnsRecordMarks.zoneId)
+}
