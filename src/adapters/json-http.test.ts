@@ -34,6 +34,8 @@ const failureOf = async (request: Promise<unknown>) => {
 test('a failed request tells whether it may have been processed', async () => {
   expect(await failureOf(ask(failing('dns')))).toEqual(['unreachable', false])
   expect(await failureOf(ask(failing('blocked_address')))).toEqual(['unreachable', false])
+  // The certificate was refused, such as one that differs from the pinned one.
+  expect(await failureOf(ask(failing('tls')))).toEqual(['unreachable', false])
   expect(await failureOf(ask(failing('connect')))).toEqual(['unreachable', false])
   expect(await failureOf(ask(failing('timeout')))).toEqual(['timeout', false])
   expect(await failureOf(ask(failing('timeout', { connect_ms: 3 })))).toEqual(['timeout', true])

@@ -31,6 +31,7 @@ export function failureOf(
   const failure = (errorClass: FetchErrorClass, message: string) => ({ errorClass, message, code })
   const known = code === null ? undefined : KNOWN[code]
   if (known) return failure(...known)
+  if (code?.startsWith('HPE_')) return failure(...NOT_HTTP)
   if (code !== null && https && TLS_CODE.test(code)) return failure('tls', 'The TLS connection could not be established.')
   // Refused connections have their own code, so an https connection that was lost while connecting was lost in the handshake.
   if (stage === 'connecting' && https) return failure('tls', 'The server closed the connection during the TLS handshake.')
@@ -51,9 +52,10 @@ const ISSUER: [FetchErrorClass, string] = [
   'The server’s certificate is not signed by a trusted authority, or the server does not send the complete chain.',
 ]
 const UNREACHABLE: [FetchErrorClass, string] = ['connect', 'The host could not be reached.']
+const HEADERS: [FetchErrorClass, string] = ['too_large', 'The headers of the server’s response are too large.']
 const NOT_HTTP: [FetchErrorClass, string] = ['connect', 'The server’s response is not valid HTTP.']
 
-// Codes observed with Bun 1.4.5, and the verification codes of OpenSSL (X509_V_ERR_*, openssl-verification-options(1)).
+// Codes observed with Bun 1.4.5 (those of its node:http start with HPE_), and the verification codes of OpenSSL (X509_V_ERR_*, openssl-verification-options(1)).
 const KNOWN: Record<string, [FetchErrorClass, string]> = {
   ECONNREFUSED: ['connect', 'The host refused the connection.'],
   EHOSTUNREACH: UNREACHABLE,
@@ -66,7 +68,8 @@ const KNOWN: Record<string, [FetchErrorClass, string]> = {
   Malformed_HTTP_Response: NOT_HTTP,
   InvalidHTTPResponse: NOT_HTTP,
   UnrequestedUpgrade: NOT_HTTP,
-  ResponseHeadersTooLarge: ['too_large', 'The headers of the server’s response are too large.'],
+  ResponseHeadersTooLarge: HEADERS,
+  HPE_HEADER_OVERFLOW: HEADERS,
   EPROTO: ['tls', 'The TLS handshake failed. The port may not support TLS.'],
   ERR_TLS_CERT_ALTNAME_INVALID: NAME,
   HOSTNAME_MISMATCH: NAME,
@@ -81,7 +84,7 @@ const KNOWN: Record<string, [FetchErrorClass, string]> = {
   CERT_REVOKED: ['tls', 'The server’s certificate has been revoked.'],
 }
 
-const CERTIFICATE_CODE = /^(ERR_TLS_CERT|HOSTNAME_MISMATCH|CERT_|DEPTH_ZERO_|SELF_SIGNED_|UNABLE_TO_)/
+const CERTIFICATE_CODE = /^(PIN_MISMATCH|ERR_TLS_CERT|HOSTNAME_MISMATCH|CERT_|DEPTH_ZERO_|SELF_SIGNED_|UNABLE_TO_)/
 
 const TLS_CODE =
   /^(ERR_TLS|ERR_SSL|CERT_|CRL_|UNABLE_TO_|ERROR_IN_C|INVALID_(CA|PURPOSE)|PATH_LENGTH_EXCEEDED|AKID_|KEYUSAGE_|SUBJECT_ISSUER)/
