@@ -1,0 +1,660 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { mayHaveApplied } from '../../../src/adapters/failure'
+import {
+  CloudError,
+  serverVerbs,
+  type Cloud,
+  type CloudFailure,
+  type CloudKind,
+  type CloudServer,
+  type CloudStatus,
+  type Polled,
+  type ServerCommand,
+  type ServerOrder,
+  type ServerVerb,
+  type SizeOrder,
+  type Started,
+} from '../../../src/features/servers/clouds/cloud'
+
+// Promises of every kind of cloud, tested with a real installation or a double.
+
+/** A cloud with an account in which servers can be created. */
+export interface CloudUnderTest {
+  kind: CloudKind
+  cloud: Cloud
+  /** The same account opened again, as after a restart of the hub. */
+  reopen(): Cloud
+  /** The same account with a wrong credential. */
+  unauthorized: Cloud
+  /** The same account at an address where nothing listens. */
+  unreachable: Cloud
+  /** What was sent as a secret. */
+  secrets: readonly string[]
+  /** What the smallest server is ordered with, and what it can be changed to. Sizes and images are listed in the catalog. */
+  offer: Pick<ServerOrder, 'location' | 'size' | 'image' | 'sshKeys'> & { otherSize: SizeOrder; otherImage: string }
+  /** Verbs that this installation lacks. */
+  lacks: readonly ServerVerb[]
+  /** Names that the cloud refuses, and unusual ones that it accepts. */
+  names: { refused: readonly string[]; accepted: readonly string[] }
+  /** Waits between two polls. */
+  pause(): Promise<unknown>
+  /** Changes servers without the adapter. */
+  outside: {
+    /** Creates a server that Bailiwick doesn’t know. @returns its ref */
+    create(name: string): Promise<string>
+    /** @returns its ref afterwards */
+    rename(ref: string, name: string): Promise<string>
+    remove(ref: string): Promise<unknown>
+  }
+  /** Simulated failures, until `calm`; absent for real installations. */
+  trouble?: CloudTrouble
+  stop(): Promise<unknown> | void
+}
+
+/** Failures that can be simulated, until `calm`. Those that the cloud doesn’t have are absent. */
+export interface CloudTrouble {
+  /** Sends this response to every request, without processing it. */
+  respond(response: { status: number; body: string; headers?: Record<string, string> }): unknown
+  /** Body of a response with status 200 that reports an error. */
+  errorWithStatus200?: string
+  /** Reports for every request that the rate limit is exceeded. */
+  throttle?(retryAfterSeconds: number): unknown
+  /** Refuses changes because of a missing permission. */
+  forbid(): unknown
+  /** Refuses changes because another operation is working on the server. */
+  lock?(): unknown
+  /** Processes changes, and closes the connection without a response. */
+  lose(): unknown
+  /** Closes the connection instead of processing changes. */
+  drop(): unknown
+  /** Leaves out a server of lists in a way that is noticeable. */
+  shorten(): unknown
+  /** Reports a wrong number of servers, if lists have a total. */
+  miscount?(): unknown
+  /** Forgets all operations. */
+  forget(): unknown
+  /** Lets operations that start from now on fail. */
+  fail(): unknown
+  /** Reports a server in a status that this version doesn’t know. @returns the status */
+  oddStatus(ref: string): Promise<string> | string
+  calm(): unknown
+}
+
+/** How long an operation may take. */
+const maxPolls = 600
+
+/** Runs the contract. Tests use servers of their own. */
+export function cloudContract(title: string, start: () => Promise<CloudUnderTest>): void {
+  describe(title, () => {
+    let here: CloudUnderTest
+    let created = 0
+    beforeAll(async () => {
+      here = await start()
+    }, 120_000)
+    afterAll(async () => {
+      await here?.stop()
+    }, 60_000)
+
+    const freeName = () => `bw-${++created}-${Date.now().toString(36)}`
+    const can = (verb: ServerVerb) => here.kind.capabilities.verbs.includes(verb) && !here.lacks.includes(verb)
+    const orderOf = async (more: Partial<ServerOrder> = {}): Promise<ServerOrder> => {
+      const { location, size, image, sshKeys } = here.offer
+      const ordered = { location, size, image, sshKeys }
+      const name = more.name ?? freeName()
+      const base = { userData: null, labels: {}, networks: [], enableIpv4: true, enableIpv6: false, backups: false, start: false }
+      return { ...base, ...ordered, mark: `srv_${name}`, name, ref: (await here.cloud.reserveRef?.()) ?? null, ...more }
+    }
+    /** Waits for the end. Each poll is that of another process, which only has what was stored as JSON. */
+    const finish = async (started: Started): Promise<{ ref: string | null; unchanged: boolean }> => {
+      let ref = started.ref ?? null
+      if (started.state === 'done') return { ref, unchanged: started.unchanged ?? false }
+      let operation = started.operation
+      for (let polls = 0; polls < maxPolls; polls++) {
+        const stored = JSON.stringify(operation)
+        expect(stored.length).toBeLessThan(4096)
+        for (const secret of here.secrets) expect(stored).not.toContain(secret)
+        const polled: Polled = await here.reopen().poll(JSON.parse(stored))
+        if (polled.state === 'gone') return { ref, unchanged: false }
+        ref = polled.ref ?? ref
+        if (polled.state === 'done') return { ref, unchanged: false }
+        operation = polled.operation
+        await here.pause()
+      }
+      throw new Error('The operation never ended.')
+    }
+    const run = async (ref: string | null, command: ServerCommand) => await finish(await here.cloud.start(ref, command))
+    const provision = async (
+      more: Partial<ServerOrder> = {},
+    ): Promise<{ ref: string; order: ServerOrder; server: CloudServer }> => {
+      const order = await orderOf(more)
+      const { ref } = await run(null, { verb: 'provision', order })
+      expect(ref).not.toBeNull()
+      const server = await here.cloud.get(ref!)
+      expect(server).not.toBeNull()
+      return { ref: ref!, order, server: server! }
+    }
+    /** Runs a command, and again, which changes nothing. @returns the server, which may have another ref */
+    const runTwice = async (ref: string, command: ServerCommand): Promise<CloudServer> => {
+      const first = await run(ref, command)
+      expect([command.verb, first.unchanged]).toEqual([command.verb, false])
+      const refNow = first.ref ?? ref
+      const server = await here.cloud.get(refNow)
+      expect([command.verb, await here.cloud.start(refNow, command)]).toEqual([
+        command.verb,
+        expect.objectContaining({ state: 'done', unchanged: true }),
+      ])
+      expect(await here.cloud.get(refNow)).toEqual(server)
+      return server!
+    }
+    const statusOf = async (ref: string) => {
+      const server = await here.cloud.get(ref)
+      return [server?.status, server?.power]
+    }
+    const listed = async () => (await here.cloud.list()).servers
+    const remove = (ref: string) => run(ref, { verb: 'delete' })
+    const expectNoSecret = (text: string) => {
+      for (const secret of here.secrets) expect(text).not.toContain(secret)
+    }
+    /** The error of a call; its message is a single line without secrets. */
+    const errorOf = async (call: Promise<unknown>): Promise<CloudError> => {
+      const outcome = await call.then(
+        result => ({ result }),
+        (error: unknown) => error,
+      )
+      if (!(outcome instanceof CloudError)) throw new Error(`not a CloudError: ${Bun.inspect(outcome)}`)
+      expectNoSecret(outcome.message)
+      expect(outcome.message).toMatch(/^\S.*\S$/)
+      return outcome
+    }
+    const failureOf = async (call: Promise<unknown>): Promise<CloudFailure> => (await errorOf(call)).failure
+    const reads = (cloud: Cloud): [name: string, call: () => Promise<unknown>][] => [
+      ['check', () => cloud.check()],
+      ['list', () => cloud.list()],
+      ['get', () => cloud.get(absentRef())],
+      ['find', () => cloud.find({ mark: 'srv_absent', name: 'absent', ref: null })],
+      ['catalog', () => cloud.catalog()],
+    ]
+    let knownRef = ''
+    /** A ref that no server has, in the form that the kind has. */
+    const absentRef = () => (/^\d+$/.test(knownRef) ? '987654321' : 'absent')
+
+    test('can be checked, and reports what it is', async () => {
+      const { detail, warnings } = await here.cloud.check()
+      expect(detail).not.toBe('')
+      expect(warnings).toEqual([])
+    })
+
+    test('the catalog contains what can be ordered', async () => {
+      const { locations, sizes, images, networks } = await here.cloud.catalog()
+      const { capabilities } = here.kind
+      const { location, size, image, otherSize, otherImage } = here.offer
+      for (const slugs of [locations, sizes, images].map(rows => rows.map(one => one.slug)))
+        expect(new Set(slugs).size).toBe(slugs.length)
+      expect(new Set(networks.map(one => one.ref)).size).toBe(networks.length)
+      const slugsOfImages = images.map(one => one.slug)
+      expect(slugsOfImages).toContain(image)
+      expect(slugsOfImages).toContain(otherImage)
+      if (location !== null) expect(locations.map(one => one.slug)).toContain(location)
+      if (capabilities.sizes === 'free') expect(sizes).toEqual([])
+      else for (const one of [size, otherSize]) expect(sizes.map(each => each.slug)).toContain('slug' in one ? one.slug : '')
+      for (const { offers } of sizes)
+        for (const offer of offers) {
+          expect(locations.map(one => one.slug)).toContain(offer.location)
+          if (!capabilities.hasPrices) expect(offer.price).toBeNull()
+        }
+    })
+
+    test('reports what the installation lacks', async () => {
+      expect((await here.cloud.list()).lacks.toSorted()).toEqual([...here.lacks].sort())
+      expect(serverVerbs.filter(verb => here.lacks.includes(verb) && !here.kind.capabilities.verbs.includes(verb))).toEqual([])
+    })
+
+    test('provisions a server with everything that was ordered, and finds it by its mark', async () => {
+      const { capabilities } = here.kind
+      const labels: Record<string, string> = capabilities.labels ? { role: 'web', 'a.b-c_D': 'x.Y-z_1' } : {}
+      const { ref, order, server } = await provision({ labels, start: true })
+      knownRef = ref
+      expect(server).toMatchObject({
+        ref,
+        name: order.name,
+        status: 'running',
+        power: 'on',
+        mark: order.mark,
+        labels,
+        protection: { delete: false, rebuild: false },
+        backups: capabilities.backups ? false : null,
+      })
+      if (order.location !== null) expect(server.location).toBe(order.location)
+      if ('slug' in order.size) expect(server.size).toBe(order.size.slug)
+      else expect(server.resources).toMatchObject({ cores: order.size.cores, memoryBytes: order.size.memoryBytes })
+      if (server.image !== null) expect(server.image).toBe(order.image)
+      expect(server.statusText).not.toBe('')
+      expect(await listed()).toContainEqual(stable(server))
+      expect(await here.cloud.find(order)).toEqual(stable(server))
+      expect(await here.cloud.find({ ...order, name: 'absent', ref: null })).toEqual(stable(server))
+      await remove(ref)
+    })
+
+    test('provisions a server that is off', async () => {
+      const { ref } = await provision()
+      expect(await statusOf(ref)).toEqual(['off', 'off'])
+      await remove(ref)
+    })
+
+    test('does not provision twice, and tells by the mark whose server it is', async () => {
+      const { ref, order, server } = await provision()
+      expect(await failureOf(run(null, { verb: 'provision', order }))).toBe('already_exists')
+      const other = await orderOf({ name: order.name, mark: 'srv_other' })
+      expect(await failureOf(run(null, { verb: 'provision', order: other }))).toBe('already_exists')
+      const found = await here.cloud.find(other)
+      expect([found?.ref, found?.mark]).toEqual([ref, order.mark])
+      expect((await listed()).filter(one => one.name === order.name)).toEqual([stable(server)])
+      await remove(ref)
+      const again = await provision({ name: order.name, mark: 'srv_other' })
+      expect(again.server.mark).toBe('srv_other')
+      await remove(again.ref)
+    })
+
+    test('lists servers that others created, without a mark', async () => {
+      const name = freeName()
+      const ref = await here.outside.create(name)
+      const server = await here.cloud.get(ref)
+      expect(server).toMatchObject({ ref, name, mark: null })
+      expect(await listed()).toContainEqual(stable(server!))
+      const found = await here.cloud.find({ mark: 'srv_none', name, ref: null })
+      expect([found?.ref, found?.mark]).toEqual([ref, null])
+      await here.outside.remove(ref)
+      expect(await here.cloud.get(ref)).toBeNull()
+      expect((await listed()).map(one => one.ref)).not.toContain(ref)
+    })
+
+    test('finds a server by its mark after others renamed it', async () => {
+      const { ref, order } = await provision()
+      const name = freeName()
+      const refNow = await here.outside.rename(ref, name)
+      expect(await here.cloud.find(order)).toMatchObject({ ref: refNow, name, mark: order.mark })
+      await remove(refNow)
+    })
+
+    test('a missing server is null, and commands for it are not_found', async () => {
+      expect(await here.cloud.get(absentRef())).toBeNull()
+      expect(await here.cloud.find({ mark: 'srv_absent', name: 'absent', ref: null })).toBeNull()
+      for (const verb of ['power_on', 'power_off', 'reboot'] as const)
+        if (can(verb)) expect([verb, await failureOf(run(absentRef(), { verb }))]).toEqual([verb, 'not_found'])
+      if (can('rename')) expect(await failureOf(run(absentRef(), { verb: 'rename', name: freeName() }))).toBe('not_found')
+    })
+
+    test('switches servers on and off, and repeating it changes nothing', async () => {
+      const { ref } = await provision()
+      const expectStatus = async (command: ServerCommand, status: CloudStatus, power: CloudServer['power']) => {
+        if (!can(command.verb)) return
+        await runTwice(ref, command)
+        expect([command.verb, ...(await statusOf(ref))]).toEqual([command.verb, status, power])
+      }
+      await expectStatus({ verb: 'power_on' }, 'running', 'on')
+      await expectStatus({ verb: 'suspend' }, 'suspended', 'on')
+      await expectStatus({ verb: 'resume' }, 'running', 'on')
+      await expectStatus({ verb: 'power_off' }, 'off', 'off')
+      await expectStatus({ verb: 'power_on' }, 'running', 'on')
+      await expectStatus({ verb: 'shutdown', timeoutSeconds: 20, thenForce: true }, 'off', 'off')
+      await remove(ref)
+    }, 60_000)
+
+    test('restarts servers', async () => {
+      const { ref } = await provision({ start: true })
+      for (const verb of ['reboot', 'power_cycle'] as const) {
+        if (!can(verb)) continue
+        expect([verb, (await run(ref, { verb })).unchanged]).toEqual([verb, false])
+        expect([verb, ...(await statusOf(ref))]).toEqual([verb, 'running', 'on'])
+      }
+      await remove(ref)
+    }, 60_000)
+
+    test('renames servers, also while they run', async () => {
+      if (!can('rename')) return
+      const { ref, order } = await provision()
+      const taken = await provision()
+      const name = freeName()
+      const renamed = await runTwice(ref, { verb: 'rename', name })
+      expect(renamed).toMatchObject({ name, mark: order.mark })
+      expect(await here.cloud.find(order)).toEqual(stable(renamed))
+      expect(await here.cloud.find({ mark: 'srv_none', name: order.name, ref: null })).toBeNull()
+      expect(await failureOf(run(renamed.ref, { verb: 'rename', name: taken.order.name }))).toBe('already_exists')
+      await remove(renamed.ref)
+      await remove(taken.ref)
+    })
+
+    test('resizes servers', async () => {
+      if (!can('resize')) return
+      const { ref, order } = await provision()
+      const size = here.offer.otherSize
+      const resized = await runTwice(ref, { verb: 'resize', size, upgradeDisk: true })
+      if ('slug' in size) expect(resized.size).toBe(size.slug)
+      else expect(resized.resources).toMatchObject({ cores: size.cores, memoryBytes: size.memoryBytes })
+      expect(resized).toMatchObject({ name: order.name, mark: order.mark, status: 'off' })
+      await remove(ref)
+    }, 60_000)
+
+    test('resizes servers in each status in which it is possible', async () => {
+      if (!can('resize') || !here.kind.capabilities.resizableIn.includes('running')) return
+      const { ref } = await provision({ start: true })
+      await run(ref, { verb: 'resize', size: here.offer.otherSize, upgradeDisk: false })
+      expect(await statusOf(ref)).toEqual(['running', 'on'])
+      await remove(ref)
+    }, 60_000)
+
+    test('rebuilds servers from another image, and keeps what identifies them', async () => {
+      if (!can('rebuild')) return
+      const { ref, order } = await provision()
+      const isRunning = !here.kind.capabilities.rebuildableIn.includes('off')
+      if (isRunning) await run(ref, { verb: 'power_on' })
+      await run(ref, { verb: 'rebuild', image: here.offer.otherImage, userData: null })
+      const server = await here.cloud.get(ref)
+      expect(server).toMatchObject({ ref, name: order.name, mark: order.mark })
+      if (server!.image !== null) expect(server!.image).toBe(here.offer.otherImage)
+      await remove(ref)
+    }, 60_000)
+
+    test('protects servers from being deleted', async () => {
+      if (!can('set_protection')) return
+      const { ref } = await provision()
+      const protection = (isOn: boolean) => {
+        const { protection: kinds } = here.kind.capabilities
+        return { delete: isOn, rebuild: isOn && kinds.includes('rebuild') }
+      }
+      const guarded = await runTwice(ref, { verb: 'set_protection', protection: protection(true) })
+      expect(guarded.protection).toEqual(protection(true))
+      expect(await failureOf(remove(ref))).toBe('protected')
+      expect(await here.cloud.get(ref)).toEqual(stable(guarded))
+      const open = await runTwice(ref, { verb: 'set_protection', protection: protection(false) })
+      expect(open.protection).toEqual(protection(false))
+      await remove(ref)
+    })
+
+    test('switches backups and the rescue system on and off', async () => {
+      const { ref } = await provision()
+      for (const verb of ['enable_backups', 'disable_backups'] as const) {
+        if (!can(verb)) continue
+        expect((await runTwice(ref, { verb })).backups).toBe(verb === 'enable_backups')
+      }
+      for (const verb of ['enable_rescue', 'disable_rescue'] as const) if (can(verb)) await runTwice(ref, { verb })
+      await remove(ref)
+    })
+
+    test('deletes servers, also while they run, and again without an error', async () => {
+      const { ref, order } = await provision({ start: true })
+      expect((await remove(ref)).unchanged).toBe(false)
+      expect(await here.cloud.get(ref)).toBeNull()
+      expect(await here.cloud.find(order)).toBeNull()
+      expect((await listed()).map(one => one.ref)).not.toContain(ref)
+      expect(await here.cloud.start(ref, { verb: 'delete' })).toMatchObject({ state: 'done', unchanged: true })
+    })
+
+    test('names are validated before and at the cloud', async () => {
+      const { pattern, rule } = here.kind.capabilities.names
+      expect(rule).toMatch(/^must /)
+      const isValid = (name: string) => new RegExp(pattern).test(name)
+      for (const name of here.names.refused) {
+        expect([name, isValid(name)]).toEqual([name, false])
+        const order = await orderOf({ name, mark: 'srv_refused' })
+        expect([name, await failureOf(run(null, { verb: 'provision', order }))]).toEqual([name, 'invalid'])
+        expect(await here.cloud.find(order)).toBeNull()
+      }
+      for (const name of here.names.accepted) {
+        expect([name, isValid(name)]).toEqual([name, true])
+        const { ref, server } = await provision({ name })
+        expect(server.name).toBe(name)
+        await remove(ref)
+      }
+    })
+
+    test('images and sizes that do not exist are refused, and nothing is created', async () => {
+      const absentImage = /^\d+$/.test(here.offer.image) ? '987654321' : 'absent'
+      const order = await orderOf({ image: absentImage })
+      expect(await failureOf(run(null, { verb: 'provision', order }))).toBeOneOf(['not_found', 'invalid'])
+      expect(await here.cloud.find(order)).toBeNull()
+      if (here.kind.capabilities.sizes === 'free') return
+      const sized = await orderOf({ size: { slug: 'absent' } })
+      expect(await failureOf(run(null, { verb: 'provision', order: sized }))).toBeOneOf(['not_found', 'invalid'])
+    })
+
+    test('distinguishes a wrong credential from an unreachable cloud', async () => {
+      for (const [name, call] of reads(here.unauthorized)) expect([name, await failureOf(call())]).toEqual([name, 'unauthorized'])
+      for (const [name, call] of reads(here.unreachable))
+        expect([name, (await failureOf(call())).replace('timeout', 'unreachable')]).toEqual([name, 'unreachable'])
+      const order = await orderOf()
+      const refused = await errorOf(here.unauthorized.start(null, { verb: 'provision', order }))
+      expect([refused.failure, mayHaveApplied(refused)]).toEqual(['unauthorized', false])
+      const unsent = await errorOf(here.unreachable.start(null, { verb: 'provision', order }))
+      expect(mayHaveApplied(unsent)).toBe(false)
+      expect(await here.cloud.find(order)).toBeNull()
+    })
+
+    describe('when the cloud fails,', () => {
+      const troubled = async (cause: (trouble: CloudTrouble) => unknown, then: () => Promise<void>) => {
+        const { trouble } = here
+        if (!trouble) return
+        await cause(trouble)
+        try {
+          await then()
+        } finally {
+          await trouble.calm()
+        }
+      }
+
+      test('an incomplete list is an error', async () => {
+        if (!here.trouble) return
+        const refs = [(await provision()).ref, (await provision()).ref, (await provision()).ref]
+        await troubled(
+          trouble => trouble.shorten(),
+          async () => expect(await failureOf(here.cloud.list())).toBe('incomplete'),
+        )
+        await troubled(
+          trouble => trouble.miscount?.(),
+          async () => {
+            if (here.trouble?.miscount) expect(await failureOf(here.cloud.list())).toBe('incomplete')
+          },
+        )
+        expect((await listed()).map(one => one.ref)).toEqual(expect.arrayContaining(refs))
+        for (const ref of refs) await remove(ref)
+      })
+
+      test('rate limiting tells when to retry, and nothing was carried out', async () => {
+        if (!here.trouble?.throttle) return
+        const order = await orderOf()
+        await troubled(
+          trouble => trouble.throttle!(7),
+          async () => {
+            for (const call of [() => here.cloud.list(), () => here.cloud.start(null, { verb: 'provision', order })]) {
+              const { failure, retryAfterMs } = await errorOf(call())
+              expect(failure).toBe('throttled')
+              // Some clouds tell the time of the reset in whole seconds.
+              expect(retryAfterMs).toBeWithin(5000, 8001)
+            }
+          },
+        )
+        expect(await here.cloud.find(order)).toBeNull()
+      })
+
+      test('a missing permission is unauthorized', async () => {
+        if (!here.trouble) return
+        const { ref, server } = await provision()
+        const order = await orderOf()
+        await troubled(
+          trouble => trouble.forbid(),
+          async () => {
+            expect(await failureOf(run(ref, { verb: 'power_on' }))).toBe('unauthorized')
+            expect(await failureOf(run(null, { verb: 'provision', order }))).toBe('unauthorized')
+          },
+        )
+        expect(await here.cloud.get(ref)).toEqual(stable(server))
+        expect(await here.cloud.find(order)).toBeNull()
+        await remove(ref)
+      })
+
+      test('a lock is reported, and the command works later', async () => {
+        if (!here.trouble?.lock) return
+        const { ref } = await provision()
+        await troubled(
+          trouble => trouble.lock!(),
+          async () => {
+            const error = await errorOf(run(ref, { verb: 'power_on' }))
+            expect([error.failure, mayHaveApplied(error)]).toEqual(['locked', false])
+          },
+        )
+        await run(ref, { verb: 'power_on' })
+        expect(await statusOf(ref)).toEqual(['running', 'on'])
+        await remove(ref)
+      })
+
+      test('a provision whose response was lost is found by its mark', async () => {
+        if (!here.trouble) return
+        const order = await orderOf()
+        await troubled(
+          trouble => trouble.lose(),
+          async () => expect(mayHaveApplied(await errorOf(here.cloud.start(null, { verb: 'provision', order })))).toBe(true),
+        )
+        const server = await until(
+          () => here.cloud.find(order),
+          one => one !== null && one.status !== 'provisioning',
+        )
+        expect(server).toMatchObject({ name: order.name, mark: order.mark })
+        const dropped = await orderOf()
+        await troubled(
+          trouble => trouble.drop(),
+          async () => {
+            await errorOf(here.cloud.start(null, { verb: 'provision', order: dropped }))
+          },
+        )
+        expect(await here.cloud.find(dropped)).toBeNull()
+        await remove(server!.ref)
+      })
+
+      test('a command whose response was lost can be repeated, or its operation found', async () => {
+        if (!here.trouble) return
+        const { ref } = await provision()
+        const command = { verb: 'power_on' } as const
+        const ambiguous = async (verb: ServerCommand & { verb: 'power_on' | 'power_cycle' }) =>
+          expect(mayHaveApplied(await errorOf(here.cloud.start(ref, verb)))).toBe(true)
+        await troubled(
+          trouble => trouble.lose(),
+          () => ambiguous(command),
+        )
+        await until(
+          () => here.cloud.get(ref),
+          one => one?.status === 'running',
+        )
+        expect(await here.cloud.start(ref, command)).toMatchObject({ state: 'done', unchanged: true })
+        if (can('power_cycle') && here.cloud.findOperation) {
+          const since = Date.now() - 1000
+          await troubled(
+            trouble => trouble.drop(),
+            async () => {
+              await errorOf(here.cloud.start(ref, { verb: 'power_cycle' }))
+            },
+          )
+          expect(await here.cloud.findOperation(ref, 'power_cycle', since)).toBeNull()
+          await troubled(
+            trouble => trouble.lose(),
+            () => ambiguous({ verb: 'power_cycle' }),
+          )
+          const operation = await here.cloud.findOperation(ref, 'power_cycle', since)
+          expect(operation).not.toBeNull()
+          await finish({ state: 'running', operation: operation! })
+          expect(await here.cloud.findOperation(ref, 'power_off', since)).toBeNull()
+        }
+        await remove(ref)
+      })
+
+      test('an operation that the cloud has forgotten is gone', async () => {
+        if (!here.trouble) return
+        const { ref } = await provision()
+        const started = await here.cloud.start(ref, { verb: 'power_on' })
+        if (started.state === 'running')
+          await troubled(
+            trouble => trouble.forget(),
+            async () => expect(await here.cloud.poll(started.operation)).toEqual({ state: 'gone' }),
+          )
+        await until(
+          () => here.cloud.get(ref),
+          one => one?.status === 'running',
+        )
+        await remove(ref)
+      })
+
+      test('an operation that failed is an error', async () => {
+        if (!here.trouble) return
+        const { ref } = await provision()
+        await troubled(
+          trouble => trouble.fail(),
+          async () => {
+            await errorOf(run(ref, { verb: 'power_on' }))
+          },
+        )
+        expect((await here.cloud.get(ref))?.status).toBe('off')
+        await remove(ref)
+      })
+
+      test('an unknown status is unknown, and kept as text', async () => {
+        if (!here.trouble) return
+        const { ref } = await provision()
+        const text = await here.trouble.oddStatus(ref)
+        const server = await here.cloud.get(ref)
+        expect(server).toMatchObject({ status: 'unknown', statusText: text, power: 'unknown' })
+        expect(await listed()).toContainEqual(server!)
+        await here.trouble.calm()
+        await remove(ref)
+      })
+
+      test('a response that is not of the cloud is an error, and a command may have been carried out', async () => {
+        if (!here.trouble) return
+        const { errorWithStatus200 } = here.trouble
+        const [secret = ''] = here.secrets
+        const bodies: [title: string, status: number, body: string][] = [
+          ['a page of a proxy', 502, `<html><body><h1>Bad Gateway</h1>${secret}</body></html>`],
+          ['a page instead of JSON', 200, `<!doctype html><title>Sign in</title>${secret}`],
+          ['nothing', 200, ''],
+          ['a number', 200, '7'],
+          ['an empty object', 200, '{}'],
+          ['truncated JSON', 200, '{"data":[{"metadata":{"id":1,'],
+          ['5 MB', 200, JSON.stringify({ filling: 'x'.repeat(5_000_000), secret })],
+          ['an internal error', 500, JSON.stringify({ error: `panic: ${secret}`, message: secret })],
+          ...(errorWithStatus200 === undefined
+            ? []
+            : [['an error with status 200', 200, errorWithStatus200] as [string, number, string]]),
+        ]
+        const order = await orderOf()
+        for (const [name, status, body] of bodies)
+          await troubled(
+            trouble => trouble.respond({ status, body }),
+            async () => {
+              for (const [call, read] of reads(here.cloud)) {
+                const { failure } = await errorOf(read())
+                const isExpected = name.includes('error') || isResponseFailure.has(failure)
+                expect([name, call, isExpected ? 'an error' : failure]).toEqual([name, call, 'an error'])
+              }
+              const error = await errorOf(here.cloud.start(null, { verb: 'provision', order }))
+              if (!name.includes('error')) expect([name, mayHaveApplied(error)]).toEqual([name, true])
+            },
+          )
+        expect(await here.cloud.find(order)).toBeNull()
+      }, 60_000)
+
+      /** Reads until it is so. */
+      const until = async <T>(read: () => Promise<T>, isSo: (value: T) => boolean): Promise<T> => {
+        for (let polls = 0; polls < maxPolls; polls++) {
+          const value = await read()
+          if (isSo(value)) return value
+          await here.pause()
+        }
+        throw new Error('It never became so.')
+      }
+    })
+  })
+}
+
+/** Failures of a response that is not of the cloud. */
+const isResponseFailure: ReadonlySet<string> = new Set(['unreachable', 'refused', 'incomplete', 'invalid_response'])
+
+/** A server as every later reading has it: addresses can appear while it boots. */
+const stable = (server: CloudServer) => ({ ...server, addresses: expect.any(Array) })
