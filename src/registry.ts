@@ -299,10 +299,37 @@ export const registry = {
     audit: { prefix: 'dynamic_ip', create: 'DI001', update: 'DI002', delete: 'DI003' },
   },
 
+  cloud_account: {
+    prefix: 'cloud',
+    name: 'cloud account',
+    table: 'cloud_accounts',
+    area: 'cloud',
+    path: '/cloud-accounts',
+    alsoIn: ['/servers'],
+    page: '/cloud-accounts/$id',
+    namedBy: ['name'],
+    limit: 20,
+    audit: { prefix: 'cloud.account', create: 'CA001', update: 'CA002', delete: 'CA003' },
+  },
+  server: {
+    prefix: 'srv',
+    name: 'server',
+    table: 'servers',
+    area: 'cloud',
+    path: '/servers',
+    alsoIn: ['/cloud-accounts', '/overview'],
+    page: '/servers/$id',
+    namedBy: ['name'],
+    limit: 'servers',
+    endedBy: ['deleted_at'],
+    hasEvents: true,
+    isRestrictable: true,
+    audit: { prefix: 'cloud.server', create: 'CS001', update: 'CS002', delete: 'CS003' },
+  },
+
   // Not part of the API yet, but of events that endpoints can subscribe to.
   domain: { prefix: 'dom', name: 'domain', area: 'domains', hasEvents: true },
   watched_domain: { prefix: 'wdom', name: 'watched domain', area: 'domains', hasEvents: true },
-  server: { prefix: 'srv', name: 'server', area: 'cloud', hasEvents: true },
   deployment: { prefix: 'dep', name: 'deployment', area: 'cloud', hasEvents: true },
   agent: { prefix: 'agent', name: 'agent', area: 'cloud', hasEvents: true },
   certificate: { prefix: 'cert', name: 'certificate', area: 'certificates', hasEvents: true },
@@ -327,6 +354,7 @@ type OtherPrefix =
   | 'req'
   | 'rrset'
   | 'sec'
+  | 'strn'
   | 'use'
   | 'zchg'
 

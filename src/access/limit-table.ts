@@ -57,6 +57,7 @@ export const limitTable = {
     description: 'Number of DNS records per zone.',
     initial: of(500, 10_000, 100_000),
   },
+  servers: { label: 'Servers', description: 'Number of servers.', noun: 'servers', initial: of(5, 100, 1_000) },
   dynamic_ips: {
     label: 'Dynamic IP sources',
     description: 'Number of dynamic IP sources.',

@@ -18,6 +18,7 @@ import { monitorActions } from './monitors/audit-actions'
 import { noticeActions } from './notices/audit-actions'
 import { notificationActions } from './notifications/audit-actions'
 import { peopleActions } from './people/audit-actions'
+import { serverActions } from './servers/audit-actions'
 import { webhookActions } from './webhooks/audit-actions'
 
 const declared = {
@@ -33,6 +34,7 @@ const declared = {
   ...noticeActions,
   ...notificationActions,
   ...peopleActions,
+  ...serverActions,
   ...webhookActions,
 }
 

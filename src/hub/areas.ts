@@ -1,4 +1,6 @@
 import { planRoutes } from '../features/plans/routes'
+import { cloudAccountRoutes } from '../features/servers/accounts/routes'
+import { serverRoutes } from '../features/servers/routes'
 import { tokenRoutes } from '../features/tokens/routes'
 import { workspaceRoutes } from '../features/workspaces/routes'
 import type { AnyElysia } from 'elysia'
@@ -76,6 +78,8 @@ export const apiAreas: readonly AnyElysia[] = [
   dnsProviderRoutes,
   transferRoutes,
   dynamicIpRoutes,
+  cloudAccountRoutes,
+  serverRoutes,
   heartbeatRoutes,
   monitorRoutes,
   incidentRoutes,

@@ -9,6 +9,10 @@ import { clearZoneJob } from '../features/dns/zones/clear-zone'
 import { notifyJob } from '../features/dns/transfers/notify'
 import { streamJob } from '../features/audit/stream-deliver'
 import { checkProviderJob } from '../features/dns/accounts/accounts'
+import { checkCloudAccountJob } from '../features/servers/accounts/accounts'
+import { forgetStatesJob, syncAccountJob } from '../features/servers/accounts/sync'
+import { syncAction } from '../features/servers/accounts/sync-action'
+import { serverActionKinds } from '../features/servers/actions/kinds'
 import { actionJob } from '../features/actions/run'
 import { applyAction } from '../features/dns/plans/apply-plan'
 import { rolloutAction } from '../features/dns/templates/rollout'
@@ -43,6 +47,11 @@ export const jobKinds: readonly JobKind[] = [
   followAliasesJob,
   clearZoneJob,
   checkProviderJob,
+  checkCloudAccountJob,
+  syncAccountJob,
+  forgetStatesJob,
+  actionJob(syncAction),
+  ...serverActionKinds.map(actionJob),
   notifyJob,
   expireAcknowledgementJob,
   recordOutcomeJob,

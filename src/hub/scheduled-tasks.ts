@@ -16,6 +16,7 @@ import { pruneActions } from '../features/actions/retention'
 import { signAudit } from '../features/audit/checkpoint-file'
 import { pruneAudit } from '../features/audit/retention'
 import { pruneEvents } from '../features/events/retention'
+import { pruneServers, watchServers } from '../features/servers/watch'
 import { watchExcesses } from '../features/limits/excess'
 import { expireRecords } from '../features/dns/records/expiry'
 import { readChangedZones, writeTransfers } from '../features/dns/publish/name-server'
@@ -89,6 +90,8 @@ export function startScheduledTasks(hub: Hub, worker: Worker, listening: Listeni
     { name: 'watch-dynamic-ips', every: 10, run: () => watchSources(hub) },
     { name: 'watch-zones-of-dynamic-ips', pattern: '40 * * * * *', run: () => watchZones(hub) },
     { name: 'prune-dynamic-ip-history', pattern: '0 2 * * * *', run: () => pruneDynamicIpHistory(hub) },
+    { name: 'watch-servers', every: 10, run: () => watchServers(hub) },
+    { name: 'prune-servers', pattern: '0 4 * * * *', run: () => pruneServers(hub) },
     { name: 'read-due-targets', every: 5, run: () => readDueTargets(hub) },
     { name: 'prune-dns-plans', pattern: '0 40 * * * *', run: () => prunePlans(hub) },
     { name: 'prune-incidents', pattern: '0 32 * * * *', run: () => pruneIncidents(hub) },

@@ -177,7 +177,7 @@ const forbiddenImports: [files: RegExp, refused: RegExp, reason: string, typesTo
 
 /** What features offer to other features, in addition to their shapes. Everything else is private. */
 const publicModules: Record<string, string[]> = {
-  actions: ['kind', 'start'],
+  actions: ['actions', 'kind', 'open-actions', 'start'],
   audit: ['list'],
   dns: ['records/driven', 'records/listing', 'zones/counts', 'zones/zones'],
   'dynamic-ips': ['summary'],
@@ -185,7 +185,7 @@ const publicModules: Record<string, string[]> = {
   heartbeats: ['all-heartbeats', 'counts', 'heartbeats', 'watching'],
   incidents: ['outages/event-data', 'incidents', 'outages/outage', 'outages/outages', 'relation', 'subject'],
   maintenance: ['all-windows', 'calendar', 'summary', 'targets', 'view', 'windows'],
-  monitors: ['counts', 'watching'],
+  monitors: ['counts', 'statuses', 'watching'],
   notices: ['notices'],
   notifications: [
     'acknowledge-link',
@@ -240,7 +240,11 @@ const pureFiles = [
   'notifications/delivery/quiet-hours',
   'notifications/message',
   'notifications/message-kinds',
+  'servers/actions/verbs',
+  'servers/clouds/',
+  'servers/health',
   'servers/labels',
+  'servers/money',
   'webhooks/sending/attempt-window',
 ]
 
@@ -264,6 +268,7 @@ const sharedTables: [tables: string, folders: string[], reason: string][] = [
   ['dns/plans', ['targets'], 'the sync status of a zone includes the plan that blocks it'],
   ['dns/accounts', ['plans', 'targets'], 'a sync target is synced with the settings of its account'],
   ['dns/transfers', ['zones'], 'names of new zones must not conflict with catalogs'],
+  ['servers/accounts', ['.', 'actions'], 'servers belong to an account, and actions change them there'],
   ['people/passkeys', ['.', 'second-factors'], 'passkeys are a second factor, and users show whether they have one'],
   ['people/password-resets', ['.', 'profile'], 'changes of a user or a password revoke the reset links'],
   ['webhooks/endpoints', ['deliveries', 'sending'], 'deliveries follow the settings and the status of their endpoint'],

@@ -5,7 +5,7 @@ import { newId } from '../../core/ids'
 import type { JobDraft } from '../../core/jobs/draft'
 import { Problem } from '../../core/problem'
 import { actionView, type ActionRow } from './action-view'
-import { addActionHint } from './end'
+import { addActionHint, endAction } from './end'
 import type { ActionKind } from './kind'
 import type { ActionView } from './shapes'
 import { plannedSteps } from './steps'
@@ -27,8 +27,18 @@ export async function startAction<I extends Record<string, unknown>>(
   tx: Tx,
   by: Pick<Ctx, 'hub' | 'workspaceId' | 'actor'>,
   kind: Pick<ActionKind<I>, 'type' | 'area' | 'cancelable' | 'steps'>,
-  { resources, input, result }: ActionDraft<I>,
+  draft: ActionDraft<I>,
 ): Promise<{ action: ActionView; job: JobDraft }> {
+  const row = await addAction(tx, by, kind, draft)
+  return { action: actionView(row), job: jobOf(row) }
+}
+
+async function addAction<I extends Record<string, unknown>>(
+  tx: Tx,
+  by: Pick<Ctx, 'hub' | 'workspaceId' | 'actor'>,
+  kind: Pick<ActionKind<I>, 'type' | 'area' | 'cancelable' | 'steps'>,
+  { resources, input, result }: ActionDraft<I>,
+): Promise<ActionRow> {
   if (resources.length > 20) throw new RangeError('An action can have at most 20 resources.')
   const [row] = await tx
     .insert(actions)
@@ -59,7 +69,22 @@ export async function startAction<I extends Record<string, unknown>>(
   // Lock in id order to avoid deadlocks between actions with the same resources.
   for (const resource of resources.toSorted((a, b) => (a.id < b.id ? -1 : 1))) await lock(tx, row!, resource)
   addActionHint(tx, row!)
-  return { action: actionView(row!), job: jobOf(row!) }
+  return row!
+}
+
+/**
+ * Adds an action that has nothing to do, and has therefore succeeded already.
+ * @throws Problem 409 `resource_locked` while another action works on one of the resources
+ */
+export async function addFinishedAction<I extends Record<string, unknown>>(
+  tx: Tx,
+  by: Pick<Ctx, 'hub' | 'workspaceId' | 'actor'>,
+  kind: Pick<ActionKind<I>, 'type' | 'area' | 'cancelable' | 'steps'>,
+  draft: ActionDraft<I>,
+): Promise<ActionView> {
+  const row = await addAction(tx, by, kind, draft)
+  const ended = await endAction(tx, row, { status: 'success', result: draft.result ?? null }, by.hub.clock.now())
+  return actionView(ended!)
 }
 
 /** The job that runs the next chunk of an action. Its lane is the id of the action, to find actions without a job. */

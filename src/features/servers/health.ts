@@ -10,7 +10,7 @@ export interface Proofs {
   monitors: readonly { name: string; isUp: boolean }[]
 }
 
-export interface Health {
+interface Health {
   health: ServerHealth
   source: FactSource | null
   reason: string
@@ -26,7 +26,8 @@ export function healthOf({ status, power, isCloudFresh, monitors }: Proofs): Hea
   if (isCloudFresh && power === 'off') return { health: 'down', source: 'cloud', reason: 'The server is switched off.' }
   const dead = monitors.find(one => !one.isUp)
   if (dead) return { health: 'down', source: 'monitor', reason: `The monitor ${dead.name} is down.` }
-  if (isCloudFresh && status === 'running') return { health: 'up', source: 'cloud', reason: 'The cloud reports the status running.' }
+  if (isCloudFresh && status === 'running')
+    return { health: 'up', source: 'cloud', reason: 'The cloud reports the status running.' }
   return { health: 'unknown', source: null, reason: reasonUnknown(status, isCloudFresh) }
 }
 

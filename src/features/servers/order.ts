@@ -1,9 +1,9 @@
 import type { FieldProblem } from '../../core/problem'
 import type { Catalog, CloudKind, Price, ServerOrder, SizeOrder } from './clouds/cloud'
-import type { ServerOrderColumns } from './tables'
+import type { ServerOrderView } from './shapes'
 
 /** A size as the contract of clouds has it. */
-export const sizeOrderOf = (size: NonNullable<ServerOrderColumns['size']>): SizeOrder =>
+export const sizeOrderOf = (size: NonNullable<ServerOrderView['size']>): SizeOrder =>
   typeof size === 'string' ? { slug: size } : { cores: size.cores, memoryBytes: size.memory_bytes, diskBytes: size.disk_bytes }
 
 /** What is missing or impossible in an order, before anything is sent. */
@@ -11,7 +11,7 @@ export function orderProblems(
   kind: CloudKind,
   catalog: Catalog,
   name: string,
-  order: ServerOrderColumns,
+  order: ServerOrderView,
   { hasUserData, sshKeyCount }: { hasUserData: boolean; sshKeyCount: number },
 ): FieldProblem[] {
   const can = kind.capabilities
@@ -50,14 +50,19 @@ export function orderProblems(
   return problems
 }
 
-function sizeProblems({ capabilities: can, title }: CloudKind, catalog: Catalog, order: ServerOrderColumns): FieldProblem[] {
+function sizeProblems({ capabilities: can, title }: CloudKind, catalog: Catalog, order: ServerOrderView): FieldProblem[] {
   const refuse = (code: string, detail: string): FieldProblem[] => [{ pointer: '#/size', code, detail }]
   const { size } = order
   if (size === null) return refuse('required', 'is required to create a server.')
   if (can.sizes === 'free')
-    return typeof size === 'string' ? refuse('type', `must be an object with cores, memory_bytes, and disk_bytes: ${title} has no fixed sizes.`) : []
+    return typeof size === 'string'
+      ? refuse('type', `must be an object with cores, memory_bytes, and disk_bytes: ${title} has no fixed sizes.`)
+      : []
   const inStock = catalog.sizes.filter(one => one.offers.some(offer => offer.location === order.location && offer.available))
-  const possible = `Sizes in ${order.location}: ${inStock.slice(0, 30).map(one => one.slug).join(', ')}.`
+  const possible = `Sizes in ${order.location}: ${inStock
+    .slice(0, 30)
+    .map(one => one.slug)
+    .join(', ')}.`
   if (typeof size !== 'string') return refuse('type', `must be the slug of a size. ${possible}`)
   const found = catalog.sizes.find(one => one.slug === size)
   if (!found) return refuse('not_found', `There is no size ${size}. ${possible}`)
@@ -66,8 +71,20 @@ function sizeProblems({ capabilities: can, title }: CloudKind, catalog: Catalog,
   return []
 }
 
+/** The price of an order in its most expensive location; null if it is not known, or for clouds without prices. */
+export function highestPrice(kind: CloudKind, catalog: Catalog, order: ServerOrderView): Price | null {
+  const prices = [order.location, ...order.fallback_locations].map(location => priceOf(kind, catalog, { ...order, location }))
+  return prices.includes(null)
+    ? null
+    : prices.reduce((highest, one) => (one!.monthlyMicros > highest!.monthlyMicros ? one : highest))
+}
+
 /** The price of an order; null if it is not known, or for clouds without prices. */
-export function priceOf(kind: CloudKind, catalog: Catalog, order: ServerOrderColumns): Price | null {
+export function priceOf(
+  kind: CloudKind,
+  catalog: Catalog,
+  order: Pick<ServerOrderView, 'size' | 'location' | 'enable_ipv4' | 'backups'>,
+): Price | null {
   if (order.size === null) return null
   const { location, enable_ipv4: enableIpv4, backups } = order
   return kind.price?.(catalog, { size: sizeOrderOf(order.size), location, enableIpv4, backups }) ?? null
@@ -76,7 +93,7 @@ export function priceOf(kind: CloudKind, catalog: Catalog, order: ServerOrderCol
 /** An order as the contract of clouds has it, without its user data. */
 export const cloudOrderOf = (
   server: { id: string; name: string; labels: Record<string, string> },
-  order: ServerOrderColumns,
+  order: ServerOrderView,
   sshKeys: ServerOrder['sshKeys'],
 ): Omit<ServerOrder, 'userData' | 'ref'> => ({
   mark: server.id,

@@ -20,7 +20,7 @@ export type FactSource = (typeof factSources)[number]
 /** The fields that clients set and that can be updated at any time. */
 export const serverMembers = members({
   name: { schema: Line({ minLength: 1, maxLength: 100, description: 'Name of the server.' }), required: true },
-  labels: { schema: Labels, default: {}, clearable: true },
+  labels: { schema: Labels, default: {} },
   health_monitor_ids: {
     schema: Type.Array(Type.String({ maxLength: 64 }), {
       maxItems: 10,
@@ -47,14 +47,18 @@ const FreeSize = Shape(
 )
 
 const Size = Type.Union([Type.String({ minLength: 1, maxLength: 100 }), FreeSize], {
-  description: 'Size: the slug of a size in the catalog, or `cores`, `memory_bytes`, and `disk_bytes` for clouds without fixed sizes.',
+  description:
+    'Size: the slug of a size in the catalog, or `cores`, `memory_bytes`, and `disk_bytes` for clouds without fixed sizes.',
 })
 
 const slug = (description: string) => Type.String({ minLength: 1, maxLength: 200, description })
 
 /** What to order at a cloud. They can be updated as long as the server is a draft. */
 export const orderMembers = members({
-  location: { schema: Nullable(slug('Location.'), { description: 'Slug of the location; null where a cloud has none.' }), default: null },
+  location: {
+    schema: Nullable(slug('Location.'), { description: 'Slug of the location; null where a cloud has none.' }),
+    default: null,
+  },
   fallback_locations: {
     schema: Type.Array(Type.String({ minLength: 1, maxLength: 200 }), {
       maxItems: 5,
@@ -86,6 +90,12 @@ export const orderMembers = members({
   start: { schema: Type.Boolean({ description: 'Whether it is started after it was created.' }), default: true },
 })
 
+/** What to order, with the defaults for what a request omits. */
+export const orderOf = (input: Partial<ServerOrderView>): ServerOrderView =>
+  Object.fromEntries(
+    Object.entries(orderMembers).map(([name, one]) => [name, input[name as keyof ServerOrderView] ?? one.default]),
+  ) as ServerOrderView
+
 const userData = Type.Optional(
   Nullable(Prose({ maxLength: 32 * 1024, description: 'Cloud-init user data.' }), {
     description: 'Cloud-init user data, up to 32 KiB. Stored encrypted and never returned.',
@@ -108,9 +118,7 @@ export interface AcceptedPrice {
 }
 
 const manual = {
-  kind: Type.Optional(
-    Words(serverKinds, { description: 'Kind of a server without a cloud account. Default: `external`.' }),
-  ),
+  kind: Type.Optional(Words(serverKinds, { description: 'Kind of a server without a cloud account. Default: `external`.' })),
   addresses: Type.Optional(
     Type.Array(Type.String({ minLength: 2, maxLength: 45 }), {
       maxItems: 20,
@@ -275,7 +283,8 @@ export const ServerInput = Shape(
     provision: Type.Optional(
       Type.Boolean({
         default: true,
-        description: 'Whether to create it at the cloud now. If false, it is a draft, which the action `provision` creates later.',
+        description:
+          'Whether to create it at the cloud now. If false, it is a draft, which the action `provision` creates later.',
       }),
     ),
     ...spendMembers,
@@ -311,9 +320,7 @@ export const ServerPatch = Shape(
 )
 
 export const ServerCreation = Shape({
-  dry_run: Type.Optional(
-    Type.Boolean({ description: 'Returns what would happen, with status 200, without creating anything.' }),
-  ),
+  dry_run: Type.Optional(Type.Boolean({ description: 'Returns what would happen, with status 200, without creating anything.' })),
 })
 
 export const ServerDeletion = Shape({
@@ -332,9 +339,7 @@ export const ServerActionInput = Shape(
       maxLength: 40,
       description: 'Name of the action, such as `power_cycle`. Hyphens are accepted, too.',
     }),
-    params: Type.Optional(
-      Type.Record(Type.String(), Type.Unknown(), { description: 'Parameters of the action.', default: {} }),
-    ),
+    params: Type.Optional(Type.Record(Type.String(), Type.Unknown(), { description: 'Parameters of the action.', default: {} })),
     via: Type.Optional(Type.String({ maxLength: 40, description: 'How to perform it. Default: the first way in `actions`.' })),
   },
   {
@@ -351,9 +356,7 @@ export const actionParams = {
     timeout_seconds: Type.Optional(
       Type.Integer({ minimum: 5, maximum: 3600, default: 120, description: 'How long the system may take to shut down.' }),
     ),
-    then_force: Type.Optional(
-      Type.Boolean({ default: false, description: 'Whether to switch it off if it takes longer.' }),
-    ),
+    then_force: Type.Optional(Type.Boolean({ default: false, description: 'Whether to switch it off if it takes longer.' })),
   }),
   rename: Shape({ name: serverMembers.name.schema }),
   resize: Shape({
@@ -465,6 +468,7 @@ const Transition = Shape(
 )
 export const ServerTransitionList = ListOf(Transition)
 
+export type ServerOrderView = Static<typeof OrderView>
 export type ServerView = Static<typeof Server>
 export type ServerInput = Static<typeof ServerInput>
 export type ServerPatch = Static<typeof ServerPatch>

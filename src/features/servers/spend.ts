@@ -23,9 +23,7 @@ export async function committedMicros(tx: Tx, accountId: string, except: string 
   const [row] = await tx
     .select({ micros: sum(servers.priceMicros).mapWith(Number) })
     .from(servers)
-    .where(
-      and(eq(servers.accountId, accountId), isNull(servers.deletedAt), except === null ? undefined : ne(servers.id, except)),
-    )
+    .where(and(eq(servers.accountId, accountId), isNull(servers.deletedAt), except === null ? undefined : ne(servers.id, except)))
   return row?.micros ?? 0
 }
 

@@ -7,7 +7,8 @@ import type { Hub } from '../../core/hub'
 import { newId } from '../../core/ids'
 import { healthOf, type Proofs } from './health'
 import type { FactSource } from './shapes'
-import { servers, serverTransitions } from './tables'
+import { saveLabels } from './label-filter'
+import { serverLabels, servers, serverTransitions } from './tables'
 import { addressesOf, labelsOf, type ServerRow } from './view'
 
 /** How long after an action that took a server down nothing is concluded about its health, in milliseconds. */
@@ -20,7 +21,7 @@ type StateColumns = Partial<Omit<ServerRow, 'id' | 'workspaceId' | 'version' | '
 interface ReportedBy {
   source: FactSource
   reason: string
-  /** Whether somebody wanted it, so that its health changes at once. */
+  /** Whether it was requested, so that its health changes at once. */
   isWanted?: boolean
 }
 
@@ -54,6 +55,7 @@ export async function writeState(
   after.toldHealth = told ?? row.toldHealth
   const { id, workspaceId: _, version: __, createdAt: ___, ...set } = after
   await tx.update(servers).set(set).where(eq(servers.id, id))
+  await saveLabels(tx, serverLabels, row.workspaceId, [{ id, before: labelsOf(row), after: labelsOf(after) }])
   await insertTransitions(tx, row, after, by, now)
   addChangeHint(tx, {
     workspaceId: row.workspaceId,
@@ -83,7 +85,8 @@ function toldAfter(before: ServerRow, { health, origin }: ServerRow): 'up' | 'do
 }
 
 function statusChanged(row: ServerRow, previous: ServerRow['toldHealth'], by: ReportedBy, now: number): EventDraft {
-  const source = row.healthSource === 'monitor' || row.healthSource === 'agent' ? row.healthSource : by.isWanted ? 'action' : 'cloud'
+  const source =
+    row.healthSource === 'monitor' || row.healthSource === 'agent' ? row.healthSource : by.isWanted ? 'action' : 'cloud'
   return {
     workspaceId: row.workspaceId,
     kind: 'server.status_changed',

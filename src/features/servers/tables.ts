@@ -2,21 +2,20 @@ import { sql } from 'drizzle-orm'
 import { resourceColumns } from '../../access/tables'
 import { int, json, text, time } from '../../core/db/columns'
 import { index, table } from '../../core/db/dialect'
-import { memberColumns, type MemberValues } from '../../core/members'
+import { memberColumns } from '../../core/members'
 import { cloudAccounts } from './accounts/tables'
 import type { CloudServer, ServerAddress } from './clouds/cloud'
+import { labelTable } from './label-tables'
 import {
   factSources,
-  orderMembers,
   powerStates,
   serverHealths,
   serverKinds,
   serverMembers,
   serverOrigins,
   serverStatuses,
+  type ServerOrderView,
 } from './shapes'
-
-export type ServerOrderColumns = MemberValues<typeof orderMembers>
 
 export const servers = table(
   'servers',
@@ -41,10 +40,10 @@ export const servers = table(
     image: text('image'),
     // As the cloud last reported it; null without a cloud.
     cloud: json<CloudServer>('cloud'),
-    // Addresses entered by hand, for servers without a cloud account.
+    // Addresses entered manually, for servers without a cloud account.
     manualAddresses: json<ServerAddress[]>('manual_addresses').notNull(),
     // What to order; null unless it is a draft or being created.
-    order: json<ServerOrderColumns>('order_details'),
+    order: json<ServerOrderView>('order_details'),
     userDataSealed: text('user_data_sealed'),
     // Price per month in millionths; null if not known. Set from the order until the server exists.
     priceMicros: int('price_micros'),
@@ -78,6 +77,8 @@ export const servers = table(
       .where(sql`health_monitor_ids <> '[]'`),
   ],
 )
+
+export const serverLabels = labelTable('server_labels', () => servers.id)
 
 /** Changes of status, health, and power. */
 export const serverTransitions = table(

@@ -1,17 +1,14 @@
 import { instant } from '../../core/clock'
 import { editableView, memberView } from '../../core/members'
 import { rowsOf } from '../../registry'
-import type { CloudAccountRow } from './accounts/view'
+import type { AccountState } from './accounts/view'
 import { availableActions } from './available-actions'
 import type { ServerAddress } from './clouds/cloud'
 import { nullableAmount } from './money'
-import { orderMembers, serverMembers, type ServerView } from './shapes'
+import { serverMembers, type ServerView } from './shapes'
 import { servers } from './tables'
 
 export type ServerRow = typeof servers.$inferSelect
-
-/** The account of a server, as far as its view depends on it. */
-export type AccountState = Pick<CloudAccountRow, 'id' | 'kind' | 'syncedAt' | 'syncFailures' | 'lacks'>
 
 export const serverRows = rowsOf('server', servers)
 
@@ -19,13 +16,19 @@ export const serverRows = rowsOf('server', servers)
 export const maxSyncFailures = 3
 
 /** Labels at the cloud, and those set here, which take precedence. */
-export const labelsOf = (row: Pick<ServerRow, 'labels' | 'cloud'>): Record<string, string> => ({ ...row.cloud?.labels, ...row.labels })
+export const labelsOf = (row: Pick<ServerRow, 'labels' | 'cloud'>): Record<string, string> => ({
+  ...row.cloud?.labels,
+  ...row.labels,
+})
 
 export const addressesOf = (row: Pick<ServerRow, 'cloud' | 'manualAddresses'>): ServerAddress[] =>
   row.cloud?.addresses ?? row.manualAddresses
 
 /** When the cloud last confirmed what is stored of a server (ms UTC); null if it didn't. */
-export const confirmedAt = (row: Pick<ServerRow, 'status' | 'writtenAt' | 'cloud'>, account: AccountState | null): number | null =>
+export const confirmedAt = (
+  row: Pick<ServerRow, 'status' | 'writtenAt' | 'cloud'>,
+  account: AccountState | null,
+): number | null =>
   account === null || row.cloud === null
     ? null
     : row.status === 'missing'
@@ -57,7 +60,11 @@ export function serverView(row: ServerRow, account: AccountState | null): Server
     power: row.power,
     observed: {
       status: fromCloud,
-      health: { source: row.healthSource, at: row.healthSource === 'cloud' ? instant(at) : null, stale: stale && row.healthSource === 'cloud' },
+      health: {
+        source: row.healthSource,
+        at: row.healthSource === 'cloud' ? instant(at) : null,
+        stale: stale && row.healthSource === 'cloud',
+      },
       power: row.power === 'unknown' ? { source: null, at: null, stale: false } : fromCloud,
     },
     location: row.location,
@@ -80,7 +87,7 @@ export function serverView(row: ServerRow, account: AccountState | null): Server
     actions: availableActions(row, account),
     action_id: row.actionId,
     user_data_set: row.userDataSealed !== null,
-    order: row.order && memberView(orderMembers, row.order),
+    order: row.order,
     ...editableView(row),
   }
 }

@@ -104,7 +104,7 @@ export function cloudContract(title: string, start: () => Promise<CloudUnderTest
       const base = { userData: null, labels: {}, networks: [], enableIpv4: true, enableIpv6: false, backups: false, start: false }
       return { ...base, ...ordered, mark: `srv_${name}`, name, ref: (await here.cloud.reserveRef?.()) ?? null, ...more }
     }
-    /** Waits for the end. Each poll is that of another process, which only has what was stored as JSON. */
+    /** Waits for the end. Each poll runs as in another process, which only has what was stored as JSON. */
     const finish = async (started: Started): Promise<{ ref: string | null; unchanged: boolean }> => {
       let ref = started.ref ?? null
       if (started.state === 'done') return { ref, unchanged: started.unchanged ?? false }

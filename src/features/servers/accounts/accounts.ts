@@ -15,7 +15,6 @@ import { isOrAre, pluralize } from '../../../core/pluralize'
 import { conflict, invalid, permissionMissing } from '../../../core/problem'
 import { findRow } from '../../../core/rows'
 import { onePage, type Page } from '../../../core/shapes'
-import { cloudKindOf } from '../clouds'
 import type { CloudFailure, CloudKind } from '../clouds/cloud'
 import { InvalidSelector, parseSelector } from '../labels'
 import { servers } from '../tables'
@@ -47,7 +46,7 @@ const accounts: CheckedAccounts<CloudAccountRow, CloudAccountView, CloudKind> = 
   },
   checkKind: 'cloud.check-account',
   failingNotice: 'cloud_account.failing',
-  reset: before => ({ ...unread, ...(before === null && { syncedAt: null, rate: null, unclaimed: 0 }) }),
+  reset: before => ({ ...unread, ...(before === null && { syncedAt: null, rate: null, unclaimed: 0, ignoredRefs: [] }) }),
   view: row => cloudAccountView(row, emptyTotals),
   join: (kind, settings, context) => kind.join?.(settings, context) ?? Promise.resolve(null),
   check: (kind, settings, context) => kind.open(settings, context).check(),
@@ -89,14 +88,14 @@ export const accountOf = (ctx: Ctx, id: string, read: Reader = ctx.hub.read): Pr
 const withTotals = async (read: Reader, row: CloudAccountRow): Promise<CloudAccountView> =>
   cloudAccountView(row, (await totalsOf(read, [row.id])).get(row.id) ?? emptyTotals)
 
-/** The number of servers and their prices, by account. */
-export async function totalsOf(read: Reader, ids: readonly string[]): Promise<Map<string, AccountTotals>> {
+/** The number of servers and their prices, by account. Drafts cost nothing. */
+async function totalsOf(read: Reader, ids: readonly string[]): Promise<Map<string, AccountTotals>> {
   if (ids.length === 0) return new Map()
   const rows = await read
     .select({
       id: servers.accountId,
       servers: count(),
-      unpriced: count(sql`case when ${servers.priceMicros} is null then 1 end`),
+      unpriced: count(sql`case when ${servers.priceMicros} is null and ${servers.status} <> 'draft' then 1 end`),
       micros: sql`coalesce(sum(${servers.priceMicros}), 0)`.mapWith(Number),
       currency: sql<string | null>`max(${servers.priceCurrency})`,
     })
@@ -125,13 +124,20 @@ export async function createCloudAccount(ctx: Ctx, input: CloudAccountInput): Pr
 export async function updateCloudAccount(ctx: Ctx, id: string, patch: CloudAccountPatch): Promise<CloudAccountView> {
   if (patch.spend !== undefined) requireSpendAccess(ctx)
   validateMembers(patch)
-  await updateAccount(ctx, accounts, id, patch, () => patchColumns(cloudAccountMembers, patch), {
-    async done(tx, { destinationChanged, settingsChanged, before }, after) {
-      if (destinationChanged) await tx.delete(cloudCatalogs).where(eq(cloudCatalogs.accountId, id))
-      if (settingsChanged) return [checkJobFor(accounts, id, after.updatedAt)]
-      return before.import !== after.import && after.nextSyncAt !== null ? [syncJobFor(id, 0)] : []
+  await updateAccount<CloudAccountRow, CloudAccountView>(
+    ctx,
+    accounts,
+    id,
+    patch,
+    () => patchColumns(cloudAccountMembers, patch),
+    {
+      async done(tx, { destinationChanged, settingsChanged, before }, after) {
+        if (destinationChanged) await tx.delete(cloudCatalogs).where(eq(cloudCatalogs.accountId, id))
+        if (settingsChanged) return [checkJobFor(accounts, id, after.updatedAt)]
+        return before.import !== after.import && after.nextSyncAt !== null ? [syncJobFor(id, 0)] : []
+      },
     },
-  })
+  )
   return await getCloudAccount(ctx, id)
 }
 
@@ -180,7 +186,7 @@ function validateMembers(input: Pick<CloudAccountPatch, 'import' | 'spend'>): vo
 }
 
 /** @throws Problem 422 at the pointer */
-export function validateSelector(text: string, pointer: string): void {
+function validateSelector(text: string, pointer: string): void {
   try {
     parseSelector(text)
   } catch (error) {
@@ -188,5 +194,3 @@ export function validateSelector(text: string, pointer: string): void {
     throw invalid([{ pointer, code: 'format', detail: error.message }])
   }
 }
-
-export const kindOfAccount = (row: Pick<CloudAccountRow, 'kind'>): CloudKind | undefined => cloudKindOf(row.kind)

@@ -48,8 +48,7 @@ async function requested(ctx: Ctx, id: string, { refresh = false }: CatalogQuery
   return await callAdapter(() => (refresh ? readCatalog : catalogOf)(ctx.hub, account, true))
 }
 
-const priceView = (price: Price | null) =>
-  price && { monthly: amountOf(price.monthlyMicros), currency: price.currency }
+const priceView = (price: Price | null) => price && { monthly: amountOf(price.monthlyMicros), currency: price.currency }
 
 /** @throws Problem 404, 424, 429 */
 export const listLocations = async (ctx: Ctx, id: string, query: CatalogQuery) =>

@@ -22,7 +22,7 @@ const Import = Shape(
       description: 'Labels of the servers to add, such as `env=production,!temporary`. Required with the mode `selector`.',
     }),
   },
-  { $id: 'CloudImport', description: 'Which existing servers of a cloud account are added.' },
+  { description: 'Which existing servers of a cloud account are added.' },
 )
 
 const Spend = Shape(
@@ -37,21 +37,18 @@ const Spend = Shape(
       description: 'Currency of the amounts. Required with `monthly_cap`.',
     }),
   },
-  { $id: 'CloudSpend', description: 'Limits on what can be bought in a cloud account.' },
+  { description: 'Limits on what can be bought in a cloud account.' },
 )
-export type Spend = Static<typeof Spend>
 
 /** The fields that clients set, in addition to those of every account. */
 export const cloudAccountMembers = members({
   import: {
     schema: Import,
     default: { mode: 'all', label_selector: null },
-    clearable: true,
   },
   spend: {
     schema: Spend,
     default: { monthly_cap: null, confirm_above: '0', currency: null },
-    clearable: true,
   },
 })
 

@@ -7,6 +7,7 @@ export const syncJobFor = (accountId: string, at: number): JobDraft => ({
   kind: syncKind,
   payload: { cloud_account_id: accountId },
   runAt: at,
+  lane: accountId,
   uniqueKey: accountId,
   replaces: true,
   earliest: true,

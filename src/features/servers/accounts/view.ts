@@ -9,6 +9,9 @@ import type { cloudAccounts } from './tables'
 
 export type CloudAccountRow = typeof cloudAccounts.$inferSelect
 
+/** An account, as far as the views of its servers depend on it. */
+export type AccountState = Pick<CloudAccountRow, 'id' | 'kind' | 'syncedAt' | 'syncFailures' | 'lacks'>
+
 /** What the servers of an account add up to. */
 export interface AccountTotals {
   servers: number

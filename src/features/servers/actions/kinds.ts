@@ -28,8 +28,10 @@ import {
 } from '../clouds/cloud'
 import { amountOf } from '../money'
 import { priceOf } from '../order'
+import { proofsOf } from '../proofs'
 import { quietMs, writeState } from '../state'
-import { servers, type ServerOrderColumns } from '../tables'
+import type { ServerOrderView } from '../shapes'
+import { servers } from '../tables'
 import type { ServerRow } from '../view'
 import { verbRules } from './verbs'
 
@@ -39,16 +41,18 @@ export type ServerActionInput = {
   /** For all verbs but `provision`. */
   command: Exclude<ServerCommand, { verb: 'provision' }> | null
   /** For `provision`: without user data, which is stored with the server. */
-  order: (Omit<ServerOrder, 'userData' | 'ref'> & { fallbackLocations: string[]; details: ServerOrderColumns }) | null
+  order: (Omit<ServerOrder, 'userData' | 'ref'> & { fallbackLocations: string[]; details: ServerOrderView }) | null
   /** Highest price to pay, in millionths per month; null for free or unknown prices. */
   maxPriceMicros: number | null
+  /** The price before, and the one that is reserved while the action runs; null if it doesn't change the price. */
+  prices: { before: number | null; after: number | null } | null
 }
 
 type State = {
   phase: 'send' | 'poll'
   /** When the request was, or would have been, sent first (ms UTC). */
   sentAt: number
-  /** When the action is given up (ms UTC). */
+  /** When the action times out (ms UTC). */
   deadline: number
   /** Reserved ref of a new server. */
   ref: string | null
@@ -104,7 +108,8 @@ class ServerAction {
       .from(servers)
       .innerJoin(cloudAccounts, eq(cloudAccounts.id, servers.accountId))
       .where(eq(servers.id, this.#serverId))
-    if (!found) return async () => ({ result: { failed: new Problem('conflict', 'The server or its cloud account was deleted.') } })
+    if (!found)
+      return async () => ({ result: { failed: new Problem('conflict', 'The server or its cloud account was deleted.') } })
     const { server, account } = found
     const now = hub.clock.now()
     const state: State = work.state ?? {
@@ -182,7 +187,11 @@ class ServerAction {
   /** The name or the ref belongs to another server. */
   async #taken(cloud: Cloud, server: ServerRow, state: State): Promise<CommitChunk<State>> {
     if (!cloud.reserveRef)
-      return this.#failed(server, new Problem('already_exists', `A server named ${server.name} exists at the cloud already.`), null)
+      return this.#failed(
+        server,
+        new Problem('already_exists', `A server named ${server.name} exists at the cloud already.`),
+        null,
+      )
     if (state.attempts >= maxTakenRefs)
       return this.#failed(server, new Problem('already_exists', 'Others took every ID that the cloud proposed.'), null)
     const ref = await cloud.reserveRef()
@@ -222,7 +231,11 @@ class ServerAction {
     if (polled.state === 'done') return await this.#finish(server, polled.ref ?? server.providerRef, false)
     if (polled.state === 'gone') return await this.#look(cloud, server, { ...state, operation: null })
     const { operation, progress, detail, ref } = polled
-    return this.#again({ ...state, operation }, { ...(progress !== undefined && { progress }), ...(detail !== undefined && { detail }) }, ref)
+    return this.#again(
+      { ...state, operation },
+      { ...(progress !== undefined && { progress }), ...(detail !== undefined && { detail }) },
+      ref,
+    )
   }
 
   /** Concludes from the server itself how far the action is. */
@@ -291,43 +304,44 @@ class ServerAction {
 
   /** Ends the action successfully. */
   #done(server: ServerRow, seen: CloudServer | null, isUnchanged: boolean): CommitChunk<State> {
-    const { verb, input } = { verb: this.work.input.verb, input: this.work.input }
+    const { verb } = this.work.input
     return async tx => {
       const isDeleted = verb === 'delete'
-      const price = isDeleted ? { priceMicros: null } : input.command?.verb === 'resize' ? await this.#newPrice(tx) : {}
       const columns = {
         ...(isDeleted ? deleted(this.hub.clock.now()) : seenColumns(seen)),
         ...(verb === 'provision' && { order: null }),
-        ...price,
       }
       return await this.#end(tx, server, columns, { done: isUnchanged ? { unchanged: true } : {} })
     }
   }
 
-  /** The price was reserved when the action was requested. */
-  async #newPrice(_: Tx): Promise<Partial<ServerRow>> {
-    const { maxPriceMicros } = this.work.input
-    return maxPriceMicros === null ? {} : { priceMicros: maxPriceMicros, priceAt: this.hub.clock.now() }
-  }
-
   /** Ends the action with an error. A server that could not be created is a draft again. */
-  #failed(_: ServerRow, problem: Problem, seen: CloudServer | null): CommitChunk<State> {
+  #failed(server: ServerRow, problem: Problem, seen: CloudServer | null): CommitChunk<State> {
+    const { verb, prices } = this.work.input
     return async tx => {
-      const isDraft = this.work.input.verb === 'provision' && seen === null
-      const columns = isDraft
-        ? { status: 'draft' as const, power: 'unknown' as const, providerRef: null, priceMicros: null, priceCurrency: null, priceAt: null }
+      const isDraft = verb === 'provision' && seen === null
+      const columns: Partial<ServerRow> = isDraft
+        ? { status: 'draft', power: 'unknown', providerRef: null }
         : seen
           ? seenColumns(seen)
-          : { status: 'error' as const, power: 'unknown' as const }
-      return await this.#end(tx, _, columns, { failed: problem })
+          : { status: 'error', power: 'unknown' }
+      // A server that may exist may also cost something.
+      const isFree = isDraft || (verb !== 'provision' && prices !== null)
+      return await this.#end(
+        tx,
+        server,
+        { ...columns, ...(isFree && { priceMicros: prices?.before ?? null }) },
+        { failed: problem },
+      )
     }
   }
 
-  async #end(tx: Tx, stale: ServerRow, columns: Partial<ServerRow>, next: Next<State>): Promise<RecordResult<Next<State>>> {
+  async #end(tx: Tx, { id }: ServerRow, columns: Partial<ServerRow>, next: Next<State>): Promise<RecordResult<Next<State>>> {
     const { hub, work } = this
     const { verb } = work.input
-    const [row] = await forUpdate(tx.select().from(servers).where(eq(servers.id, stale.id)))
+    const [row] = await forUpdate(tx.select().from(servers).where(eq(servers.id, id)))
     if (!row) return { result: next }
+    const [account] = await tx.select().from(cloudAccounts).where(eq(cloudAccounts.id, row.accountId!))
     const now = hub.clock.now()
     const isWanted = 'done' in next && (verb === 'power_off' || verb === 'shutdown' || verb === 'power_on')
     const { events } = await writeState(
@@ -340,7 +354,7 @@ class ServerAction {
         writtenAt: now,
         quietUntil: verbRules[verb].takesDown ? now + quietMs : row.quietUntil,
       },
-      { isCloudFresh: true, monitors: [] },
+      { ...(await proofsOf(tx, row, account ?? null)), isCloudFresh: columns.cloud !== undefined },
       { source: 'action', reason: reasonOf(verb, next), isWanted },
     )
     return { result: next, events, jobs: row.accountId === null ? [] : [syncJobFor(row.accountId, now)] }
@@ -357,6 +371,7 @@ const deleted = (now: number): Partial<ServerRow> => ({
   power: 'unknown',
   deletedAt: now,
   order: null,
+  priceMicros: null,
 })
 
 /** The columns that follow from what a cloud reports; none if it could not be read. */

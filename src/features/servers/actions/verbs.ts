@@ -6,11 +6,11 @@ interface VerbRule {
   possibleIn: readonly ServerStatus[]
   /** Statuses in which there is nothing to do. */
   alreadyIn: readonly ServerStatus[]
-  /** Status while it runs; null if the server goes on as it is. */
+  /** Status while it runs; null if the server keeps its status. */
   passing: ServerStatus | null
   /** Statuses in which it has succeeded, if the cloud doesn't tell; null if the status doesn't show it. */
   endsIn: readonly ServerStatus[] | null
-  /** Milliseconds until it is given up. */
+  /** Milliseconds until it times out. */
   limitMs: number
   /** Whether it can be sent again if it is not known whether it was carried out. */
   isRepeatable: boolean
@@ -62,7 +62,13 @@ export const verbRules: Readonly<Record<ServerVerb, VerbRule>> = {
     endsIn: ['off'],
     takesDown: true,
   }),
-  reboot: plain({ possibleIn: ['running', 'unknown'], passing: 'rebooting', endsIn: ['running'], isRepeatable: false, takesDown: true }),
+  reboot: plain({
+    possibleIn: ['running', 'unknown'],
+    passing: 'rebooting',
+    endsIn: ['running'],
+    isRepeatable: false,
+    takesDown: true,
+  }),
   power_cycle: plain({
     possibleIn: ['running', 'error', 'unknown'],
     passing: 'rebooting',

@@ -1,0 +1,116 @@
+CREATE TABLE "server_labels" (
+	"workspace_id" text collate "C" NOT NULL,
+	"resource_id" text collate "C" NOT NULL,
+	"mark" text collate "C" NOT NULL,
+	CONSTRAINT "server_labels_resource_id_mark_pk" PRIMARY KEY("resource_id","mark")
+);
+--> statement-breakpoint
+CREATE TABLE "server_transitions" (
+	"id" text collate "C" PRIMARY KEY NOT NULL,
+	"server_id" text collate "C" NOT NULL,
+	"at" bigint NOT NULL,
+	"field" text collate "C" NOT NULL,
+	"before_value" text collate "C",
+	"after_value" text collate "C" NOT NULL,
+	"source" text collate "C" NOT NULL,
+	"reason" text collate "C" NOT NULL
+);
+--> statement-breakpoint
+CREATE TABLE "servers" (
+	"id" text collate "C" PRIMARY KEY NOT NULL,
+	"workspace_id" text collate "C" NOT NULL,
+	"version" bigint NOT NULL,
+	"created_at" bigint NOT NULL,
+	"updated_at" bigint NOT NULL,
+	"name" text collate "C" NOT NULL,
+	"labels" text NOT NULL,
+	"health_monitor_ids" text NOT NULL,
+	"notes" text collate "C" NOT NULL,
+	"kind" text collate "C" NOT NULL,
+	"origin" text collate "C" NOT NULL,
+	"account_id" text collate "C",
+	"provider_ref" text collate "C",
+	"status" text collate "C" NOT NULL,
+	"status_since" bigint NOT NULL,
+	"health" text collate "C" NOT NULL,
+	"health_since" bigint NOT NULL,
+	"health_reason" text collate "C" NOT NULL,
+	"health_source" text collate "C",
+	"told_health" text collate "C",
+	"power" text collate "C" NOT NULL,
+	"location" text collate "C",
+	"image" text collate "C",
+	"cloud" text,
+	"manual_addresses" text NOT NULL,
+	"order_details" text,
+	"user_data_sealed" text collate "C",
+	"price_micros" bigint,
+	"price_currency" text collate "C",
+	"price_at" bigint,
+	"action_id" text collate "C",
+	"quiet_until" bigint,
+	"written_at" bigint NOT NULL,
+	"deleted_at" bigint
+);
+--> statement-breakpoint
+CREATE TABLE "cloud_accounts" (
+	"id" text collate "C" PRIMARY KEY NOT NULL,
+	"workspace_id" text collate "C" NOT NULL,
+	"version" bigint NOT NULL,
+	"created_at" bigint NOT NULL,
+	"updated_at" bigint NOT NULL,
+	"kind" text collate "C" NOT NULL,
+	"name" text collate "C" NOT NULL,
+	"settings" text NOT NULL,
+	"secrets_sealed" text collate "C",
+	"secret_names" text NOT NULL,
+	"state" text collate "C" NOT NULL,
+	"detail" text collate "C",
+	"warnings" text NOT NULL,
+	"consecutive_failures" bigint NOT NULL,
+	"last_checked_at" bigint,
+	"last_ok_at" bigint,
+	"last_error" text,
+	"import" text NOT NULL,
+	"spend" text NOT NULL,
+	"synced_at" bigint,
+	"next_sync_at" bigint,
+	"sync_failures" bigint NOT NULL,
+	"sync_error" text,
+	"rate" text,
+	"unclaimed" bigint NOT NULL,
+	"ignored_refs" text NOT NULL,
+	"lacks" text NOT NULL
+);
+--> statement-breakpoint
+CREATE TABLE "cloud_catalogs" (
+	"account_id" text collate "C" PRIMARY KEY NOT NULL,
+	"catalog" text NOT NULL,
+	"read_at" bigint NOT NULL
+);
+--> statement-breakpoint
+ALTER TABLE "server_labels" ADD CONSTRAINT "server_labels_resource_id_servers_id_fk" FOREIGN KEY ("resource_id") REFERENCES "public"."servers"("id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
+ALTER TABLE "server_transitions" ADD CONSTRAINT "server_transitions_server_id_servers_id_fk" FOREIGN KEY ("server_id") REFERENCES "public"."servers"("id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
+ALTER TABLE "servers" ADD CONSTRAINT "servers_workspace_id_workspaces_id_fk" FOREIGN KEY ("workspace_id") REFERENCES "public"."workspaces"("id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
+ALTER TABLE "servers" ADD CONSTRAINT "servers_account_id_cloud_accounts_id_fk" FOREIGN KEY ("account_id") REFERENCES "public"."cloud_accounts"("id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
+ALTER TABLE "cloud_accounts" ADD CONSTRAINT "cloud_accounts_workspace_id_workspaces_id_fk" FOREIGN KEY ("workspace_id") REFERENCES "public"."workspaces"("id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
+ALTER TABLE "cloud_catalogs" ADD CONSTRAINT "cloud_catalogs_account_id_cloud_accounts_id_fk" FOREIGN KEY ("account_id") REFERENCES "public"."cloud_accounts"("id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
+CREATE INDEX "server_labels_mark" ON "server_labels" USING btree ("workspace_id","mark","resource_id");--> statement-breakpoint
+CREATE INDEX "server_transitions_server" ON "server_transitions" USING btree ("server_id","id");--> statement-breakpoint
+CREATE INDEX "server_transitions_time" ON "server_transitions" USING btree ("at");--> statement-breakpoint
+CREATE INDEX "servers_workspace" ON "servers" USING btree ("workspace_id","id");--> statement-breakpoint
+CREATE INDEX "servers_name" ON "servers" USING btree ("workspace_id","name","id");--> statement-breakpoint
+CREATE INDEX "servers_created" ON "servers" USING btree ("workspace_id","created_at","id");--> statement-breakpoint
+CREATE INDEX "servers_status" ON "servers" USING btree ("workspace_id","status","id");--> statement-breakpoint
+CREATE INDEX "servers_health" ON "servers" USING btree ("workspace_id","health","id");--> statement-breakpoint
+CREATE INDEX "servers_power" ON "servers" USING btree ("workspace_id","power","id");--> statement-breakpoint
+CREATE INDEX "servers_kind" ON "servers" USING btree ("workspace_id","kind","id");--> statement-breakpoint
+CREATE INDEX "servers_origin" ON "servers" USING btree ("workspace_id","origin","id");--> statement-breakpoint
+CREATE INDEX "servers_location" ON "servers" USING btree ("workspace_id","location","id");--> statement-breakpoint
+CREATE INDEX "servers_account" ON "servers" USING btree ("workspace_id","account_id","id");--> statement-breakpoint
+CREATE INDEX "servers_ref" ON "servers" USING btree ("account_id","provider_ref");--> statement-breakpoint
+CREATE INDEX "servers_deleted" ON "servers" USING btree ("deleted_at") WHERE deleted_at is not null;--> statement-breakpoint
+CREATE INDEX "servers_monitored" ON "servers" USING btree ("id") WHERE health_monitor_ids <> '[]';--> statement-breakpoint
+CREATE UNIQUE INDEX "cloud_accounts_name" ON "cloud_accounts" USING btree ("workspace_id","name");--> statement-breakpoint
+CREATE INDEX "cloud_accounts_workspace" ON "cloud_accounts" USING btree ("workspace_id","id");--> statement-breakpoint
+CREATE INDEX "cloud_accounts_next_sync" ON "cloud_accounts" USING btree ("next_sync_at") WHERE next_sync_at is not null;

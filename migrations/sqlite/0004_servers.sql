@@ -1,0 +1,115 @@
+CREATE TABLE `server_labels` (
+	`workspace_id` text NOT NULL,
+	`resource_id` text NOT NULL,
+	`mark` text NOT NULL,
+	PRIMARY KEY(`resource_id`, `mark`),
+	FOREIGN KEY (`resource_id`) REFERENCES `servers`(`id`) ON UPDATE no action ON DELETE cascade
+);
+--> statement-breakpoint
+CREATE INDEX `server_labels_mark` ON `server_labels` (`workspace_id`,`mark`,`resource_id`);--> statement-breakpoint
+CREATE TABLE `server_transitions` (
+	`id` text PRIMARY KEY NOT NULL,
+	`server_id` text NOT NULL,
+	`at` integer NOT NULL,
+	`field` text NOT NULL,
+	`before_value` text,
+	`after_value` text NOT NULL,
+	`source` text NOT NULL,
+	`reason` text NOT NULL,
+	FOREIGN KEY (`server_id`) REFERENCES `servers`(`id`) ON UPDATE no action ON DELETE cascade
+);
+--> statement-breakpoint
+CREATE INDEX `server_transitions_server` ON `server_transitions` (`server_id`,`id`);--> statement-breakpoint
+CREATE INDEX `server_transitions_time` ON `server_transitions` (`at`);--> statement-breakpoint
+CREATE TABLE `servers` (
+	`id` text PRIMARY KEY NOT NULL,
+	`workspace_id` text NOT NULL,
+	`version` integer NOT NULL,
+	`created_at` integer NOT NULL,
+	`updated_at` integer NOT NULL,
+	`name` text NOT NULL,
+	`labels` text NOT NULL,
+	`health_monitor_ids` text NOT NULL,
+	`notes` text NOT NULL,
+	`kind` text NOT NULL,
+	`origin` text NOT NULL,
+	`account_id` text,
+	`provider_ref` text,
+	`status` text NOT NULL,
+	`status_since` integer NOT NULL,
+	`health` text NOT NULL,
+	`health_since` integer NOT NULL,
+	`health_reason` text NOT NULL,
+	`health_source` text,
+	`told_health` text,
+	`power` text NOT NULL,
+	`location` text,
+	`image` text,
+	`cloud` text,
+	`manual_addresses` text NOT NULL,
+	`order_details` text,
+	`user_data_sealed` text,
+	`price_micros` integer,
+	`price_currency` text,
+	`price_at` integer,
+	`action_id` text,
+	`quiet_until` integer,
+	`written_at` integer NOT NULL,
+	`deleted_at` integer,
+	FOREIGN KEY (`workspace_id`) REFERENCES `workspaces`(`id`) ON UPDATE no action ON DELETE cascade,
+	FOREIGN KEY (`account_id`) REFERENCES `cloud_accounts`(`id`) ON UPDATE no action ON DELETE cascade
+);
+--> statement-breakpoint
+CREATE INDEX `servers_workspace` ON `servers` (`workspace_id`,`id`);--> statement-breakpoint
+CREATE INDEX `servers_name` ON `servers` (`workspace_id`,`name`,`id`);--> statement-breakpoint
+CREATE INDEX `servers_created` ON `servers` (`workspace_id`,`created_at`,`id`);--> statement-breakpoint
+CREATE INDEX `servers_status` ON `servers` (`workspace_id`,`status`,`id`);--> statement-breakpoint
+CREATE INDEX `servers_health` ON `servers` (`workspace_id`,`health`,`id`);--> statement-breakpoint
+CREATE INDEX `servers_power` ON `servers` (`workspace_id`,`power`,`id`);--> statement-breakpoint
+CREATE INDEX `servers_kind` ON `servers` (`workspace_id`,`kind`,`id`);--> statement-breakpoint
+CREATE INDEX `servers_origin` ON `servers` (`workspace_id`,`origin`,`id`);--> statement-breakpoint
+CREATE INDEX `servers_location` ON `servers` (`workspace_id`,`location`,`id`);--> statement-breakpoint
+CREATE INDEX `servers_account` ON `servers` (`workspace_id`,`account_id`,`id`);--> statement-breakpoint
+CREATE INDEX `servers_ref` ON `servers` (`account_id`,`provider_ref`);--> statement-breakpoint
+CREATE INDEX `servers_deleted` ON `servers` (`deleted_at`) WHERE deleted_at is not null;--> statement-breakpoint
+CREATE INDEX `servers_monitored` ON `servers` (`id`) WHERE health_monitor_ids <> '[]';--> statement-breakpoint
+CREATE TABLE `cloud_accounts` (
+	`id` text PRIMARY KEY NOT NULL,
+	`workspace_id` text NOT NULL,
+	`version` integer NOT NULL,
+	`created_at` integer NOT NULL,
+	`updated_at` integer NOT NULL,
+	`kind` text NOT NULL,
+	`name` text NOT NULL,
+	`settings` text NOT NULL,
+	`secrets_sealed` text,
+	`secret_names` text NOT NULL,
+	`state` text NOT NULL,
+	`detail` text,
+	`warnings` text NOT NULL,
+	`consecutive_failures` integer NOT NULL,
+	`last_checked_at` integer,
+	`last_ok_at` integer,
+	`last_error` text,
+	`import` text NOT NULL,
+	`spend` text NOT NULL,
+	`synced_at` integer,
+	`next_sync_at` integer,
+	`sync_failures` integer NOT NULL,
+	`sync_error` text,
+	`rate` text,
+	`unclaimed` integer NOT NULL,
+	`ignored_refs` text NOT NULL,
+	`lacks` text NOT NULL,
+	FOREIGN KEY (`workspace_id`) REFERENCES `workspaces`(`id`) ON UPDATE no action ON DELETE cascade
+);
+--> statement-breakpoint
+CREATE UNIQUE INDEX `cloud_accounts_name` ON `cloud_accounts` (`workspace_id`,`name`);--> statement-breakpoint
+CREATE INDEX `cloud_accounts_workspace` ON `cloud_accounts` (`workspace_id`,`id`);--> statement-breakpoint
+CREATE INDEX `cloud_accounts_next_sync` ON `cloud_accounts` (`next_sync_at`) WHERE next_sync_at is not null;--> statement-breakpoint
+CREATE TABLE `cloud_catalogs` (
+	`account_id` text PRIMARY KEY NOT NULL,
+	`catalog` text NOT NULL,
+	`read_at` integer NOT NULL,
+	FOREIGN KEY (`account_id`) REFERENCES `cloud_accounts`(`id`) ON UPDATE no action ON DELETE cascade
+);

@@ -1,0 +1,434 @@
+import { isDeepStrictEqual } from 'node:util'
+import { and, asc, eq, gt, inArray, isNull } from 'drizzle-orm'
+import { AdapterError } from '../../../adapters/failure'
+import { suspendedRetryMs } from '../../../access/suspension'
+import { countOf, lockLimit } from '../../../access/plans'
+import { workspaces } from '../../../access/tables'
+import { limitsOf } from '../../../access/workspaces'
+import { jobContext, record, systemActor } from '../../../core/change'
+import type { AuditDraft, RecordResult } from '../../../core/change-result'
+import { forUpdate } from '../../../core/db/dialect'
+import type { Tx } from '../../../core/db/transaction'
+import type { Hub } from '../../../core/hub'
+import { newId } from '../../../core/ids'
+import type { JobKind } from '../../../core/jobs/job'
+import { sequentialLanes } from '../../../core/jobs/lanes'
+import type { NoticeDraft } from '../../../core/notices'
+import { pluralize } from '../../../core/pluralize'
+import { insertRow, targetOf } from '../../../core/rows'
+import { DecryptionFailed } from '../../../core/secrets'
+import { isTurnOver, yieldToEventLoop } from '../../../core/time-slices'
+import { seenColumns } from '../actions/kinds'
+import { priceColumns } from '../actions/start'
+import { cloudKindOf } from '../clouds'
+import type { Catalog, Cloud, CloudFailure, CloudServer, Reading } from '../clouds/cloud'
+import { saveLabels } from '../label-filter'
+import { matchesSelector, parseSelector } from '../labels'
+import { proofsOf } from '../proofs'
+import { newColumns } from '../servers'
+import { writeState } from '../state'
+import { serverLabels, servers } from '../tables'
+import { labelsOf, maxSyncFailures, serverRows, type ServerRow } from '../view'
+import { catalogOf } from './catalog'
+import { openCloud } from './open'
+import { syncJobFor, syncKind } from './sync-jobs'
+import { cloudAccounts } from './tables'
+import type { CloudAccountRow } from './view'
+
+const maxBackoffMs = 10 * 60_000
+// Each is one request. If more are missing, the others are confirmed by the next readings.
+const maxConfirmed = 20
+// Keeps transactions short.
+const rowsPerBatch = 50
+// Parsing more at once would block other work.
+const rowsPerPage = 500
+
+/** Reads the servers of an account, takes over what changed there, and schedules the next reading. */
+export const syncAccountJob: JobKind<{ cloud_account_id: string }> = {
+  kind: syncKind,
+  concurrency: 8,
+  lanes: sequentialLanes,
+  leaseMs: 10 * 60_000,
+  retryAfter: attempts => Math.min(attempts, 10) * 60_000,
+  async run(hub, { payload }) {
+    const [found] = await hub.read
+      .select({ account: cloudAccounts, suspendedAt: workspaces.suspendedAt })
+      .from(cloudAccounts)
+      .innerJoin(workspaces, eq(workspaces.id, cloudAccounts.workspaceId))
+      .where(eq(cloudAccounts.id, payload.cloud_account_id))
+    if (!found) return undefined
+    const { account } = found
+    if (found.suspendedAt !== null)
+      return async () => ({ result: undefined, jobs: [syncJobFor(account.id, hub.clock.now() + suspendedRetryMs)] })
+    const outcome = await syncAccount(hub, account)
+    return tx => finishSync(tx, hub, account, outcome)
+  },
+}
+
+type SyncOutcome =
+  | { startedAt: number; reading: Reading; unclaimed: number; error: null }
+  | { error: { code: CloudFailure; detail: string }; retryAfterMs: number | null }
+
+/** Reads an account, and writes what changed. A failed reading changes no server. */
+export async function syncAccount(hub: Hub, account: CloudAccountRow): Promise<SyncOutcome> {
+  const startedAt = hub.clock.now()
+  try {
+    const cloud = await openCloud(hub, account, false)
+    const reading = await cloud.list()
+    const catalog = cloudKindOf(account.kind)!.capabilities.hasPrices ? await catalogOf(hub, account, false) : null
+    const known = await knownServers(hub, account.id)
+    await followKnown(hub, account, known, reading, startedAt, catalog)
+    await followMissing(hub, account, known, reading, startedAt, cloud)
+    const unclaimed = await addFound(hub, account, known, reading, catalog)
+    return { startedAt, reading, unclaimed, error: null }
+  } catch (error) {
+    if (error instanceof AdapterError)
+      return { error: { code: error.failure as CloudFailure, detail: error.message }, retryAfterMs: error.retryAfterMs }
+    if (error instanceof DecryptionFailed)
+      return {
+        error: { code: 'unauthorized', detail: 'The stored secrets can’t be decrypted with the available keys.' },
+        retryAfterMs: null,
+      }
+    throw error
+  }
+}
+
+/** Stores when the account was read, and when it is read next. */
+async function finishSync(tx: Tx, hub: Hub, { id }: CloudAccountRow, outcome: SyncOutcome): Promise<RecordResult<undefined>> {
+  const [account] = await forUpdate(tx.select().from(cloudAccounts).where(eq(cloudAccounts.id, id)))
+  const kind = account && cloudKindOf(account.kind)
+  if (!account || !kind) return { result: undefined }
+  const failures = outcome.error ? account.syncFailures + 1 : 0
+  const everyMs = kind.syncSeconds * 1000
+  const pauseMs = outcome.error
+    ? Math.max(Math.min(everyMs * 2 ** Math.max(0, failures - maxSyncFailures), maxBackoffMs), outcome.retryAfterMs ?? 0)
+    : everyMs
+  const nextSyncAt = hub.clock.now() + pauseMs
+  await tx
+    .update(cloudAccounts)
+    .set({
+      syncFailures: failures,
+      syncError: outcome.error,
+      nextSyncAt,
+      ...(!outcome.error && {
+        syncedAt: outcome.startedAt,
+        unclaimed: outcome.unclaimed,
+        lacks: [...outcome.reading.lacks],
+        rate: outcome.reading.rate,
+        ignoredRefs: account.ignoredRefs.filter(ref => outcome.reading.servers.some(one => one.ref === ref)),
+      }),
+    })
+    .where(eq(cloudAccounts.id, id))
+  return {
+    result: undefined,
+    jobs: [
+      syncJobFor(id, nextSyncAt),
+      ...(failures === maxSyncFailures ? [{ kind: forgetKind, payload: { cloud_account_id: id } }] : []),
+    ],
+  }
+}
+
+async function knownServers(hub: Hub, accountId: string): Promise<ServerRow[]> {
+  const known: ServerRow[] = []
+  for (let more = true; more;) {
+    const page = await hub.read
+      .select()
+      .from(servers)
+      .where(and(eq(servers.accountId, accountId), isNull(servers.deletedAt), gt(servers.id, known.at(-1)?.id ?? '')))
+      .orderBy(asc(servers.id))
+      .limit(rowsPerPage)
+    known.push(...page)
+    more = page.length === rowsPerPage
+    if (more) await yieldToEventLoop()
+  }
+  return known
+}
+
+/** The server that a reading reports, by its ref, or by the mark of a server whose creation was interrupted. */
+const matching = (row: ServerRow, byRef: Map<string, CloudServer>, byMark: Map<string, CloudServer>) =>
+  (row.providerRef === null ? undefined : byRef.get(row.providerRef)) ?? byMark.get(row.id)
+
+async function followKnown(
+  hub: Hub,
+  account: CloudAccountRow,
+  known: readonly ServerRow[],
+  { servers: seen }: Reading,
+  startedAt: number,
+  catalog: Catalog | null,
+): Promise<void> {
+  const byRef = new Map(seen.map(one => [one.ref, one]))
+  const byMark = new Map(seen.flatMap(one => (one.mark === null ? [] : [[one.mark, one]])))
+  const changed: [ServerRow, CloudServer][] = []
+  for (const row of known) {
+    const there = matching(row, byRef, byMark)
+    if (there && isChanged(row, there, account, catalog)) changed.push([row, there])
+    if (isTurnOver()) await yieldToEventLoop()
+  }
+  for (let at = 0; at < changed.length; at += rowsPerBatch)
+    await record(hub, tx => followBatch(tx, hub, account, changed.slice(at, at + rowsPerBatch), startedAt, catalog))
+}
+
+/** Whether a reading differs from what is stored. */
+const isChanged = (row: ServerRow, seen: CloudServer, account: CloudAccountRow, catalog: Catalog | null): boolean =>
+  row.actionId === null &&
+  (row.status !== seen.status ||
+    row.power !== seen.power ||
+    !isDeepStrictEqual(row.cloud, seen) ||
+    priceOfSeen(account, catalog, seen)?.monthlyMicros !== (row.priceMicros ?? undefined))
+
+const priceOfSeen = (account: CloudAccountRow, catalog: Catalog | null, seen: CloudServer) =>
+  catalog === null || seen.size === null
+    ? null
+    : (cloudKindOf(account.kind)!.price?.(catalog, {
+        size: { slug: seen.size },
+        location: seen.location,
+        enableIpv4: seen.addresses.some(one => one.family === 4 && one.scope === 'public'),
+        backups: seen.backups ?? false,
+      }) ?? null)
+
+async function followBatch(
+  tx: Tx,
+  hub: Hub,
+  account: CloudAccountRow,
+  changed: readonly [ServerRow, CloudServer][],
+  startedAt: number,
+  catalog: Catalog | null,
+): Promise<RecordResult<undefined>> {
+  const done: Required<Pick<RecordResult<undefined>, 'audits' | 'events'>> = { audits: [], events: [] }
+  const now = hub.clock.now()
+  // Locked in id order, to avoid deadlocks.
+  for (const [{ id }, seen] of changed.toSorted(([a], [b]) => (a.id < b.id ? -1 : 1))) {
+    const [row] = await forUpdate(tx.select().from(servers).where(eq(servers.id, id)))
+    // An action has written a newer state, or is working on it.
+    if (!row || row.actionId !== null || row.writtenAt >= startedAt) continue
+    const after = {
+      ...seenColumns(seen),
+      ...priceColumns(priceOfSeen(account, catalog, seen), now),
+      ...(row.status === 'draft' && { order: null }),
+      writtenAt: now,
+    }
+    const proofs = { ...(await proofsOf(tx, { ...row, ...after }, account)), isCloudFresh: true }
+    const by = { source: 'cloud' as const, reason: `The cloud reports the status ${seen.status}.` }
+    const written = await writeState(tx, hub, row, after, proofs, by)
+    done.events.push(...written.events)
+    const audit = followAudit(row, written.row)
+    if (audit) done.audits.push(audit)
+  }
+  return { result: undefined, ...done }
+}
+
+/** What people see of a server that its cloud can change. Status and power have a history of their own. */
+const followedView = ({ name, location, cloud }: ServerRow) => ({
+  name,
+  location,
+  size: cloud?.size ?? null,
+  ...cloud?.resources,
+  labels: cloud?.labels ?? {},
+  protection: cloud?.protection ?? null,
+  addresses: cloud?.addresses.map(one => one.address) ?? [],
+})
+
+function followAudit(before: ServerRow, after: ServerRow): AuditDraft | null {
+  const [was, is] = [followedView(before), followedView(after)]
+  if (before.cloud === null || isDeepStrictEqual(was, is)) return null
+  return auditOf(after, was, is, 'It was changed at the cloud.')
+}
+
+const auditOf = (row: ServerRow, before: object | null, after: object | null, reason: string): AuditDraft => ({
+  workspaceId: row.workspaceId,
+  action: 'cloud.server.follow',
+  actor: systemActor(syncKind),
+  context: jobContext,
+  targets: [targetOf(serverRows, row)],
+  before,
+  after,
+  reason,
+})
+
+/** Marks servers as missing that a complete reading doesn't list, each after looking for it by itself. */
+async function followMissing(
+  hub: Hub,
+  account: CloudAccountRow,
+  known: readonly ServerRow[],
+  { servers: seen }: Reading,
+  startedAt: number,
+  cloud: Cloud,
+): Promise<void> {
+  const refs = new Set(seen.map(one => one.ref))
+  const marks = new Set(seen.map(one => one.mark))
+  const absent = known.filter(
+    row =>
+      row.providerRef !== null &&
+      !refs.has(row.providerRef) &&
+      !marks.has(row.id) &&
+      row.actionId === null &&
+      row.status !== 'missing' &&
+      row.writtenAt < startedAt,
+  )
+  for (const row of absent.slice(0, maxConfirmed)) {
+    if ((await cloud.get(row.providerRef!)) !== null) continue
+    await record(hub, tx => markMissing(tx, hub, account, row.id, startedAt))
+  }
+}
+
+async function markMissing(
+  tx: Tx,
+  hub: Hub,
+  account: CloudAccountRow,
+  id: string,
+  startedAt: number,
+): Promise<RecordResult<undefined>> {
+  const [row] = await forUpdate(tx.select().from(servers).where(eq(servers.id, id)))
+  if (!row || row.actionId !== null || row.status === 'missing' || row.writtenAt >= startedAt) return { result: undefined }
+  const reason = 'The server no longer exists at the cloud.'
+  const { row: after, events } = await writeState(
+    tx,
+    hub,
+    row,
+    { status: 'missing', power: 'unknown', priceMicros: null, writtenAt: hub.clock.now() },
+    { ...(await proofsOf(tx, row, account)), isCloudFresh: true },
+    { source: 'cloud', reason },
+  )
+  const notice: NoticeDraft = {
+    workspaceId: row.workspaceId,
+    kind: 'server.missing',
+    resource: targetOf(serverRows, row),
+    text: `The server ${row.name} no longer exists in the cloud account ${account.name}. Delete it here if that is intended.`,
+    details: { account_id: account.id, provider_ref: row.providerRef },
+    dedupKey: row.id,
+  }
+  return {
+    result: undefined,
+    events,
+    notices: [notice],
+    audits: [auditOf(after, { status: row.status }, { status: 'missing' }, reason)],
+  }
+}
+
+/** Adds servers that are not in the workspace, as the account says. Returns how many remain. */
+async function addFound(
+  hub: Hub,
+  account: CloudAccountRow,
+  known: readonly ServerRow[],
+  { servers: seen }: Reading,
+  catalog: Catalog | null,
+): Promise<number> {
+  const refs = new Set(known.map(row => row.providerRef))
+  const ids = new Set(known.map(row => row.id))
+  const others = seen.filter(one => !refs.has(one.ref) && !(one.mark !== null && ids.has(one.mark)))
+  const wanted = others.filter(one => isWanted(account, one))
+  let added = 0
+  for (let at = 0; at < wanted.length; at += rowsPerBatch) {
+    const batch = wanted.slice(at, at + rowsPerBatch)
+    const n = await record(hub, tx => insertFound(tx, hub, account, batch, catalog))
+    added += n
+    if (n < batch.length) break
+  }
+  return others.length - added
+}
+
+function isWanted({ import: { mode, label_selector: selector }, ignoredRefs }: CloudAccountRow, seen: CloudServer): boolean {
+  if (mode === 'none' || ignoredRefs.includes(seen.ref)) return false
+  return mode === 'all' || matchesSelector(parseSelector(selector!), seen.labels)
+}
+
+/** Inserts servers that exist at the cloud, as far as the plan allows. Returns how many. */
+export async function insertFound(
+  tx: Tx,
+  hub: Hub,
+  account: CloudAccountRow,
+  batch: readonly CloudServer[],
+  catalog: Catalog | null,
+): Promise<RecordResult<number>> {
+  const { workspaceId } = account
+  await lockLimit(tx, 'servers', workspaceId)
+  const taken = await tx
+    .select({ ref: servers.providerRef })
+    .from(servers)
+    .where(
+      and(
+        eq(servers.accountId, account.id),
+        isNull(servers.deletedAt),
+        inArray(
+          servers.providerRef,
+          batch.map(one => one.ref),
+        ),
+      ),
+    )
+  const absent = batch.filter(one => !taken.some(({ ref }) => ref === one.ref))
+  const max = (await limitsOf(tx, workspaceId)).servers
+  const room = max === null ? absent.length : Math.max(0, max - (await countOf(tx, 'server', workspaceId)))
+  const now = hub.clock.now()
+  const done: Required<Pick<RecordResult<number>, 'audits' | 'events'>> = { audits: [], events: [] }
+  for (const seen of absent.slice(0, room)) {
+    const row = await insertRow(tx, { hub, workspaceId }, serverRows, {
+      ...newColumns(now),
+      id: newId('srv'),
+      name: seen.name,
+      labels: {},
+      healthMonitorIds: [],
+      notes: '',
+      kind: seen.kind,
+      origin: 'found',
+      accountId: account.id,
+      status: 'unknown',
+      location: null,
+      image: null,
+      order: null,
+      userDataSealed: null,
+    })
+    const columns = { ...seenColumns(seen), ...priceColumns(priceOfSeen(account, catalog, seen), now) }
+    const by = { source: 'cloud' as const, reason: `The cloud reports the status ${seen.status}.` }
+    const written = await writeState(tx, hub, row, columns, { isCloudFresh: true, monitors: [] }, by)
+    done.events.push(...written.events)
+    done.audits.push(auditOf(written.row, null, followedView(written.row), 'It was found in the cloud account.'))
+    await saveLabels(tx, serverLabels, workspaceId, [{ id: row.id, before: {}, after: labelsOf(written.row) }])
+  }
+  return {
+    result: Math.min(absent.length, room) + batch.length - absent.length,
+    ...done,
+    notices: absent.length - room > account.unclaimed ? [limitNotice(account, absent.length - room, max!)] : [],
+  }
+}
+
+const limitNotice = (account: CloudAccountRow, left: number, max: number): NoticeDraft => ({
+  workspaceId: account.workspaceId,
+  kind: 'cloud_account.servers_left_out',
+  resource: { type: 'cloud_account', id: account.id, name: account.name },
+  text: `${pluralize(left, 'servers')} of the cloud account ${account.name} could not be added: the plan allows ${pluralize(max, 'servers')}.`,
+  details: { account_id: account.id, limit: 'servers', max },
+  dedupKey: account.id,
+})
+
+const forgetKind = 'cloud.forget-states'
+
+/** Marks the state of the servers of an account as unknown after its readings failed repeatedly. */
+export const forgetStatesJob: JobKind<{ cloud_account_id: string }> = {
+  kind: forgetKind,
+  concurrency: 2,
+  leaseMs: 5 * 60_000,
+  retryAfter: attempts => Math.min(attempts, 10) * 60_000,
+  async run(hub, { payload }) {
+    const rows = await knownServers(hub, payload.cloud_account_id)
+    const live = rows.filter(
+      row => row.actionId === null && row.cloud !== null && !['unknown', 'missing', 'draft'].includes(row.status),
+    )
+    for (let at = 0; at < live.length; at += rowsPerBatch)
+      await record(hub, tx => forgetBatch(tx, hub, live.slice(at, at + rowsPerBatch)))
+    return undefined
+  },
+}
+
+async function forgetBatch(tx: Tx, hub: Hub, batch: readonly ServerRow[]): Promise<RecordResult<undefined>> {
+  const events: RecordResult<undefined>['events'] = []
+  for (const { id } of batch.toSorted((a, b) => (a.id < b.id ? -1 : 1))) {
+    const [row] = await forUpdate(tx.select().from(servers).where(eq(servers.id, id)))
+    if (!row || row.actionId !== null) continue
+    const [account] = await tx.select().from(cloudAccounts).where(eq(cloudAccounts.id, row.accountId!))
+    if (!account || account.syncFailures < maxSyncFailures) continue
+    const by = { source: 'cloud' as const, reason: 'The cloud account could not be read repeatedly.' }
+    const written = await writeState(tx, hub, row, { status: 'unknown' }, await proofsOf(tx, row, account), by)
+    events.push(...written.events)
+  }
+  return { result: undefined, events }
+}

@@ -1,0 +1,408 @@
+import { eq, inArray, isNull } from 'drizzle-orm'
+import type { Waiting } from '../../api/long-poll'
+import { refuseOverLimit } from '../../access/plans'
+import { callAdapter } from '../../adapters/call'
+import { change } from '../../core/change'
+import type { Ctx } from '../../core/ctx'
+import type { Reader, Tx } from '../../core/db/transaction'
+import { newId } from '../../core/ids'
+import { listingOf, listPage } from '../../core/list'
+import { searchFilter, textFilter, timeFilters, wordsFilter } from '../../core/list-filters'
+import { inputColumns, patchColumns } from '../../core/members'
+import { classOf, formatAddress, parseAddress } from '../../core/net/address'
+import { conflict, invalid, Problem, type FieldProblem } from '../../core/problem'
+import { changedRow, findRow, insertRow, lockRow, saveRow, targetOf } from '../../core/rows'
+import type { Page } from '../../core/shapes'
+import { getAction } from '../actions/actions'
+import type { ActionView } from '../actions/shapes'
+import { monitorStatusesOf } from '../monitors/statuses'
+import { accountOf } from './accounts/accounts'
+import { catalogOf } from './accounts/catalog'
+import { cloudAccounts } from './accounts/tables'
+import type { CloudAccountRow } from './accounts/view'
+import { provisionSteps } from './actions/kinds'
+import { accountOfServer, sealUserData, startOn } from './actions/start'
+import { cloudKindOf } from './clouds'
+import type { Catalog, ServerAddress } from './clouds/cloud'
+import { listingByLabel, saveLabels, selectorFilter } from './label-filter'
+import { nullableAmount } from './money'
+import { highestPrice, orderProblems } from './order'
+import {
+  orderMembers,
+  orderOf,
+  powerStates,
+  serverHealths,
+  serverKinds,
+  serverMembers,
+  serverOrigins,
+  serverStatuses,
+  type AcceptedPrice,
+  type ServerDeletion,
+  type ServerInput,
+  type ServerOrderView,
+  type ServerPatch,
+  type ServerQuoteView,
+  type ServerView,
+} from './shapes'
+import { committedMicros, lockAccount, requireSpend } from './spend'
+import { resolveSshKeys } from './ssh-keys/resolve'
+import { serverLabels, servers } from './tables'
+import { labelsOf, serverRows, serverView, type ServerRow } from './view'
+import type { AccountState } from './accounts/view'
+
+export const serverListing = listingOf('servers', servers, {
+  condition: isNull(servers.deletedAt),
+  filters: {
+    status: wordsFilter(servers.status, serverStatuses, 'Only servers with these statuses.'),
+    health: wordsFilter(servers.health, serverHealths, 'Only servers with these healths.'),
+    power: wordsFilter(servers.power, powerStates, 'Only servers in these power states.'),
+    kind: wordsFilter(servers.kind, serverKinds, 'Only servers of these kinds.'),
+    origin: wordsFilter(servers.origin, serverOrigins, 'Only servers of these origins.'),
+    account_id: textFilter(servers.accountId, 'Only servers of this cloud account.'),
+    location: textFilter(servers.location, 'Only servers in this location.'),
+    ...selectorFilter('servers', servers.id, serverLabels),
+    q: searchFilter([servers.name, servers.notes], 'Only servers whose name or notes contain all words of this text.'),
+    ...timeFilters('created_at', servers.createdAt),
+  },
+  sorts: ['name', 'created_at'],
+})
+
+/** Lists the servers of the workspace. Deleted ones are not included. */
+export async function listServers(ctx: Ctx, query: Record<string, unknown>): Promise<Page<ServerView>> {
+  const listing = await listingByLabel(ctx, serverListing, serverLabels, query)
+  const page = await listPage(ctx, listing, query, (row: ServerRow) => row)
+  return { ...page, data: await serverViews(ctx.hub.read, page.data) }
+}
+
+/** @throws Problem 404 */
+export const getServer = async (ctx: Ctx, id: string): Promise<ServerView> =>
+  viewOf(ctx.hub.read, await findRow(ctx.hub.read, ctx, serverRows, id))
+
+const viewOf = async (read: Reader, row: ServerRow): Promise<ServerView> => (await serverViews(read, [row]))[0]!
+
+/** Converts servers to their API form. */
+async function serverViews(read: Reader, rows: readonly ServerRow[]): Promise<ServerView[]> {
+  const accounts = await accountStates(read, rows)
+  return rows.map(row => serverView(row, row.accountId === null ? null : (accounts.get(row.accountId) ?? null)))
+}
+
+/** The accounts of servers, as far as views depend on them. */
+export async function accountStates(read: Reader, rows: readonly ServerRow[]): Promise<Map<string, AccountState>> {
+  const ids = [...new Set(rows.flatMap(row => row.accountId ?? []))]
+  if (ids.length === 0) return new Map()
+  const { id, kind, syncedAt, syncFailures, lacks } = cloudAccounts
+  const found = await read.select({ id, kind, syncedAt, syncFailures, lacks }).from(cloudAccounts).where(inArray(id, ids))
+  return new Map(found.map(one => [one.id, one]))
+}
+
+/**
+ * Creates a server at a cloud, prepares a draft, or adds a server that exists elsewhere.
+ * @throws Problem 403 `plan_limit_reached`, `spend_cap_reached`; 409 `price_unknown`, `price_above_maximum`; 422; 424
+ */
+export async function createServer(
+  ctx: Ctx,
+  input: ServerInput,
+  { dry_run: isDryRun = false }: { dry_run?: boolean },
+  waiting: Waiting | null,
+): Promise<ServerView | ServerQuoteView> {
+  await requireMonitors(ctx, input.health_monitor_ids)
+  if (input.account_id == null) {
+    if (isDryRun) return freeQuote
+    return await addServer(ctx, input)
+  }
+  const account = await accountForServer(ctx, input.account_id)
+  refuseManual(input)
+  const order = orderOf(input)
+  const catalog = await callAdapter(() => catalogOf(ctx.hub, account, true))
+  if (isDryRun) return await quote(ctx, account, catalog, input, order)
+  if (input.provision !== false) await requireOrder(ctx, account, catalog, input, order)
+  const created = await insertOrdered(ctx, account, catalog, input, order)
+  if (waiting && created.action_id !== null) await getAction(ctx, created.action_id, waiting)
+  return waiting ? await getServer(ctx, created.id) : created
+}
+
+/** The account that a request names. @throws Problem 422 */
+async function accountForServer(ctx: Ctx, id: string): Promise<CloudAccountRow> {
+  try {
+    return await accountOf(ctx, id)
+  } catch (error) {
+    if (!(error instanceof Problem) || error.code !== 'not_found') throw error
+    throw invalid([{ pointer: '#/account_id', code: 'not_found', detail: 'There is no cloud account with this ID.' }])
+  }
+}
+
+async function insertOrdered(
+  ctx: Ctx,
+  account: CloudAccountRow,
+  catalog: Catalog,
+  input: ServerInput,
+  order: ServerOrderView,
+): Promise<ServerView> {
+  return await change(ctx, 'cloud.server.create', async tx => {
+    const locked = await lockAccount(tx, account.id)
+    await refuseOverLimit(tx, ctx, 'server')
+    const now = ctx.hub.clock.now()
+    const id = newId('srv')
+    const row = await insertRow(tx, ctx, serverRows, {
+      ...newColumns(now),
+      id,
+      ...inputColumns(serverMembers, input),
+      kind: 'vm',
+      origin: 'made',
+      accountId: account.id,
+      status: 'draft',
+      location: order.location,
+      image: order.image,
+      order,
+      userDataSealed:
+        input.user_data == null ? null : await sealUserData(tx, ctx, { id, workspaceId: ctx.workspaceId }, input.user_data),
+    })
+    await saveLabels(tx, serverLabels, ctx.workspaceId, [{ id: row.id, before: {}, after: labelsOf(row) }])
+    if (input.provision === false) return await changedRow(serverRows, null, row, one => viewOf(tx, one))
+    const started = await startOn(tx, ctx, row, locked, 'provision', acceptedOf(input), catalog)
+    const after = await viewOf(tx, await findRow(tx, ctx, serverRows, row.id))
+    const { jobs = [], events = [], notices = [] } = started
+    return { result: after, target: targetOf(serverRows, row), after, jobs, events, notices }
+  })
+}
+
+const acceptedOf = ({ max_monthly_price, currency, accept_unknown_price }: AcceptedPrice) => ({
+  ...(max_monthly_price !== undefined && { max_monthly_price }),
+  ...(currency !== undefined && { currency }),
+  ...(accept_unknown_price !== undefined && { accept_unknown_price }),
+})
+
+/** A server without a cloud account, which exists elsewhere. */
+async function addServer(ctx: Ctx, input: ServerInput): Promise<ServerView> {
+  const problems = [...orderedWithoutAccount(input), ...addressProblems(input.addresses)]
+  if (problems.length > 0) throw invalid(problems)
+  return await change(ctx, 'cloud.server.create', async tx => {
+    await refuseOverLimit(tx, ctx, 'server')
+    const row = await insertRow(tx, ctx, serverRows, {
+      ...newColumns(ctx.hub.clock.now()),
+      ...inputColumns(serverMembers, input),
+      kind: input.kind ?? 'external',
+      origin: 'added',
+      accountId: null,
+      status: 'unknown',
+      location: input.location ?? null,
+      image: null,
+      manualAddresses: manualAddresses(input.addresses ?? []),
+      order: null,
+      userDataSealed: null,
+    })
+    await saveLabels(tx, serverLabels, ctx.workspaceId, [{ id: row.id, before: {}, after: labelsOf(row) }])
+    return await changedRow(serverRows, null, row, one => viewOf(tx, one))
+  })
+}
+
+/** The columns that are the same for every new server. */
+export const newColumns = (now: number) => ({
+  providerRef: null,
+  statusSince: now,
+  health: 'unknown' as const,
+  healthSince: now,
+  healthReason: 'There is no information about the server yet.',
+  healthSource: null,
+  toldHealth: null,
+  power: 'unknown' as const,
+  cloud: null,
+  manualAddresses: [] as ServerAddress[],
+  priceMicros: null,
+  priceCurrency: null,
+  priceAt: null,
+  actionId: null,
+  quietUntil: null,
+  writtenAt: now,
+  deletedAt: null,
+})
+
+const orderFields = [...Object.keys(orderMembers).filter(name => name !== 'location'), 'user_data', 'provision'] as const
+
+/** What only makes sense for a server that is created at a cloud. */
+const orderedWithoutAccount = (input: Record<string, any>): FieldProblem[] =>
+  orderFields
+    .filter(name => input[name] != null && !(name === 'provision' && input[name] === false))
+    .map(name => ({ pointer: `#/${name}`, code: 'unsupported', detail: 'requires an `account_id`.' }))
+
+/** @throws Problem 422 for what is known from the cloud */
+function refuseManual(input: Pick<ServerInput, 'kind' | 'addresses'>): void {
+  for (const name of ['kind', 'addresses'] as const)
+    if (input[name] !== undefined)
+      throw invalid([{ pointer: `#/${name}`, code: 'unsupported', detail: 'is only for servers without a cloud account.' }])
+}
+
+const addressProblems = (texts: readonly string[] = []): FieldProblem[] =>
+  texts.flatMap((text, at) =>
+    parseAddress(text)
+      ? []
+      : [{ pointer: `#/addresses/${at}`, code: 'format', detail: 'must be an IPv4 or IPv6 address, without a prefix length.' }],
+  )
+
+/** Public addresses first. */
+const manualAddresses = (texts: readonly string[]): ServerAddress[] =>
+  texts
+    .map(text => {
+      const address = parseAddress(text)!
+      return {
+        address: formatAddress(address),
+        family: address.kind() === 'ipv4' ? (4 as const) : (6 as const),
+        scope: classOf(address) === 'public' ? ('public' as const) : ('private' as const),
+        ptr: null,
+      }
+    })
+    .sort((a, b) => Number(a.scope === 'private') - Number(b.scope === 'private'))
+
+/** @throws Problem 422 for what is missing or impossible in an order */
+async function requireOrder(ctx: Ctx, account: CloudAccountRow, catalog: Catalog, input: ServerInput, order: ServerOrderView) {
+  const sshKeys = await resolveSshKeys(ctx.hub.read, ctx, order.ssh_keys)
+  const problems = orderProblems(cloudKindOf(account.kind)!, catalog, input.name, order, {
+    hasUserData: input.user_data != null,
+    sshKeyCount: sshKeys.length,
+  })
+  if (problems.length > 0) throw invalid(problems)
+}
+
+const freeQuote: ServerQuoteView = {
+  price: { monthly: null, currency: null, gross: true, known: false, as_of: null },
+  committed: null,
+  cap: null,
+  steps: [],
+  problems: [],
+}
+
+/** What creating a server would cost, and why it may be impossible. */
+async function quote(
+  ctx: Ctx,
+  account: CloudAccountRow,
+  catalog: Catalog,
+  input: ServerInput,
+  order: ServerOrderView,
+): Promise<ServerQuoteView> {
+  const kind = cloudKindOf(account.kind)!
+  const sshKeys = await resolveSshKeys(ctx.hub.read, ctx, order.ssh_keys)
+  const found: { pointer: string | null; code: string; detail: string }[] = orderProblems(kind, catalog, input.name, order, {
+    hasUserData: input.user_data != null,
+    sshKeyCount: sshKeys.length,
+  })
+  const price = highestPrice(kind, catalog, order)
+  const read = ctx.hub.read as unknown as Tx
+  try {
+    if (order.size !== null) await requireSpend(read, account, price, acceptedOf(input))
+  } catch (error) {
+    if (!(error instanceof Problem)) throw error
+    const [field] = error.extras.errors ?? []
+    found.push(field ?? { pointer: null, code: error.code, detail: error.detail })
+  }
+  const { hasPrices } = kind.capabilities
+  return {
+    price: {
+      monthly: nullableAmount(price?.monthlyMicros ?? null),
+      currency: price?.currency ?? null,
+      gross: true,
+      known: price !== null,
+      as_of: price ? new Date(ctx.hub.clock.now()).toISOString() : null,
+    },
+    committed: hasPrices ? nullableAmount(await committedMicros(read, account.id)) : null,
+    cap: account.spend.monthly_cap,
+    steps: [...provisionSteps],
+    problems: found,
+  }
+}
+
+/**
+ * Updates a server. What was ordered can be updated as long as it is a draft.
+ * @throws Problem 404, 409, 412, 422
+ */
+export async function updateServer(ctx: Ctx, id: string, patch: ServerPatch): Promise<ServerView> {
+  await requireMonitors(ctx, patch.health_monitor_ids)
+  const problems = addressProblems(patch.addresses)
+  if (problems.length > 0) throw invalid(problems)
+  return await change(ctx, 'cloud.server.update', async tx => {
+    const before = await lockRow(tx, ctx, serverRows, id)
+    const columns = { ...patchColumns(serverMembers, patch), ...(await placeColumns(tx, ctx, before, patch)) }
+    const after = await saveRow(tx, ctx, serverRows, before, columns)
+    if (after !== before)
+      await saveLabels(tx, serverLabels, ctx.workspaceId, [{ id, before: labelsOf(before), after: labelsOf(after) }])
+    return await changedRow(serverRows, before, after, one => viewOf(tx, one))
+  })
+}
+
+/** The columns of what depends on where the server is. @throws Problem 409, 422 */
+async function placeColumns(tx: Tx, ctx: Ctx, row: ServerRow, patch: ServerPatch): Promise<Partial<ServerRow>> {
+  if (row.accountId === null) {
+    const [ordered] = orderedWithoutAccount(patch)
+    if (ordered) throw invalid([ordered])
+    return {
+      ...(patch.kind !== undefined && { kind: patch.kind }),
+      ...(patch.location !== undefined && { location: patch.location }),
+      ...(patch.addresses !== undefined && { manualAddresses: manualAddresses(patch.addresses) }),
+    }
+  }
+  refuseManual(patch)
+  const ordered = Object.keys(orderMembers).filter(name => patch[name as keyof ServerPatch] !== undefined)
+  if (row.status !== 'draft') {
+    if (ordered.length > 0 || patch.user_data !== undefined)
+      throw conflict(
+        `\`${ordered[0] ?? 'user_data'}\` can only be updated as long as the server is a draft. Use an action instead.`,
+      )
+    if (patch.name !== undefined && patch.name !== row.name)
+      throw conflict('The name is the one at the cloud. Change it with the action `rename`.')
+    return {}
+  }
+  const order = orderOf({ ...row.order, ...Object.fromEntries(ordered.map(name => [name, patch[name as keyof ServerPatch]])) })
+  return {
+    ...(ordered.length > 0 && { order, location: order.location, image: order.image }),
+    ...(patch.user_data !== undefined && { userDataSealed: await sealUserData(tx, ctx, row, patch.user_data) }),
+  }
+}
+
+/**
+ * Deletes a server: here, or at its cloud too.
+ * @returns the action that deletes it at the cloud; undefined if it was only deleted here
+ * @throws Problem 404; 409 `protected`, `resource_locked`; 412; 422
+ */
+export async function deleteServer(ctx: Ctx, id: string, { at_provider: at }: ServerDeletion): Promise<ActionView | undefined> {
+  const found = await findRow(ctx.hub.read, ctx, serverRows, id)
+  const isThere =
+    found.accountId !== null && found.providerRef !== null && found.status !== 'missing' && found.status !== 'deleted'
+  if (isThere && at === undefined)
+    throw invalid([
+      {
+        pointer: '#/query/at_provider',
+        code: 'required',
+        detail: 'is required, because the server exists at a cloud: `destroy` deletes it there, `keep` only removes it here.',
+      },
+    ])
+  if (isThere && at === 'destroy') {
+    const account = await accountOfServer(ctx, found)
+    return await change(ctx, 'cloud.server.delete', async tx =>
+      startOn(tx, ctx, await lockRow(tx, ctx, serverRows, id), account, 'delete', {}, null),
+    )
+  }
+  await change(ctx, 'cloud.server.delete', async tx => {
+    const row = await lockRow(tx, ctx, serverRows, id)
+    if (row.actionId !== null)
+      throw new Problem('resource_locked', `The action ${row.actionId} is working on the server. Wait until it has finished.`, {
+        fields: { holder: row.actionId },
+      })
+    const before = await viewOf(tx, row)
+    await tx.delete(servers).where(eq(servers.id, id))
+    return { result: undefined, target: targetOf(serverRows, row), before }
+  })
+  return undefined
+}
+
+/** @throws Problem 422 for monitors that the caller can’t see */
+async function requireMonitors(ctx: Ctx, ids: readonly string[] | null | undefined): Promise<void> {
+  if (!ids || ids.length === 0) return
+  const known = ctx.permissions.has('monitoring.read')
+    ? new Set((await monitorStatusesOf(ctx.hub.read, ctx.workspaceId, ids)).map(one => one.id))
+    : new Set<string>()
+  const problems = ids.flatMap((id, at) =>
+    known.has(id)
+      ? []
+      : [{ pointer: `#/health_monitor_ids/${at}`, code: 'not_found', detail: 'There is no monitor with this ID.' }],
+  )
+  if (problems.length > 0) throw invalid(problems)
+}

@@ -1,0 +1,90 @@
+import { and, asc, eq, gt, isNotNull, isNull, lt, sql } from 'drizzle-orm'
+import { record } from '../../core/change'
+import type { RecordResult } from '../../core/change-result'
+import { forUpdate } from '../../core/db/dialect'
+import type { Tx } from '../../core/db/transaction'
+import type { Hub } from '../../core/hub'
+import { pruneRows } from '../../core/rows'
+import { openActionIds } from '../actions/open-actions'
+import { syncJobFor } from './accounts/sync-jobs'
+import { healthOf } from './health'
+import { proofsOf } from './proofs'
+import { accountStates } from './servers'
+import { writeState } from './state'
+import { servers, serverTransitions } from './tables'
+import type { ServerRow } from './view'
+import type { AccountState } from './accounts/view'
+
+const dayMs = 86_400_000
+/** How long a deleted server can be looked up. */
+const tombstoneMs = 30 * dayMs
+/** How long changes of the state are kept. */
+const transitionMs = 90 * dayMs
+const rowsPerPage = 200
+
+/** Updates the health of servers with bound monitors, and frees servers whose action ended without a result. */
+export async function watchServers(hub: Hub): Promise<void> {
+  await eachPage(hub, sql`${servers.healthMonitorIds} <> '[]'`, async rows => {
+    const accounts = await accountStates(hub.read, rows)
+    for (const row of rows) {
+      const account = row.accountId === null ? null : (accounts.get(row.accountId) ?? null)
+      const now = healthOf({ ...row, ...(await proofsOf(hub.read, row, account)) })
+      if (now.health !== row.health || now.source !== row.healthSource)
+        await record(hub, tx => concludeAgain(tx, hub, row.id, account))
+    }
+  })
+  await eachPage(hub, isNotNull(servers.actionId)!, async rows => {
+    const open = await openActionIds(
+      hub.read,
+      rows.map(row => row.actionId!),
+    )
+    for (const row of rows) if (!open.has(row.actionId!)) await record(hub, tx => release(tx, hub, row))
+  })
+}
+
+async function eachPage(hub: Hub, condition: ReturnType<typeof sql>, visit: (rows: ServerRow[]) => Promise<void>): Promise<void> {
+  for (let last = ''; ;) {
+    const rows = await hub.read
+      .select()
+      .from(servers)
+      .where(and(isNull(servers.deletedAt), gt(servers.id, last), condition))
+      .orderBy(asc(servers.id))
+      .limit(rowsPerPage)
+    await visit(rows)
+    if (rows.length < rowsPerPage) return
+    last = rows.at(-1)!.id
+  }
+}
+
+const lockServer = async (tx: Tx, id: string): Promise<ServerRow | undefined> =>
+  (await forUpdate(tx.select().from(servers).where(eq(servers.id, id))))[0]
+
+async function concludeAgain(tx: Tx, hub: Hub, id: string, account: AccountState | null): Promise<RecordResult<undefined>> {
+  const row = await lockServer(tx, id)
+  if (!row) return { result: undefined }
+  const by = { source: 'monitor' as const, reason: 'A monitor changed its status.' }
+  const { events } = await writeState(tx, hub, row, {}, await proofsOf(tx, row, account), by)
+  return { result: undefined, events }
+}
+
+/** Frees a server whose action has ended without writing its state, such as after repeated internal errors. */
+async function release(tx: Tx, hub: Hub, { id, actionId }: ServerRow): Promise<RecordResult<undefined>> {
+  const row = await lockServer(tx, id)
+  if (!row || row.actionId !== actionId) return { result: undefined }
+  const isCreated = row.cloud !== null || row.providerRef !== null
+  const by = { source: 'action' as const, reason: 'The action ended with an error.' }
+  const columns = {
+    actionId: null,
+    status: isCreated ? ('unknown' as const) : ('draft' as const),
+    ...(!isCreated && { priceMicros: null }),
+  }
+  const { events } = await writeState(tx, hub, row, columns, { isCloudFresh: false, monitors: [] }, by)
+  return { result: undefined, events, jobs: row.accountId === null ? [] : [syncJobFor(row.accountId, hub.clock.now())] }
+}
+
+/** Deletes servers that were deleted long ago, and old changes of states. */
+export async function pruneServers(hub: Hub): Promise<void> {
+  const now = hub.clock.now()
+  await pruneRows(hub, servers, lt(servers.deletedAt, now - tombstoneMs), servers.deletedAt)
+  await pruneRows(hub, serverTransitions, lt(serverTransitions.at, now - transitionMs), serverTransitions.at)
+}
