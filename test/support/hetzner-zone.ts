@@ -1,16 +1,5 @@
 import { isIPv4, isIPv6 } from 'node:net'
-
-/** An error response. */
-export class HetznerRefused extends Error {
-  constructor(
-    readonly status: number,
-    readonly code: string,
-    message: string,
-    readonly details: object | null = null,
-  ) {
-    super(message)
-  }
-}
+import { HetznerRefused, invalidInput } from './hetzner-refused'
 
 export interface HetznerRecord {
   value: string
@@ -28,11 +17,6 @@ export interface HetznerRow {
   records: HetznerRecord[]
   zone: number
 }
-
-export const invalidInput = (field: string, message: string) =>
-  new HetznerRefused(422, 'invalid_input', `invalid input in field '${field}'`, {
-    fields: [{ name: field, messages: [message] }],
-  })
 
 /** Refuses fields that the API doesn't know. */
 export function onlyFields(body: unknown, known: readonly string[], required: readonly string[]): Record<string, any> {

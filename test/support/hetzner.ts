@@ -1,13 +1,11 @@
-import { ApiDouble, type ApiRequest, type ApiResponse } from './api-double'
-import { HetznerRefused, HetznerZone, invalidInput, onlyFields } from './hetzner-zone'
+import type { ApiRequest, ApiResponse } from './api-double'
+import { HetznerApiDouble } from './hetzner-api-double'
+import { HetznerRefused, invalidInput, notFound } from './hetzner-refused'
+import { HetznerZone, onlyFields } from './hetzner-zone'
 
 /** The zone API of Hetzner Cloud for one project, on a free local port. */
-export class HetznerDouble extends ApiDouble {
-  /** A token that can't change anything. */
-  readonly readOnlyToken = 'r'.repeat(64)
+export class HetznerDouble extends HetznerApiDouble {
   readonly zones: HetznerZone[] = []
-  /** Maximum rows per page, whatever is requested. */
-  maxPerPage = Infinity
   /** Whether actions are finished in the response to the change; otherwise when they are read. */
   finishesAtOnce = false
   /** How often an action is still running when it is read. */
@@ -19,48 +17,13 @@ export class HetznerDouble extends ApiDouble {
   readonly #actions = new Map<number, { reads: number; action: Record<string, unknown> }>()
   #lastId = 1000
 
-  constructor() {
-    super('/v1')
-  }
-
   zone(name: string, mode?: 'primary' | 'secondary'): HetznerZone {
     const zone = new HetznerZone(++this.#lastId, name, mode)
     this.zones.push(zone)
     return zone
   }
 
-  protected answer(request: ApiRequest, fault: Parameters<ApiDouble['answer']>[1]): ApiResponse {
-    try {
-      this.#refuseCaller(request)
-      if (fault === 'throttled') throw new HetznerRefused(429, 'rate_limit_exceeded', 'limit of 3600 requests per hour reached')
-      if (fault) throw new HetznerRefused(fault.status, fault.code, fault.message ?? fault.code)
-      return this.#route(request)
-    } catch (error) {
-      if (!(error instanceof HetznerRefused)) throw error
-      const { status, code, message, details } = error
-      const reset = Math.floor(Date.now() / 1000) + 3600
-      return {
-        status,
-        body: { error: { code, message, details } },
-        ...(status === 429 && {
-          headers: { 'ratelimit-limit': '3600', 'ratelimit-remaining': '0', 'ratelimit-reset': String(reset) },
-        }),
-      }
-    }
-  }
-
-  #refuseCaller({ method, body, headers }: ApiRequest): void {
-    const token = /^Bearer (\S+)$/.exec(headers.authorization ?? '')?.[1]
-    if (token !== this.token && token !== this.readOnlyToken)
-      throw new HetznerRefused(401, 'unauthorized', 'unable to authenticate')
-    if (method === 'GET') return
-    if (token === this.readOnlyToken)
-      throw new HetznerRefused(403, 'token_readonly', 'token is only allowed to perform GET requests')
-    if (method !== 'DELETE' && (body === undefined || headers['content-type'] !== 'application/json'))
-      throw new HetznerRefused(400, 'json_error', 'Invalid JSON input in your request')
-  }
-
-  #route(request: ApiRequest): ApiResponse {
+  protected route(request: ApiRequest): ApiResponse {
     const { method, path, query, body } = request
     const [, first, zoneRef, rrsets, name, type, actions, command] = path.split('/').map(decodeURIComponent)
     if (first === 'actions' && method === 'GET') return { status: 200, body: { action: this.#readAction(Number(zoneRef)) } }
@@ -69,7 +32,7 @@ export class HetznerDouble extends ApiDouble {
       if (method === 'POST') return this.#createZone(body)
       const rows = () =>
         this.zones.filter(one => !query.has('name') || one.name === query.get('name')).map(one => ({ ...this.#zoneShown(one) }))
-      return this.#listed(request, 'zones', rows, 50)
+      return this.listed(request, 'zones', rows, 50)
     }
     const zone = this.zones.find(one => String(one.id) === zoneRef || one.name === zoneRef)
     if (!zone || (method === 'GET' && this.missingReads > 0 && this.missingReads-- > 0))
@@ -82,7 +45,7 @@ export class HetznerDouble extends ApiDouble {
     }
     if (rrsets !== 'rrsets') throw notFound(path)
     if (name === undefined) {
-      if (method === 'GET') return this.#listed(request, 'rrsets', () => zone.list(query.get('name'), query.getAll('type')), 100)
+      if (method === 'GET') return this.listed(request, 'rrsets', () => zone.list(query.get('name'), query.getAll('type')), 100)
       if (method === 'POST') return this.#act(zone, 'create_rrset', () => ({ rrset: zone.create(body) }))
     } else if (command !== undefined && method === 'POST' && actions === 'actions') {
       if (command === 'set_records') return this.#act(zone, command, () => zone.setRecords(name, type!, body))
@@ -135,25 +98,6 @@ export class HetznerDouble extends ApiDouble {
     return this.#act(zone, 'create_zone', () => ({ zone: this.#zoneShown(zone) }))
   }
 
-  #listed(request: ApiRequest, member: string, rows: () => object[], max: number): ApiResponse {
-    const page = Number(request.query.get('page') ?? 1)
-    const wanted = Number(request.query.get('per_page') ?? 25)
-    if (!Number.isInteger(page) || page < 1) throw invalidInput('page', 'Must be at least 1.')
-    if (!Number.isInteger(wanted) || wanted < 1 || wanted > max) throw invalidInput('per_page', `Must be at most ${max}.`)
-    for (const sort of request.query.getAll('sort'))
-      if (!/^(?:id|name|created)(?::(?:asc|desc))?$/.test(sort)) throw invalidInput('sort', 'Must be a field and a direction.')
-    const per_page = Math.min(wanted, this.maxPerPage)
-    this.beforePage(page, request)
-    const all = rows()
-    const last = Math.max(1, Math.ceil(all.length / per_page))
-    const pagination = {
-      ...{ page, per_page, total_entries: all.length, last_page: last },
-      previous_page: page > 1 ? page - 1 : null,
-      next_page: page < last ? page + 1 : null,
-    }
-    return { status: 200, body: { [member]: all.slice((page - 1) * per_page, page * per_page), meta: { pagination } } }
-  }
-
   #zoneShown({ id, name, mode, ttl, rows }: HetznerZone): object {
     return {
       ...{ id, name, mode, ttl, labels: {}, protection: { delete: false }, status: 'ok', registrar: 'other' },
@@ -171,5 +115,3 @@ export class HetznerDouble extends ApiDouble {
 }
 
 const now = () => new Date().toISOString()
-
-const notFound = (what: string) => new HetznerRefused(404, 'not_found', `${what} not found`)
