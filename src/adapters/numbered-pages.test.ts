@@ -55,3 +55,31 @@ test('a list can neither be too long nor take too long', async () => {
     )[0],
   ).toBe('timeout')
 })
+
+test('pages of a list that is sorted by id are read once', async () => {
+  const scriptedById = (before: (page: number, ids: number[]) => object | void = () => {}) => {
+    const ids = [1, 2, 3, 4, 5]
+    let requests = 0
+    const read = readNumberedPages(
+      { now: () => 0 } as Parameters<typeof readNumberedPages>[0],
+      async page => {
+        requests++
+        const more = before(page, ids)
+        const rows = ids.slice((page - 1) * perPage, page * perPage).map(id => ({ id }))
+        return { rows, page, perPage, totalCount: ids.length, totalPages: null, ...more }
+      },
+      { isById: true },
+    )
+    return read.then(
+      rows => [rows.map(row => row.id).join(''), requests],
+      error => [error.failure, error.message],
+    )
+  }
+  expect(await scriptedById()).toEqual(['12345', 3])
+  expect(await scriptedById((page, ids) => void (page === 2 && ids.shift()))).toEqual(changed)
+  expect(await scriptedById((page, ids) => void (page === 2 && ids.push(6)))).toEqual(changed)
+  expect(await scriptedById((page, ids) => void (page === 2 && ids.reverse()))).toEqual(changed)
+  expect(await scriptedById(page => (page === 3 ? { totalCount: 6 } : {}))).toEqual(changed)
+  // As documented: the caller confirms that 3 doesn’t exist.
+  expect(await scriptedById((page, ids) => void (page === 2 && ids.shift() && ids.push(6)))).toEqual(['12456', 3])
+})

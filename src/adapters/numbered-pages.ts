@@ -1,13 +1,13 @@
 import type { Clock } from '../core/clock'
 import { AdapterError } from './failure'
 
-interface Row extends Record<string, unknown> {
+interface Row {
   id: unknown
 }
 
 /** A page of a list, with its pagination info. */
-export interface NumberedPage {
-  rows: Row[]
+export interface NumberedPage<R extends Row = Row & Record<string, unknown>> {
+  rows: R[]
   page: number
   perPage: number
   totalCount: number
@@ -23,11 +23,17 @@ export const listTimeoutMs = 5 * 60_000
  * Reads a complete list from an API without cursors, where rows move between pages if others are created or deleted meanwhile. So all
  * pages must report the same total, no row may occur twice, and all pages but the last are read again at the end: if a row had been
  * deleted from one of them, the following rows would have moved.
+ * @param isById rows are sorted by id, so that new ones come last. Then no page is read twice, and a row can be missing, but only if an
+ *   earlier one was deleted and another was created meanwhile. The caller has to confirm that what is missing doesn’t exist
  * @throws AdapterError `incomplete` if the rows may not be a consistent snapshot
  */
-export async function readNumberedPages(clock: Clock, readPage: (page: number) => Promise<NumberedPage>): Promise<Row[]> {
+export async function readNumberedPages<R extends Row>(
+  clock: Clock,
+  readPage: (page: number) => Promise<NumberedPage<R>>,
+  { isById = false }: { isById?: boolean } = {},
+): Promise<R[]> {
   const end = clock.now() + listTimeoutMs
-  const pageAt = async (page: number): Promise<NumberedPage> => {
+  const pageAt = async (page: number): Promise<NumberedPage<R>> => {
     if (clock.now() > end) throw new AdapterError('timeout', 'Reading all pages of the list took too long.')
     return await readPage(page)
   }
@@ -43,6 +49,10 @@ export async function readNumberedPages(clock: Clock, readPage: (page: number) =
   }
   const rows = pages.flatMap(page => page.rows)
   if (new Set(rows.map(row => row.id)).size < rows.length) throw changedMeanwhile()
+  if (isById) {
+    if (rows.some(({ id }, place) => place > 0 && Number(id) < Number(rows[place - 1]!.id))) throw changedMeanwhile()
+    return rows
+  }
   for (const { rows: before, page } of pages.slice(0, -1)) {
     const again = (await pageAt(page)).rows
     if (again.length !== before.length || again.some(({ id }, place) => id !== before[place]!.id)) throw changedMeanwhile()
@@ -56,8 +66,8 @@ const changedMeanwhile = () => incompleteList('it changed while being read')
 
 /** Validates a page, which must have the expected number of rows after `collected` others. @throws AdapterError `incomplete` */
 function rowsExpected(
-  { rows, page, perPage, totalCount, totalPages }: NumberedPage,
-  first: NumberedPage,
+  { rows, page, perPage, totalCount, totalPages }: NumberedPage<Row>,
+  first: NumberedPage<Row>,
   collected: number,
 ): number {
   if (totalCount !== first.totalCount || perPage !== first.perPage) throw changedMeanwhile()

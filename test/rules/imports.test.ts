@@ -47,9 +47,15 @@ const layers: [from: string, mayImport: string[], reason: string][] = [
     'the adapter kit knows no kind of adapter',
   ],
   [
+    'src/vendors/',
+    ['src/vendors/', 'src/adapters/', 'src/dns/octets', 'src/core/'],
+    'an API of a vendor that adapters of several features use; it knows none of them',
+  ],
+  [
     'src/features/',
     [
       'src/features/',
+      'src/vendors/',
       'src/adapters/',
       'src/checks/',
       'src/wire/',
@@ -151,7 +157,7 @@ const forbiddenImports: [files: RegExp, refused: RegExp, reason: string, typesTo
     'the name server runs in its own thread and only gets plain values',
   ],
   [
-    /^src\/(features\/[^/]+\/(providers|registrars|clouds|channels)\/|adapters\/[^/]+$)/,
+    /^src\/(features\/[^/]+\/(providers|registrars|clouds|channels)\/|adapters\/[^/]+$|vendors\/)/,
     /^src\/(core\/(db\/|change(-result)?$|ctx$|hub$)|adapters\/accounts\/)|[/-]tables$/,
     'adapters take and return plain values',
   ],

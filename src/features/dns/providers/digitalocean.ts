@@ -5,7 +5,7 @@ import { grouped } from '../../../core/shapes'
 import { flatMapInTurns } from '../../../core/time-slices'
 import { isObject } from '../../../dns/octets'
 import { fqdnOf, rrsetKey } from '../zones/names'
-import { apiToken, apiUrl, baseUrl, validateBaseUrl } from './api-settings'
+import { apiToken, apiUrl, baseUrl, validateBaseUrl } from '../../../adapters/api-settings'
 import { DigitalOceanClient } from './digitalocean-client'
 import {
   bodyOf,

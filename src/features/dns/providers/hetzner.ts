@@ -4,9 +4,10 @@ import { pluralize } from '../../../core/pluralize'
 import { grouped } from '../../../core/shapes'
 import { flatMapInTurns } from '../../../core/time-slices'
 import { isObject } from '../../../dns/octets'
+import { HetznerError, hetznerApi, hetznerPace } from '../../../vendors/hetzner'
 import { rrsetKey } from '../zones/names'
-import { apiToken, apiUrl, baseUrl, validateBaseUrl } from './api-settings'
-import { HetznerClient, HetznerError } from './hetzner-client'
+import { apiToken, apiUrl, baseUrl, validateBaseUrl } from '../../../adapters/api-settings'
+import { HetznerClient } from './hetzner-client'
 import {
   foreignOfRows,
   hetznerTtl,
@@ -33,12 +34,10 @@ import { rechunked, sameRrset, sameValues } from './same-rrset'
 import { applyInOrder } from './steps-in-order'
 import { parseCreatedZone, parseZones } from './zone-listing'
 
-const publicApi = 'https://api.hetzner.cloud/v1'
-
 const form = settingsForm({
   api_token: apiToken('API token of the Hetzner project with the zones, with read and write permissions.'),
   ...grouped('Connection', {
-    base_url: baseUrl(publicApi),
+    base_url: baseUrl(hetznerApi),
   }),
 })
 type HetznerSettings = SettingsOf<typeof form>
@@ -56,8 +55,7 @@ const caps: Caps = {
   rechunksTxt: true,
   alias: 'expand',
   apexNs: 'rw',
-  // 3,600 an hour for a project (docs.hetzner.cloud/reference/cloud, Rate Limiting).
-  pace: { perSecond: 1, burst: 3600 },
+  pace: hetznerPace,
 }
 
 /** Zones in a project at Hetzner, via the Hetzner Cloud API. */
@@ -79,7 +77,7 @@ class Hetzner implements DnsProvider {
   readonly #defaultTtls = new Map<string, number>()
 
   constructor({ base_url, api_token }: HetznerSettings, around: AdapterContext) {
-    this.#client = new HetznerClient({ base_url: apiUrl({ base_url }, publicApi), api_token }, around)
+    this.#client = new HetznerClient({ base_url: apiUrl({ base_url }, hetznerApi), api_token }, around)
   }
 
   /** The API doesn't tell the name of the project, so its zones identify it. */

@@ -10,7 +10,7 @@ import { flatMapInTurns } from '../../../core/time-slices'
 import { catchFormatError } from '../../../dns/format-error'
 import { isObject } from '../../../dns/octets'
 import { rrsetKey } from '../zones/names'
-import { apiUrl, baseUrl, validateBaseUrl } from './api-settings'
+import { apiUrl, baseUrl, validateBaseUrl } from '../../../adapters/api-settings'
 import {
   ProviderError,
   resultOf,

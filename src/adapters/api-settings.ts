@@ -1,8 +1,8 @@
 import { Type } from '@sinclair/typebox'
-import { urlProblem } from '../../../adapters/json-http'
-import { destination, secret } from '../../../adapters/settings-form'
-import { invalid } from '../../../core/problem'
-import { Line } from '../../../core/shapes'
+import { urlProblem } from './json-http'
+import { destination, secret } from './settings-form'
+import { invalid } from '../core/problem'
+import { Line } from '../core/shapes'
 
 /** Setting for the token of an HTTP API. */
 export const apiToken = (description: string) =>
