@@ -49,7 +49,7 @@ const layers: [from: string, mayImport: string[], reason: string][] = [
   [
     'src/vendors/',
     ['src/vendors/', 'src/adapters/', 'src/dns/octets', 'src/core/'],
-    'an API of a vendor that adapters of several features use; it knows none of them',
+    'APIs of vendors know nothing of the features whose adapters use them',
   ],
   [
     'src/features/',
