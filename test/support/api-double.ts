@@ -17,12 +17,17 @@ interface ErrorFault {
   message?: string
 }
 
+/** A response, such as one of a proxy, and nothing is processed. */
+interface RawFault {
+  raw: { status: number; body: string; headers?: Record<string, string> }
+}
+
 /**
  * Simulated failures of a request. `lost`: processed, then the connection closes without a response. `silent`: processed, but no
  * response ever comes. `dropped`: the connection closes before it is processed. `cut`: the response is truncated. `html`: processed,
  * but a proxy returns a page with status 502. `throttled`: the rate limit is exceeded.
  */
-export type ApiFault = 'lost' | 'silent' | 'dropped' | 'cut' | 'html' | 'throttled' | ErrorFault
+export type ApiFault = 'lost' | 'silent' | 'dropped' | 'cut' | 'html' | 'throttled' | ErrorFault | RawFault
 
 export interface ApiResponse {
   status: number
@@ -80,6 +85,11 @@ export abstract class ApiDouble {
     this.requests.push(received)
     const fault = this.fault(received) ?? null
     if (fault === 'dropped') return void request.socket.destroy()
+    if (typeof fault === 'object' && fault && 'raw' in fault) {
+      const { status, body, headers } = fault.raw
+      response.writeHead(status, { 'content-type': 'application/json', ...headers })
+      return void response.end(body)
+    }
     const reported = fault === 'throttled' || (typeof fault === 'object' && fault) ? fault : null
     const { status, body, headers } = this.answer(received, --this.allowance < 0 ? 'throttled' : reported)
     if (fault === 'silent') return

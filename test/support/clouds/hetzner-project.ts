@@ -130,8 +130,14 @@ export class HetznerProject {
    * Starts an action.
    * @param effect what it changes when it ends, unless it fails
    * @param after an action that it waits for, and with which it fails
+   * @param failed called instead of `effect` if it fails
    */
-  act(command: string, resources: HetznerAction['resources'], effect: () => void, after?: HetznerAction): HetznerAction {
+  act(
+    command: string,
+    resources: HetznerAction['resources'],
+    effect: () => void,
+    { after, failed = () => {} }: { after?: HetznerAction; failed?: () => void } = {},
+  ): HetznerAction {
     const startedAt = this.clock.now()
     const action: HetznerAction = {
       ...{ id: this.newId(), command, startedAt, resources },
@@ -143,7 +149,8 @@ export class HetznerProject {
     this.#at(action.endsAt, () => {
       this.#running.delete(action)
       action.error ??= after?.error ?? null
-      if (!action.error) effect()
+      if (action.error) failed()
+      else effect()
     })
     return action
   }

@@ -44,8 +44,10 @@ export function serverRoutes(project: HetznerProject): Routes {
     (call: Call) => {
       const server = serverOf(call)
       refuseLocked(project, server)
+      const { status } = server
       const end = begin(server, call.body ?? {}) ?? (() => {})
-      return created({ action: shown(project.act(command, [resourceOf(server)], end)), ...more(call.body ?? {}) })
+      const action = project.act(command, [resourceOf(server)], end, { failed: () => (server.status = status) })
+      return created({ action: shown(action), ...more(call.body ?? {}) })
     }
   const list = ({ query }: Call) => {
     const isSelected = labelSelector(query.get('label_selector'))
@@ -210,16 +212,13 @@ export function createServer(project: HetznerProject, draft: ServerDraft) {
     ...{ volumes: [], firewalls: [], sshKeys: keys.map(one => one.name), userData: user_data ?? null, boots: 0 },
   }
   project.servers.set(id, server)
-  const isFailing = project.actionErrors.create_server !== undefined
-  const action = project.act('create_server', [resourceOf(server)], () => {
-    server.status = start_after_create ? 'starting' : 'off'
-  })
+  const begun = () => void (server.status = start_after_create ? 'starting' : 'off')
   // Nothing is left of a server that could not be created.
-  if (isFailing) project.later(action.endsAt - project.clock.now(), () => project.remove(server))
+  const action = project.act('create_server', [resourceOf(server)], begun, { failed: () => project.remove(server) })
   const next = [
-    ...(start_after_create ? [project.act('start_server', [resourceOf(server)], () => start(server), action)] : []),
+    ...(start_after_create ? [project.act('start_server', [resourceOf(server)], () => start(server), { after: action })] : []),
     ...networks.map(network =>
-      project.act('attach_to_network', [resourceOf(server), { id: network, type: 'network' }], () => {}, action),
+      project.act('attach_to_network', [resourceOf(server), { id: network, type: 'network' }], () => {}, { after: action }),
     ),
   ]
   return { server, action, next, hasPassword: keys.length === 0 }

@@ -1,0 +1,82 @@
+import { hetzner } from '../../../src/features/servers/clouds/hetzner/hetzner'
+import type { AdapterContext, Cloud } from '../../../src/features/servers/clouds/cloud'
+import type { ApiFault, ApiRequest } from '../api-double'
+import { pluginContext } from '../plugin-context'
+import type { CloudUnderTest } from './cloud-contract'
+import { createSshKey } from './hetzner-catalog-routes'
+import type { HetznerCloudDouble } from './hetzner-cloud'
+
+export const publicKey = 'ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIPbkb5oEVVE1dL0j2FbZVJbGOC9JjzLMDvCbHO0wR2mX test'
+
+/** Opens the account of a double. */
+export const opened = (double: HetznerCloudDouble, more: object = {}, around: Partial<AdapterContext> = {}): Cloud =>
+  hetzner.open({ api_token: double.token, base_url: double.url, ...more }, { ...pluginContext(), clock: double.clock, ...around })
+
+/** The double of Hetzner Cloud, for the contract suite. */
+export function hetznerUnderTest(double: HetznerCloudDouble): CloudUnderTest {
+  const { project } = double
+  const key = { name: 'test', publicKey }
+  createSshKey(project, { name: key.name, public_key: publicKey })
+  const serverOf = (ref: string) => project.servers.get(Number(ref))!
+  const changing = (fault: ApiFault) => (request: ApiRequest) => (request.method === 'GET' ? null : fault)
+  return {
+    kind: hetzner,
+    cloud: opened(double),
+    reopen: () => opened(double),
+    unauthorized: opened(double, { api_token: 'w'.repeat(64) }),
+    unreachable: opened(double, { base_url: 'http://127.0.0.1:1/v1' }),
+    secrets: [double.token],
+    offer: {
+      ...{ location: 'fsn1', size: { slug: 'cx22' }, image: 'debian-12', sshKeys: [key] },
+      ...{ otherSize: { slug: 'cx32' }, otherImage: 'ubuntu-24.04' },
+    },
+    lacks: [],
+    names: { refused: ['', 'under_score', '-web', 'web-', 'a b', 'ä', 'a..b'], accepted: ['web-1.example.com', 'Web', '1'] },
+    pause: async () => await Bun.sleep(1),
+    outside: {
+      create: async name => String(double.addServer({ name }).id),
+      async rename(ref, name) {
+        double.console.rename(serverOf(ref), name)
+        return ref
+      },
+      remove: async ref => double.console.delete(serverOf(ref)),
+    },
+    trouble: {
+      respond: raw => (double.fault = () => ({ raw })),
+      throttle: seconds => {
+        const headers = { 'retry-after': String(seconds) }
+        const body = JSON.stringify({
+          error: { code: 'rate_limit_exceeded', message: 'limit of 3600 requests per hour reached' },
+        })
+        double.fault = () => ({ raw: { status: 429, body, headers } })
+      },
+      forbid: () => (double.fault = changing({ status: 403, code: 'forbidden', message: 'insufficient permissions' })),
+      lock: () => (double.fault = changing({ status: 423, code: 'locked', message: 'server is locked' })),
+      lose: () => (double.fault = changing('lost')),
+      drop: () => (double.fault = changing('dropped')),
+      shorten: () => (double.answered = one => (one.servers ? { ...one, servers: one.servers.slice(1) } : one)),
+      miscount: () =>
+        (double.answered = one =>
+          one.servers
+            ? { ...one, meta: { pagination: { ...one.meta.pagination, total_entries: one.servers.length + 1 } } }
+            : one),
+      forget: () => project.actions.clear(),
+      fail: () => (project.actionErrors = { start_server: { code: 'action_failed', message: 'no answer from the host' } }),
+      oddStatus(ref) {
+        const shown = (one: any) => (String(one.id) === ref ? { ...one, status: 'hibernating' } : one)
+        double.answered = one => ({
+          ...one,
+          ...(one.server && { server: shown(one.server) }),
+          ...(one.servers && { servers: one.servers.map(shown) }),
+        })
+        return 'hibernating'
+      },
+      calm() {
+        double.fault = () => null
+        double.answered = one => one
+        project.actionErrors = {}
+      },
+    },
+    stop: () => double.stop(),
+  }
+}
