@@ -25,7 +25,7 @@ export function responseOf(
   return {
     status,
     body,
-    location: id && hasLocation(spec) ? `${filled(spec.collection ?? spec.path, params)}/${id}` : null,
+    location: id && hasLocation({ ...spec, status }) ? `${filled(spec.collection ?? spec.path, params)}/${id}` : null,
     etag: etagOf(spec, result, body),
   }
 }
@@ -36,7 +36,7 @@ const filled = (path: string, params: Readonly<Record<string, string>>): string 
   path.replaceAll(/:([a-z_]+)/g, (_, name: string) => encodeURIComponent(params[name] ?? ''))
 
 /** Whether the response has a Location: of the created resource, or of the action that was started. */
-export const hasLocation = (spec: Route): boolean =>
+export const hasLocation = (spec: Pick<Route, 'noLocation' | 'collection'> & { status?: number }): boolean =>
   (spec.status === 201 && !spec.noLocation) || (spec.status === 202 && spec.collection !== undefined)
 
 /** The response as stored for replays: secrets are left out, or null if the shape requires the field. */

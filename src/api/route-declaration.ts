@@ -45,8 +45,8 @@ export interface Route<Q extends TObject = TObject, B extends TSchema = TSchema>
    */
   textBody?: { types: Readonly<Record<string, string | TSchema>>; maxBytes: number; description: string }
   status?: 200 | 201 | 202 | 204
-  /** A second status that some results use. */
-  otherStatus?: { status: 202 | 207; applies(result: unknown): boolean }
+  /** A second status that some results use, with their shape if it is another one. */
+  otherStatus?: { status: 200 | 202 | 207; response?: TSchema; applies(result: unknown): boolean }
   response?: TSchema
   /** On a GET: relations that can be included with `expand`. The shape has the same names in `expanded`. */
   expands?: Relations

@@ -97,11 +97,6 @@ export async function serve(
     // Another site must not be able to sign a browser in to an account of its choice.
     if (spec.guard === 'anyone' && spec.method !== 'GET' && request.headers.has('origin')) requireOwnOrigin(hub, request)
     if (spec.method === 'POST' && spec.guard !== 'ingest') checkIdempotencyKey(request)
-    if (spec.needsIdempotencyKey && context.idempotency_key === null)
-      throw new Problem(
-        'idempotency_key_required',
-        'This request can spend money. Send an Idempotency-Key header, so that it is safe to repeat.',
-      )
 
     const url = partsOf(request.url)
     const query: Record<string, unknown> = parseQuery(
@@ -126,6 +121,11 @@ export async function serve(
       const problems = unstorableErrors.length > 0 ? unstorableErrors : fieldProblems(spec.envelope ?? spec.body, body)
       if (problems.length > 0) throw invalid(problems)
     }
+    if (spec.needsIdempotencyKey && context.idempotency_key === null)
+      throw new Problem(
+        'idempotency_key_required',
+        'This request can spend money. Send an Idempotency-Key header, so that it is safe to repeat.',
+      )
     if (deprecatedIn(spec).length > 0) reportDeprecatedUse(hub, spec, caller, query, body, headers)
     const more = spec.cost ? spec.cost(body as never) - 1 : 0
     if (more > 0) {

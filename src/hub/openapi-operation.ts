@@ -276,8 +276,7 @@ function success(spec: Route, schemas: Schemas): Record<string, JsonSchema> {
     const schema = takesFields(spec) ? { anyOf: [whole, schemas.of(partialShape(spec.response))] } : whole
     responses[status]!.content = { 'application/json': { schema, example: schemas.exampleOf(whole) } }
   }
-  if (spec.otherStatus)
-    responses[spec.otherStatus.status] = { ...responses[status], description: outcomes[spec.otherStatus.status] }
+  if (spec.otherStatus) responses[spec.otherStatus.status] = otherSuccess(spec, spec.otherStatus, responses[status]!, schemas)
   if (spec.streams)
     responses[status]!.content = Object.fromEntries(
       Object.entries(spec.streams).map(([type, example]) =>
@@ -292,6 +291,21 @@ function success(spec: Route, schemas: Schemas): Record<string, JsonSchema> {
       ...headersOf(['X-Request-Id', 'RateLimit-Policy', 'RateLimit', 'ETag']),
     }
   return responses
+}
+
+function otherSuccess(
+  spec: Route,
+  { status, response }: NonNullable<Route['otherStatus']>,
+  first: JsonSchema,
+  schemas: Schemas,
+): JsonSchema {
+  const described = { ...first, description: outcomes[status] }
+  if (!response) return described
+  const schema = schemas.of(response)
+  const { Location: _, ETag: __, ...headers } = first.headers as Record<string, JsonSchema>
+  const location = hasLocation({ ...spec, status }) && { Location: { $ref: '#/components/headers/Location' } }
+  const content = { 'application/json': { schema, example: schemas.exampleOf(schema) } }
+  return { ...described, headers: { ...headers, ...location }, content }
 }
 
 const outcomes: Record<number, string> = {

@@ -1,4 +1,3 @@
-import { Type } from '@sinclair/typebox'
 import { crud } from '../../api/crud'
 import { area, route } from '../../api/route'
 import { listQuery } from '../../core/list'
@@ -57,7 +56,8 @@ export const serverRoutes = area('servers', 'Servers and cloud', [
     query: ServerCreation,
     body: ServerInput,
     status: 201,
-    response: Type.Union([Server, ServerQuote]),
+    response: Server,
+    otherStatus: { status: 200, response: ServerQuote, applies: result => 'problems' in (result as object) },
     needsIdempotencyKey: true,
     longPoll: true,
     problems: [
@@ -82,10 +82,9 @@ export const serverRoutes = area('servers', 'Servers and cloud', [
       'Deletes a server. If it exists at a cloud, `at_provider` is required: `destroy` starts an action that deletes it there (202), and `keep` only removes it from the workspace (204).',
     query: ServerDeletion,
     status: 204,
-    otherStatus: { status: 202, applies: result => result !== undefined },
-    response: Action,
+    otherStatus: { status: 202, response: Action, applies: result => result !== undefined },
     collection: '/v1/actions',
-    problems: ['conflict', 'protected', 'resource_locked', 'unsupported_action'],
+    problems: ['conflict', 'protected', 'resource_locked', 'unsupported_action', 'validation_failed'],
     run: (ctx, { params, query }) => deleteServer(ctx, params.id!, query as Deletion),
   }),
   route({

@@ -239,6 +239,8 @@ const addressProblems = (texts: readonly string[] = []): FieldProblem[] =>
       : [{ pointer: `#/addresses/${at}`, code: 'format', detail: 'must be an IPv4 or IPv6 address, without a prefix length.' }],
   )
 
+const localClasses: ReadonlySet<string> = new Set(['private', 'loopback', 'link_local'])
+
 /** Public addresses first. */
 const manualAddresses = (texts: readonly string[]): ServerAddress[] =>
   texts
@@ -247,7 +249,7 @@ const manualAddresses = (texts: readonly string[]): ServerAddress[] =>
       return {
         address: formatAddress(address),
         family: address.kind() === 'ipv4' ? (4 as const) : (6 as const),
-        scope: classOf(address) === 'public' ? ('public' as const) : ('private' as const),
+        scope: localClasses.has(classOf(address)) ? ('private' as const) : ('public' as const),
         ptr: null,
       }
     })
@@ -387,10 +389,20 @@ export async function deleteServer(ctx: Ctx, id: string, { at_provider: at }: Se
         fields: { holder: row.actionId },
       })
     const before = await viewOf(tx, row)
+    if (isThere) await ignoreRef(tx, row)
     await tx.delete(servers).where(eq(servers.id, id))
     return { result: undefined, target: targetOf(serverRows, row), before }
   })
   return undefined
+}
+
+/** Remembers that a server was removed here, so that the next reading doesn’t add it again. */
+async function ignoreRef(tx: Tx, { accountId, providerRef }: ServerRow): Promise<void> {
+  const account = await lockAccount(tx, accountId!)
+  await tx
+    .update(cloudAccounts)
+    .set({ ignoredRefs: [...account.ignoredRefs, providerRef!], unclaimed: account.unclaimed + 1 })
+    .where(eq(cloudAccounts.id, account.id))
 }
 
 /** @throws Problem 422 for monitors that the caller can’t see */

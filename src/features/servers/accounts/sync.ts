@@ -22,13 +22,12 @@ import { seenColumns } from '../actions/kinds'
 import { priceColumns } from '../actions/start'
 import { cloudKindOf } from '../clouds'
 import type { Catalog, Cloud, CloudFailure, CloudServer, Reading } from '../clouds/cloud'
-import { saveLabels } from '../label-filter'
 import { matchesSelector, parseSelector } from '../labels'
 import { proofsOf } from '../proofs'
 import { newColumns } from '../servers'
 import { writeState } from '../state'
-import { serverLabels, servers } from '../tables'
-import { labelsOf, maxSyncFailures, serverRows, type ServerRow } from '../view'
+import { servers } from '../tables'
+import { maxSyncFailures, serverRows, type ServerRow } from '../view'
 import { catalogOf } from './catalog'
 import { openCloud } from './open'
 import { syncJobFor, syncKind } from './sync-jobs'
@@ -382,7 +381,6 @@ export async function insertFound(
     const written = await writeState(tx, hub, row, columns, { isCloudFresh: true, monitors: [] }, by)
     done.events.push(...written.events)
     done.audits.push(auditOf(written.row, null, followedView(written.row), 'It was found in the cloud account.'))
-    await saveLabels(tx, serverLabels, workspaceId, [{ id: row.id, before: {}, after: labelsOf(written.row) }])
   }
   return {
     result: Math.min(absent.length, room) + batch.length - absent.length,

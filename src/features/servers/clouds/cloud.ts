@@ -63,7 +63,7 @@ export interface ServerAddress {
 }
 
 /** Which changes the cloud refuses until the protection is removed. */
-export interface Protection {
+interface Protection {
   delete: boolean
   rebuild: boolean
 }

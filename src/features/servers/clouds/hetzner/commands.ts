@@ -109,7 +109,7 @@ export class HetznerCommands {
         if (protection.delete !== protection.rebuild)
           throw new CloudError(
             'invalid',
-            'At Hetzner, a server is protected from both deletion and rebuild, or from neither.',
+            'Hetzner only supports protecting a server from both deletion and rebuild. Set both to the same value.',
             null,
             false,
           )

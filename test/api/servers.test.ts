@@ -1,0 +1,441 @@
+import { describe, expect, test } from 'bun:test'
+import { cloudScene } from '../support/clouds/cloud-scene'
+import { world } from '../support/world'
+
+const pointers = (answer: { status: number; body: any }) => [answer.status, answer.body.errors?.map((one: any) => one.pointer)]
+
+describe('servers that exist at a cloud', () => {
+  test('are added with a cloud account, and follow what changes there', async () => {
+    const here = await world()
+    const { double, account, named, get, refresh } = await cloudScene(here)
+    const web = double.addServer({ name: 'web-1', labels: { role: 'web' } })
+    await here.advance(60_000)
+    const server = await named('web-1')
+    expect(server).toMatchObject({
+      origin: 'found',
+      kind: 'vm',
+      account_id: account.id,
+      status: 'running',
+      health: 'up',
+      power: 'on',
+      location: 'fsn1',
+      size: { slug: 'cx22' },
+      image: 'debian-12',
+      labels: { role: 'web' },
+      observed: { status: { source: 'cloud', stale: false }, health: { source: 'cloud' } },
+    })
+    expect(server.price.known).toBe(true)
+    expect((await refresh()).counts).toEqual({ servers: 1, unclaimed: 0 })
+    // The first event of a server that was found would say nothing new.
+    expect(await here.emitted()).toEqual([])
+
+    double.console.powerOff(web)
+    await here.advance(60_000)
+    expect(await get(server.id)).toMatchObject({ status: 'off', health: 'down', power: 'off' })
+    expect(await here.emitted()).toEqual(['server.status_changed'])
+    const [event] = (await here.acme.call('GET', '/v1/events')).body.data
+    expect(event.data).toMatchObject({
+      server: { id: server.id, name: 'web-1', labels: { role: 'web' } },
+      status: 'down',
+      previous_status: 'unknown',
+      power: 'off',
+      source: 'cloud',
+      reason: 'The server is switched off.',
+    })
+    await here.audited()
+
+    double.console.rename(web, 'web-01')
+    await here.advance(120_000)
+    expect((await get(server.id)).name).toBe('web-01')
+    expect(await here.audited()).toEqual(['cloud.server.follow'])
+    const moves = (await here.acme.call('GET', `/v1/servers/${server.id}/transitions?field=status`)).body.data
+    expect(moves.map((one: any) => [one.from, one.to])).toEqual([
+      ['running', 'off'],
+      ['unknown', 'running'],
+    ])
+  })
+
+  test('are missing once they are deleted there, and the workspace is notified once', async () => {
+    const here = await world()
+    const { double, named, get } = await cloudScene(here)
+    const web = double.addServer({ name: 'web-1' })
+    double.addServer({ name: 'web-2' })
+    await here.advance(60_000)
+    const server = await named('web-1')
+    double.console.delete(web)
+    await here.advance(180_000)
+    expect(await get(server.id)).toMatchObject({ status: 'missing', health: 'unknown', price: { monthly: null } })
+    expect((await named('web-2')).status).toBe('running')
+    const notices = (await here.acme.call('GET', '/v1/notices')).body.data
+    expect(notices.filter((one: any) => one.kind === 'server.missing').map((one: any) => one.count)).toEqual([1])
+    expect((await here.acme.call('DELETE', `/v1/servers/${server.id}`)).status).toBe(204)
+  })
+
+  test('stay as they are while the cloud returns only half a list, or nothing', async () => {
+    const here = await world()
+    const { double, named, get, refresh } = await cloudScene(here)
+    for (let n = 0; n < 60; n++) double.addServer({ name: `web-${n}` })
+    await here.advance(60_000)
+    const server = await named('web-59')
+    double.answered = (body, request) => (request.path === '/servers' ? { ...body, servers: body.servers.slice(0, 10) } : body)
+    await here.advance(60_000)
+    expect((await refresh()).sync).toMatchObject({ failures_in_a_row: 1, last_error: { code: 'incomplete' } })
+    expect((await get(server.id)).status).toBe('running')
+    expect((await here.acme.call('GET', '/v1/servers?status=missing')).body.data).toEqual([])
+    // After three failed readings, nothing is known.
+    await here.advance(60_000)
+    await here.advance(60_000)
+    expect(await get(server.id)).toMatchObject({ status: 'unknown', health: 'unknown', observed: { status: { stale: true } } })
+    double.answered = body => body
+    await here.advance(120_000)
+    expect(await get(server.id)).toMatchObject({ status: 'running', health: 'up', observed: { status: { stale: false } } })
+    expect(await here.emitted()).toEqual([])
+  })
+
+  test('are added by their labels, or one by one, up to the limit of the plan', async () => {
+    const here = await world()
+    const { double, account, refresh } = await cloudScene(here, { import: { mode: 'selector', label_selector: 'role=web' } })
+    double.addServer({ name: 'web-1', labels: { role: 'web' } })
+    const other = double.addServer({ name: 'db-1', labels: { role: 'db' } })
+    await here.advance(60_000)
+    expect((await here.acme.call('GET', '/v1/servers')).body.data.map((one: any) => one.name)).toEqual(['web-1'])
+    expect((await refresh()).counts).toEqual({ servers: 1, unclaimed: 1 })
+    const unclaimed = (await here.acme.call('GET', `/v1/cloud-accounts/${account.id}/unclaimed`)).body.data
+    expect(unclaimed).toMatchObject([{ ref: String(other.id), name: 'db-1', labels: { role: 'db' } }])
+    expect(
+      pointers(await here.acme.call('POST', `/v1/cloud-accounts/${account.id}/claim`, { refs: ['999', String(other.id)] })),
+    ).toEqual([422, ['#/refs/0']])
+    const claimed = await here.acme.call('POST', `/v1/cloud-accounts/${account.id}/claim`, { refs: [String(other.id)] })
+    expect(claimed.body.server_ids).toHaveLength(1)
+    expect((await refresh()).counts).toEqual({ servers: 2, unclaimed: 0 })
+
+    await here.limit(here.acme.workspaceId, { servers: 3 })
+    double.addServer({ name: 'web-2', labels: { role: 'web' } })
+    double.addServer({ name: 'web-3', labels: { role: 'web' } })
+    await here.advance(180_000)
+    expect((await refresh()).counts).toEqual({ servers: 3, unclaimed: 1 })
+    const notices = (await here.acme.call('GET', '/v1/notices')).body.data
+    expect(notices.filter((one: any) => one.kind === 'cloud_account.servers_left_out').map((one: any) => one.count)).toEqual([1])
+  })
+
+  test('are found by status, location, labels, and text', async () => {
+    const here = await world()
+    const { double } = await cloudScene(here)
+    double.addServer({ name: 'web-1', labels: { role: 'web' } })
+    double.console.powerOff(double.addServer({ name: 'db-1', labels: { role: 'db', env: 'test' } }))
+    await here.advance(60_000)
+    const listed = async (query: string) =>
+      (await here.acme.call('GET', `/v1/servers?sort=name&${query}`)).body.data.map((one: any) => one.name)
+    expect(await listed('status=running')).toEqual(['web-1'])
+    expect(await listed('health=down')).toEqual(['db-1'])
+    expect(await listed('location=fsn1')).toEqual(['db-1', 'web-1'])
+    expect(await listed('label_selector=role%3Ddb,!canary')).toEqual(['db-1'])
+    expect(await listed('label_selector=role!%3Ddb')).toEqual(['web-1'])
+    expect(await listed('q=web')).toEqual(['web-1'])
+    expect((await here.acme.call('GET', '/v1/servers?label_selector=a=b=c')).status).toBe(400)
+  })
+})
+
+describe('a new server', () => {
+  test('is created at the cloud with its mark, once, and costs what was accepted', async () => {
+    const here = await world()
+    const { double, create, finish, get, refresh } = await cloudScene(here)
+    const created = await create('web-1', { labels: { role: 'web' }, user_data: '#cloud-config\n' })
+    expect(created.status).toBe(201)
+    expect(created.body).toMatchObject({ status: 'provisioning', origin: 'made', user_data_set: true, provider_ref: null })
+    expect(created.body.price).toMatchObject({ currency: 'EUR', known: true })
+    const action = await finish(created.body.action_id)
+    expect(action).toMatchObject({ type: 'server.provision', status: 'success', error: null })
+    expect(action.steps.map((one: any) => [one.name, one.status])).toEqual([
+      ['check_price', 'skipped'],
+      ['create', 'success'],
+      ['wait', 'success'],
+    ])
+    const there = double.serverNamed('web-1')!
+    expect(await get(created.body.id)).toMatchObject({
+      status: 'running',
+      health: 'up',
+      provider_ref: String(there.id),
+      action_id: null,
+      order: null,
+      labels: { role: 'web' },
+    })
+    expect(there.labels).toEqual({ bailiwick: created.body.id, role: 'web' })
+    expect((await refresh()).committed.monthly).toBe(created.body.price.monthly)
+    expect(await here.emitted()).toEqual(['server.status_changed'])
+    expect(await here.audited()).toEqual(['cloud.account.create', 'cloud.server.create'])
+    expect(double.offences).toEqual([])
+  })
+
+  test('is not bought without an idempotency key, and only once with the same', async () => {
+    const here = await world()
+    const { double, order, finish } = await cloudScene(here)
+    const without = await here.acme.call('POST', '/v1/servers', order('web-1'))
+    expect([without.status, without.body.code]).toEqual([400, 'idempotency_key_required'])
+    const key = { 'Idempotency-Key': 'a-key' }
+    const first = await here.acme.call('POST', '/v1/servers', order('web-1'), key)
+    const again = await here.acme.call('POST', '/v1/servers', order('web-1'), key)
+    expect(again.body).toEqual(first.body)
+    await finish(first.body.action_id)
+    expect(double.project.servers.size).toBe(1)
+  })
+
+  test('waits as a draft until it is provisioned', async () => {
+    const here = await world()
+    const { double, create, act, finish, get, account } = await cloudScene(here)
+    const draft = (await create('web-1', { provision: false, size: null, image: null, ssh_keys: [] })).body
+    expect(draft).toMatchObject({ status: 'draft', health: 'unknown', price: { monthly: null }, order: { size: null } })
+    expect(draft.actions).toEqual([{ action: 'provision', via: ['cloud'] }])
+    expect(pointers(await act(draft.id, 'provision'))).toEqual([422, ['#/size', '#/image', '#/ssh_keys']])
+    const patch = {
+      size: 'cx22',
+      image: 'debian-12',
+      ssh_keys: ['ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIGk9RVZ7dXkFyhV9cJ2V5QvGkq0a9Yk8y5cXlqNw2m3T a'],
+    }
+    expect((await here.acme.call('PATCH', `/v1/servers/${draft.id}`, patch)).body.order.size).toBe('cx22')
+    expect(pointers(await act(draft.id, 'provision'))).toEqual([422, ['#/max_monthly_price']])
+    const tooLow = await act(draft.id, 'provision', { max_monthly_price: '1.00', currency: 'EUR' })
+    expect([tooLow.status, tooLow.body.code, tooLow.body.maximum]).toEqual([409, 'price_above_maximum', '1.00'])
+    expect(double.project.servers.size).toBe(0)
+    const started = await act(draft.id, 'provision', { max_monthly_price: '20.00', currency: 'EUR' })
+    expect(started.status).toBe(202)
+    const second = await act(draft.id, 'provision', { max_monthly_price: '20.00', currency: 'EUR' })
+    expect([second.status, second.body.code, second.body.holder]).toEqual([409, 'resource_locked', started.body.id])
+    expect((await here.acme.call('DELETE', `/v1/cloud-accounts/${account.id}`)).status).toBe(409)
+    expect((await finish(started.body.id)).status).toBe('success')
+    expect((await get(draft.id)).status).toBe('running')
+    const edited = await here.acme.call('PATCH', `/v1/servers/${draft.id}`, { size: 'cx32' })
+    expect([edited.status, edited.body.code]).toEqual([409, 'conflict'])
+  })
+
+  test('names what is wrong with the order', async () => {
+    const here = await world()
+    const { create, order } = await cloudScene(here)
+    const wrong = await create('Not valid!', { location: 'moon1', size: 'cx1', image: 'debian-0', ssh_keys: [] })
+    expect(pointers(wrong)).toEqual([422, ['#/name', '#/location', '#/size', '#/image', '#/ssh_keys']])
+    expect(wrong.body.errors[1].detail).toContain('fsn1')
+    expect(pointers(await create('a', { size: { cores: 1, memory_bytes: 2 ** 30, disk_bytes: 2 ** 30 } }))).toEqual([
+      422,
+      ['#/size'],
+    ])
+    expect(pointers(await create('a', { account_id: 'cloud_01k3z9a1b2c3d4e5f6g7h8j9km' }))).toEqual([422, ['#/account_id']])
+    const dry = await create('Not valid!', {}, '?dry_run=true')
+    expect(dry.status).toBe(200)
+    expect(dry.body.problems.map((one: any) => one.pointer)).toEqual(['#/name'])
+    expect(dry.body).toMatchObject({ committed: '0.00', cap: null, steps: ['check_price', 'create', 'wait'] })
+    const theirs = await here.rival.call('POST', '/v1/servers', order('a'), { 'Idempotency-Key': 'theirs' })
+    expect(pointers(theirs)).toEqual([422, ['#/account_id']])
+    expect((await here.acme.call('GET', '/v1/servers')).body.data).toEqual([])
+  })
+
+  test('is refused above the spending cap, which cloud permissions alone can’t raise', async () => {
+    const here = await world()
+    const { create, account, finish, double } = await cloudScene(here, {
+      spend: { monthly_cap: '10.00', confirm_above: '6.00', currency: 'EUR' },
+    })
+    const answers = await Promise.all(Array.from({ length: 8 }, (_, n) => create(`web-${n}`, { max_monthly_price: undefined })))
+    const made = answers.filter(one => one.status === 201)
+    const refused = answers.filter(one => one.status === 403)
+    expect(made.length + refused.length).toBe(8)
+    expect(refused[0]!.body).toMatchObject({ code: 'spend_cap_reached', cap: '10.00', currency: 'EUR' })
+    for (const one of made) await finish(one.body.action_id)
+    const committed = (await here.acme.call('GET', `/v1/cloud-accounts/${account.id}`)).body.committed
+    expect(Number(committed.monthly) * 1e6).toBe(double.bill().monthlyMicros)
+    expect(double.bill().monthlyMicros).toBeLessThanOrEqual(10e6)
+    expect(made).toHaveLength(double.project.servers.size)
+    const cloudOnly = await here.scoped('cloud.write')
+    const raised = await cloudOnly.call('PATCH', `/v1/cloud-accounts/${account.id}`, {
+      spend: { monthly_cap: null, confirm_above: '0', currency: null },
+    })
+    expect([raised.status, raised.body.required_permission]).toEqual([403, 'account.write'])
+  })
+
+  test('is not bought if its price rose meanwhile, and is a draft again', async () => {
+    const here = await world()
+    const { create, finish, get, double, refresh } = await cloudScene(here)
+    const created = (await create('web-1', { max_monthly_price: '6.00' })).body
+    double.raisePrice('cx22', 2)
+    const action = await finish(created.action_id)
+    expect(action).toMatchObject({ status: 'error', error: { code: 'price_above_maximum' } })
+    expect(double.project.servers.size).toBe(0)
+    expect(await get(created.id)).toMatchObject({ status: 'draft', price: { monthly: null } })
+    expect((await refresh()).committed.monthly).toBe('0.00')
+  })
+
+  test('is created in another location if the size is out of stock', async () => {
+    const here = await world()
+    const { create, finish, get, double } = await cloudScene(here)
+    double.stock('cx22', 'fsn1', false)
+    const created = (await create('web-1', { fallback_locations: ['nbg1'] })).body
+    expect((await finish(created.action_id)).status).toBe('success')
+    expect((await get(created.id)).location).toBe('nbg1')
+  })
+
+  test('is adopted if the response of the cloud was lost', async () => {
+    const here = await world()
+    const { create, finish, get, double } = await cloudScene(here)
+    double.fault = request => (request.method === 'POST' && request.path === '/servers' ? 'lost' : null)
+    const created = (await create('web-1')).body
+    await here.advance(3000)
+    double.fault = () => null
+    expect((await finish(created.action_id)).status).toBe('success')
+    expect(double.project.servers.size).toBe(1)
+    expect((await get(created.id)).provider_ref).toBe(String(double.serverNamed('web-1')!.id))
+  })
+
+  test('fails if another server has its name', async () => {
+    const here = await world()
+    const { create, finish, get, double } = await cloudScene(here, { import: { mode: 'none', label_selector: null } })
+    double.addServer({ name: 'web-1' })
+    const created = (await create('web-1')).body
+    expect(await finish(created.action_id)).toMatchObject({ status: 'error', error: { code: 'already_exists' } })
+    expect((await get(created.id)).status).toBe('draft')
+    expect(double.project.servers.size).toBe(1)
+  })
+
+  test('can be added without a cloud account', async () => {
+    const here = await world()
+    const call = (body: object) => here.acme.call('POST', '/v1/servers', body, { 'Idempotency-Key': JSON.stringify(body) })
+    const added = await call({ name: 'nas', kind: 'bare_metal', location: 'Basement', addresses: ['fd00::1', '192.0.2.7'] })
+    expect(added.status).toBe(201)
+    expect(added.body).toMatchObject({
+      origin: 'added',
+      status: 'unknown',
+      location: 'Basement',
+      actions: [],
+      addresses: [{ address: '192.0.2.7' }, { address: 'fd00::1', family: 6, scope: 'private' }],
+    })
+    expect(pointers(await call({ name: 'nas2', size: 'cx22', addresses: ['192.0.2.0/24'] }))).toEqual([
+      422,
+      ['#/size', '#/addresses/0'],
+    ])
+    const act = await here.acme.call('POST', `/v1/servers/${added.body.id}/actions`, { action: 'power-on' })
+    expect([act.status, act.body.code]).toEqual([422, 'unsupported_action'])
+    expect((await here.acme.call('DELETE', `/v1/servers/${added.body.id}`)).status).toBe(204)
+  })
+})
+
+describe('actions on a server', () => {
+  test('switch it off and on, which its events say at once', async () => {
+    const here = await world()
+    const { double, act, finish, get, named } = await cloudScene(here)
+    double.addServer({ name: 'web-1' })
+    await here.advance(60_000)
+    const { id } = await named('web-1')
+    const off = await act(id, 'power-off')
+    expect(off.status).toBe(202)
+    expect(await get(id)).toMatchObject({ status: 'stopping', health: 'up', action_id: off.body.id, actions: [] })
+    await finish(off.body.id)
+    expect(await get(id)).toMatchObject({ status: 'off', health: 'down', power: 'off' })
+    const [event] = (await here.acme.call('GET', '/v1/events')).body.data
+    expect(event.data).toMatchObject({ status: 'down', source: 'action' })
+    const again = await act(id, 'power_off')
+    expect(again.body).toMatchObject({ status: 'success', result: { unchanged: true } })
+    const on = await act(id, 'power_on')
+    await finish(on.body.id)
+    expect(await get(id)).toMatchObject({ status: 'running', health: 'up' })
+    expect(await here.emitted()).toEqual(['server.status_changed', 'server.status_changed'])
+    const reboot = await act(id, 'reboot')
+    await finish(reboot.body.id)
+    expect(await here.emitted()).toEqual([])
+  })
+
+  test('wait if the caller prefers, and are refused for what is impossible', async () => {
+    const here = await world()
+    const { double, act, named } = await cloudScene(here)
+    double.addServer({ name: 'web-1' })
+    await here.advance(60_000)
+    const { id } = await named('web-1')
+    const impossible = await act(id, 'power_on', {})
+    expect(impossible.body.result).toEqual({ unchanged: true })
+    const resized = await act(id, 'resize', { size: 'cx32', max_monthly_price: '20', currency: 'EUR' })
+    expect([resized.status, resized.body.code, resized.body.detail]).toEqual([
+      409,
+      'conflict',
+      'The server is running, so the action resize is not possible now.',
+    ])
+    expect(pointers(await act(id, 'reboot', { hard: true }))).toEqual([422, ['#/params/hard']])
+    expect(pointers(await act(id, 'shutdown', { timeout_seconds: 1 }))).toEqual([422, ['#/params/timeout_seconds']])
+    const unknown = await act(id, 'explode')
+    expect([unknown.status, unknown.body.code]).toEqual([422, 'unsupported_action'])
+    expect(unknown.body.supported).toContain('power_cycle')
+  })
+
+  test('rename, resize, and protect it, and delete it at the cloud', async () => {
+    const here = await world()
+    const { double, act, finish, get, named, refresh } = await cloudScene(here)
+    double.addServer({ name: 'web-1' })
+    await here.advance(60_000)
+    const { id, price } = await named('web-1')
+    await finish((await act(id, 'rename', { name: 'web-one' })).body.id)
+    expect(double.serverNamed('web-one')).toBeDefined()
+    expect((await get(id)).name).toBe('web-one')
+    await finish((await act(id, 'power_off')).body.id)
+    const before = Number(price.monthly)
+    const resize = await finish((await act(id, 'resize', { size: 'cx32', max_monthly_price: '50', currency: 'EUR' })).body.id)
+    expect(resize.status).toBe('success')
+    const resized = await get(id)
+    expect(resized.size.slug).toBe('cx32')
+    expect(Number(resized.price.monthly)).toBeGreaterThan(before)
+    await finish((await act(id, 'set_protection', { delete: true, rebuild: true })).body.id)
+    expect((await get(id)).protection).toEqual({ delete: true, rebuild: true })
+    const refused = await here.acme.call('DELETE', `/v1/servers/${id}?at_provider=destroy`)
+    expect([refused.status, refused.body.code]).toEqual([409, 'protected'])
+    await finish((await act(id, 'set_protection', { delete: false, rebuild: false })).body.id)
+    expect(pointers(await here.acme.call('DELETE', `/v1/servers/${id}`))).toEqual([422, ['#/query/at_provider']])
+    const deletion = await here.acme.call('DELETE', `/v1/servers/${id}?at_provider=destroy`)
+    expect(deletion.status).toBe(202)
+    expect((await finish(deletion.body.id)).status).toBe('success')
+    expect(double.project.servers.size).toBe(0)
+    expect(await get(id)).toMatchObject({ status: 'deleted', price: { monthly: null } })
+    expect((await here.acme.call('GET', '/v1/servers')).body.data).toEqual([])
+    expect((await refresh()).committed.monthly).toBe('0.00')
+  })
+
+  test('only remove it here if that is wanted, and it is not added again', async () => {
+    const here = await world()
+    const { double, named, refresh } = await cloudScene(here)
+    double.addServer({ name: 'web-1' })
+    await here.advance(60_000)
+    const { id } = await named('web-1')
+    expect((await here.acme.call('DELETE', `/v1/servers/${id}?at_provider=keep`)).status).toBe(204)
+    await here.advance(180_000)
+    expect((await here.acme.call('GET', '/v1/servers')).body.data).toEqual([])
+    expect((await refresh()).counts).toEqual({ servers: 0, unclaimed: 1 })
+    expect(double.project.servers.size).toBe(1)
+  })
+
+  test('retry while the cloud is busy or limits requests, and fail with its reason', async () => {
+    const here = await world()
+    const { double, act, finish, get, named } = await cloudScene(here)
+    double.addServer({ name: 'web-1' })
+    await here.advance(60_000)
+    const { id } = await named('web-1')
+    let refusals = 3
+    double.fault = request =>
+      request.method === 'POST' && refusals-- > 0 ? { status: 423, code: 'locked', message: 'item is locked' } : null
+    expect((await finish((await act(id, 'power_off')).body.id)).status).toBe('success')
+    double.fault = request =>
+      request.method === 'POST' ? { status: 422, code: 'invalid_input', message: 'that is not possible' } : null
+    const failed = await finish((await act(id, 'power_on')).body.id)
+    expect(failed).toMatchObject({ status: 'error', error: { code: 'provider_failed' } })
+    expect(failed.error.detail).toContain('that is not possible')
+    expect(await get(id)).toMatchObject({ status: 'off', action_id: null })
+  })
+})
+
+test('bound monitors tell whether a server is up', async () => {
+  const here = await world()
+  const { double, get, named } = await cloudScene(here)
+  double.addServer({ name: 'web-1' })
+  await here.advance(60_000)
+  const { id } = await named('web-1')
+  const monitor = (await here.acme.call('POST', '/v1/monitors', { name: 'Site', target: 'https://example.com/' })).body
+  const theirs = (await here.rival.call('POST', '/v1/monitors', { name: 'Site', target: 'https://example.com/' })).body
+  expect(pointers(await here.acme.call('PATCH', `/v1/servers/${id}`, { health_monitor_ids: [theirs.id] }))).toEqual([
+    422,
+    ['#/health_monitor_ids/0'],
+  ])
+  expect((await here.acme.call('PATCH', `/v1/servers/${id}`, { health_monitor_ids: [monitor.id] })).status).toBe(200)
+  expect(await get(id)).toMatchObject({ health: 'up', status: 'running' })
+})

@@ -1,0 +1,57 @@
+import type { World } from '../world'
+import { closeLater } from '../world'
+import { HetznerCloudDouble } from './hetzner-cloud'
+
+const publicKey = 'ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIGk9RVZ7dXkFyhV9cJ2V5QvGkq0a9Yk8y5cXlqNw2m3T alice@example.com'
+
+/** An account at a double of Hetzner Cloud on the clock of the world, which was checked and read. */
+export async function cloudScene(here: World, more: object = {}) {
+  const double = new HetznerCloudDouble(here.clock)
+  await double.start()
+  closeLater(async () => double.stop())
+  const input = { kind: 'hetzner', name: 'Hetzner', settings: { api_token: double.token, base_url: double.url }, ...more }
+  const account = (await ok(here.acme.call('POST', '/v1/cloud-accounts', input))).body
+  await here.settle()
+  let requests = 0
+  const keyed = () => ({ 'Idempotency-Key': `key-${++requests}-${account.id}` })
+  const order = (name: string, fields: object = {}) => ({
+    name,
+    account_id: account.id,
+    location: 'fsn1',
+    size: 'cx22',
+    image: 'debian-12',
+    ssh_keys: [publicKey],
+    max_monthly_price: '20',
+    currency: 'EUR',
+    ...fields,
+  })
+  return {
+    double,
+    account,
+    order,
+    /** Creates a server without waiting for the cloud. */
+    create: (name: string, fields: object = {}, query = '') =>
+      here.acme.call('POST', `/v1/servers${query}`, order(name, fields), keyed()),
+    act: (id: string, action: string, params: object = {}) =>
+      here.acme.call('POST', `/v1/servers/${id}/actions`, { action, params }),
+    get: async (id: string) => (await here.acme.call('GET', `/v1/servers/${id}`)).body,
+    named: async (name: string) => (await here.acme.call('GET', `/v1/servers?q=${name}`)).body.data[0],
+    action: async (id: string) => (await here.acme.call('GET', `/v1/actions/${id}`)).body,
+    refresh: async () => (await here.acme.call('GET', `/v1/cloud-accounts/${account.id}`)).body,
+    /** Lets time pass until the action has finished. */
+    async finish(id: string) {
+      for (let seconds = 0; seconds < 7200; seconds += 5) {
+        const action = (await here.acme.call('GET', `/v1/actions/${id}`)).body
+        if (action.finished_at !== null) return action
+        await here.advance(5000)
+      }
+      throw new Error(`the action ${id} does not finish`)
+    },
+  }
+}
+
+async function ok<R extends { status: number; text: string }>(response: Promise<R>): Promise<R> {
+  const received = await response
+  if (received.status >= 300) throw new Error(received.text)
+  return received
+}
