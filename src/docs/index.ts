@@ -1,5 +1,6 @@
 import { withSettingsTables } from '../adapters/settings-table'
 import { providerKinds } from '../features/dns/providers'
+import { cloudKinds } from '../features/servers/clouds'
 import { channelKinds } from '../features/notifications/channels'
 import acme from './acme.md' with { type: 'text' }
 import actions from './actions.md' with { type: 'text' }
@@ -10,6 +11,7 @@ import backupMonitoring from './backup-monitoring.md' with { type: 'text' }
 import backups from './backups.md' with { type: 'text' }
 import changelog from './changelog.md' with { type: 'text' }
 import checks from './checks.md' with { type: 'text' }
+import cloudHetzner from './cloud-hetzner.md' with { type: 'text' }
 import commands from './commands.md' with { type: 'text' }
 import comparison from './comparison.md' with { type: 'text' }
 import conditions from './conditions.md' with { type: 'text' }
@@ -113,6 +115,10 @@ export const groups: readonly Group[] = [
       page('dns-templates', dnsTemplates),
       page('dns-secondaries', dnsSecondaries),
     ],
+  },
+  {
+    title: 'Servers and cloud',
+    pages: [page('cloud-hetzner', withSettingsTables(cloudHetzner, cloudKinds))],
   },
   {
     title: 'Webhooks and events',

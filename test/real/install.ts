@@ -39,6 +39,7 @@ const dependencies: { package: string; present(): boolean }[] = [
   { package: 'prometheus-blackbox-exporter', present: () => Bun.which('prometheus-blackbox-exporter', path) !== null },
   { package: 'ddclient', present: () => Bun.which('ddclient', path) !== null },
   { package: 'inadyn', present: () => Bun.which('inadyn', path) !== null },
+  { package: 'hcloud-cli', present: () => Bun.which('hcloud') !== null },
   { package: 'openssl', present: () => Bun.which('openssl', path) !== null },
   {
     package: 'python3-venv',

@@ -56,7 +56,7 @@ export function priceOf(
 }
 
 /** Parses a decimal amount in millionths, rounded half up; null if it is none. */
-export function microsOf(amount: unknown): number | null {
+export function priceInMicros(amount: unknown): number | null {
   const [, whole, fraction = ''] = (typeof amount === 'string' && /^(\d{1,9})(?:\.(\d+))?$/.exec(amount)) || []
   if (whole === undefined) return null
   const micros = Number(whole) * 1_000_000 + Number(fraction.slice(0, 6).padEnd(6, '0'))
@@ -139,7 +139,7 @@ function extrasOf(pricing: Row, currency: string): Catalog['extras'] {
 }
 
 function priceIn(amount: unknown, currency: string): Price | null {
-  const monthlyMicros = isObject(amount) ? microsOf(amount.gross) : null
+  const monthlyMicros = isObject(amount) ? priceInMicros(amount.gross) : null
   return monthlyMicros === null ? null : { monthlyMicros, currency }
 }
 

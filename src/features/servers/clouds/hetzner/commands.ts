@@ -109,7 +109,7 @@ export class HetznerCommands {
         if (protection.delete !== protection.rebuild)
           throw new CloudError(
             'invalid',
-            'Hetzner only supports protecting a server from both deletion and rebuild. Set both to the same value.',
+            'Hetzner protects a server from both deletion and rebuild. Set both to the same value.',
             null,
             false,
           )
