@@ -43,7 +43,7 @@ interface ApiError {
 }
 
 /** Rate limit as last reported; `resetsAt` is in ms UTC. */
-export interface HetznerRate {
+interface HetznerRate {
   limit: number
   remaining: number
   resetsAt: number | null
