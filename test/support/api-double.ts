@@ -1,4 +1,5 @@
-import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from 'node:http'
+import { createServer, type IncomingHttpHeaders, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
+import { createServer as createTlsServer } from 'node:https'
 
 /** A received request. */
 export interface ApiRequest {
@@ -6,7 +7,9 @@ export interface ApiRequest {
   /** Path below the API version, such as `/zones`. */
   path: string
   query: URLSearchParams
+  /** Parsed JSON; undefined if it is something else. */
   body: any
+  text: string
   headers: IncomingHttpHeaders
 }
 
@@ -31,6 +34,8 @@ export type ApiFault = 'lost' | 'silent' | 'dropped' | 'cut' | 'html' | 'throttl
 
 export interface ApiResponse {
   status: number
+  /** Reason phrase, if it isn't the usual one. */
+  reason?: string
   /** Undefined for an empty response. */
   body?: object
   headers?: Record<string, string>
@@ -48,17 +53,23 @@ export abstract class ApiDouble {
   answered: (body: any, request: ApiRequest) => any = body => body
   /** Requests that are left before all are throttled. */
   allowance = Infinity
-  readonly #server = createServer((request, response) => void this.#serve(request, response))
+  readonly #server: Server
 
-  /** @param root path of the API version, such as `/v1` */
-  constructor(private readonly root: string) {}
+  /** @param root path of the API version, such as `/v1`. @param tls in PEM, for https */
+  constructor(
+    private readonly root: string,
+    private readonly tls?: { cert: string; key: string },
+  ) {
+    const serve = (request: IncomingMessage, response: ServerResponse) => void this.#serve(request, response)
+    this.#server = tls ? createTlsServer(tls, serve) : createServer(serve)
+  }
 
   /** Answers a request. @param fault only failures that the vendor reports */
   protected abstract answer(request: ApiRequest, fault: 'throttled' | ErrorFault | null): ApiResponse
 
   /** Value for `base_url`. */
   get url(): string {
-    return `http://127.0.0.1:${(this.#server.address() as { port: number }).port}${this.root}`
+    return `http${this.tls ? 's' : ''}://127.0.0.1:${(this.#server.address() as { port: number }).port}${this.root}`
   }
 
   async start(): Promise<this> {
@@ -75,11 +86,13 @@ export abstract class ApiDouble {
     const parts: Buffer[] = []
     for await (const part of request) parts.push(part as Buffer)
     const url = new URL(request.url!, 'http://double')
+    const text = Buffer.concat(parts).toString()
     const received: ApiRequest = {
       method: request.method!,
       path: url.pathname.slice(url.pathname.startsWith(`${this.root}/`) ? this.root.length : 0),
       query: url.searchParams,
-      body: parsed(Buffer.concat(parts).toString()),
+      body: parsed(text),
+      text,
       headers: request.headers,
     }
     this.requests.push(received)
@@ -91,13 +104,14 @@ export abstract class ApiDouble {
       return void response.end(body)
     }
     const reported = fault === 'throttled' || (typeof fault === 'object' && fault) ? fault : null
-    const { status, body, headers } = this.answer(received, --this.allowance < 0 ? 'throttled' : reported)
+    const { status, reason, body, headers } = this.answer(received, --this.allowance < 0 ? 'throttled' : reported)
     if (fault === 'silent') return
     if (fault === 'lost') return void request.socket.destroy()
     if (fault === 'html') {
       response.writeHead(502, { 'content-type': 'text/html' })
       return void response.end('<html><body>Bad Gateway</body></html>')
     }
+    if (reason !== undefined) response.statusMessage = reason
     if (!body) return void response.writeHead(status, headers).end()
     const sent = JSON.stringify(this.answered(body, received))
     response.writeHead(status, { 'content-type': 'application/json; charset=utf-8', ...headers })
