@@ -55,7 +55,7 @@ test('truncated JSON is distinguished from other content', async () => {
 test('an error status tells whether a retry, other credentials, or another request helps', () => {
   const answered = (status: number, headers: Record<string, string> = {}) => {
     const error = responseError(
-      { status, headers: new Headers(headers), text: '', json: undefined },
+      { status, reason: '', headers: new Headers(headers), text: '', json: undefined },
       { clock: { now: () => 0 } as AdapterContext['clock'] },
       { text: 'no, k3y-k3y', credentials: 'token', secrets: ['k3y-k3y'] },
     )

@@ -7,9 +7,10 @@ import type { AdapterContext } from './context'
 import { AdapterError } from './failure'
 import { redactSecrets } from './redaction'
 
-/** Response of an HTTP API. `json` is undefined if the body is empty or not JSON. */
+/** Response of an HTTP API. `reason` is the phrase of the status line. `json` is undefined if the body is empty or not JSON. */
 export interface JsonResponse {
   status: number
+  reason: string
   headers: Headers
   text: string
   json: unknown
@@ -21,9 +22,9 @@ export interface JsonResponse {
  */
 export async function requestJson(around: AdapterContext, request: GuardedRequest, limits: FetchLimits): Promise<JsonResponse> {
   try {
-    const { status, headers, body } = await around.request(request, { overflow: 'fail', ...limits })
+    const { status, reason, headers, body } = await around.request(request, { overflow: 'fail', ...limits })
     const text = new TextDecoder().decode(body)
-    return { status, headers, text, json: parsed(text) }
+    return { status, reason, headers, text, json: parsed(text) }
   } catch (error) {
     throw error instanceof FetchFailed ? noResponse(error) : error
   }

@@ -81,7 +81,7 @@ describe('a request', () => {
     expect(Object.fromEntries(seen.headers)).toMatchObject({ host: `a.test:${port}`, 'x-mine': '1', 'content-length': '7' })
     expect(Object.fromEntries(seen.headers)).not.toHaveProperty('transfer-encoding')
     expect(seen.body).toBe('grüße')
-    expect(answer).toMatchObject({ status: 200, addressFamily: 4, address: '127.0.0.1', bodyTruncated: false })
+    expect(answer).toMatchObject({ status: 200, reason: 'OK', addressFamily: 4, address: '127.0.0.1', bodyTruncated: false })
   })
 
   test.each([0, 7, 65_536])('sends a body of %d bytes with its length, not chunked', async size => {

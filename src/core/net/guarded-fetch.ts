@@ -39,11 +39,12 @@ export type FetchLimits = {
 }
 
 /**
- * `body` contains the bytes as sent, never decompressed; `bodyTruncated` is true if there were more. `address` is the IP address that
+ * `reason` is the phrase of the status line. `body` contains the bytes as sent, never decompressed; `bodyTruncated` is true if there were more. `address` is the IP address that
  * was connected to; show it to operators only.
  */
 export type GuardedResponse = {
   status: number
+  reason: string
   headers: Headers
   body: Uint8Array<ArrayBuffer>
   bodyTruncated: boolean
@@ -110,9 +111,9 @@ export async function guardedFetch(request: GuardedRequest, guard: Guard): Promi
       if (overflow === 'fail') throw fail('too_large', `The server’s response is larger than ${maxBodyBytes} bytes.`)
     }
     const { address, family } = vetted
-    const { status } = response
     return {
-      status,
+      status: response.status,
+      reason: response.statusText,
       headers: response.headers,
       body: received.body,
       bodyTruncated: seen > received.body.byteLength,

@@ -118,7 +118,7 @@ test('a request is sent as without a pin', async () => {
     headers: { 'x-mine': '1', host: 'evil.test', 'content-length': '1', 'transfer-encoding': 'chunked' },
     body: 'grüße',
   })
-  expect(answer).toMatchObject({ status: 200, address: '127.0.0.1', addressFamily: 4, bodyTruncated: false })
+  expect(answer).toMatchObject({ status: 200, reason: 'OK', address: '127.0.0.1', addressFamily: 4, bodyTruncated: false })
   expect(answer.timings.connect_ms).toBeGreaterThan(0)
   expect(received[0]).toMatch(/^PUT \/hook\?x=1 HTTP\/1\.1\r\n/)
   const headers = received[0]!.split('\r\n\r\n')[0]!.toLowerCase().split('\r\n').slice(1)

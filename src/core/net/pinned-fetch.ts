@@ -50,7 +50,7 @@ export async function fetchPinned(
   pin: string,
   request: PinnedRequest,
   onConnected: () => void,
-): Promise<{ status: number; headers: Headers; body: AsyncIterable<Uint8Array> }> {
+): Promise<{ status: number; statusText: string; headers: Headers; body: AsyncIterable<Uint8Array> }> {
   const socket = await openTls(vetted, request)
   const seen = fingerprintOf(socket.getPeerCertificate())
   if (seen !== pin) {
@@ -62,7 +62,7 @@ export async function fetchPinned(
   const headers = new Headers()
   for (let at = 0; at + 1 < response.rawHeaders.length; at += 2)
     headers.append(response.rawHeaders[at]!, response.rawHeaders[at + 1]!)
-  return { status: response.statusCode!, headers, body: response }
+  return { status: response.statusCode!, statusText: response.statusMessage ?? '', headers, body: response }
 }
 
 /** Opens a TLS connection without verifying the certificate: nothing may be sent before the certificate was compared. */
