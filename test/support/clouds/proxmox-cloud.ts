@@ -239,7 +239,7 @@ export class ProxmoxCloud extends ApiDouble {
       return {
         result: Object.entries(all).map(([name, addresses]) => ({
           name,
-          'hardware-address': 'bc:24:11:aa:00:01',
+          'hardware-address': macOf(guest),
           'ip-addresses': addresses.map(one => ({
             'ip-address': one.address,
             'ip-address-type': `ipv${one.family}`,
@@ -251,7 +251,7 @@ export class ProxmoxCloud extends ApiDouble {
     'GET /nodes/{node}/guest/{vmid}/interfaces': (values, type) => {
       const guest = this.#of(values, type)
       if (guest.status === 'stopped') return []
-      const hardware = { hwaddr: 'bc:24:11:aa:00:01', 'hardware-address': 'bc:24:11:aa:00:01' }
+      const hardware = { hwaddr: macOf(guest), 'hardware-address': macOf(guest) }
       return [
         { name: 'lo', ...hardware, 'ip-addresses': [{ 'ip-address': '127.0.0.1', 'ip-address-type': 'inet', prefix: 8 }] },
         {
@@ -484,3 +484,5 @@ export class ProxmoxCloud extends ApiDouble {
 }
 
 const digestOf = (config: Values) => new Bun.CryptoHasher('sha1').update(JSON.stringify(config)).digest('hex')
+
+const macOf = ({ config }: ProxmoxGuest) => /(?:[0-9A-F]{2}:){5}[0-9A-F]{2}/.exec(config.net0 ?? '')?.[0].toLowerCase() ?? ''

@@ -3,7 +3,8 @@ export interface ProxmoxGuest {
   vmid: number
   type: 'qemu' | 'lxc'
   node: string
-  status: 'running' | 'stopped' | 'paused'
+  /** `running`, `stopped`, `paused`, or another run state of QEMU. */
+  status: string
   template: boolean
   /** As stored: the name is `name` or `hostname`, `description` ends with a line break. */
   config: Record<string, string>

@@ -1,0 +1,26 @@
+import type { ServerOrder } from '../cloud'
+
+/** What is done to a guest, in this order. All steps look at its state first, so that each can be repeated. */
+export type Step = 'clone' | 'configure' | 'size' | 'grow' | 'start' | 'stop' | 'delete' | 'wait'
+
+/** A command that Proxmox works on, as stored between two polls. */
+export interface ProxmoxOperation {
+  vmid: number
+  /** The remaining steps. The first one is in progress if there is a task. */
+  steps: readonly Step[]
+  /** Id of the task that runs, or null. */
+  task: string | null
+  /** What to create; absent for other commands. */
+  order?: CreationOrder
+  /** Size that it will have. */
+  size?: { cores: number; memoryBytes: number; diskBytes: number }
+}
+
+/** The parts of an order that creating a guest needs. */
+export type CreationOrder = Pick<
+  ServerOrder,
+  'mark' | 'name' | 'image' | 'location' | 'labels' | 'networks' | 'enableIpv4' | 'enableIpv6'
+> & { sshKeys: string[] }
+
+/** The node of a task: `UPID:node:…`. */
+export const nodeOfTask = (upid: string): string => upid.split(':')[1] ?? ''

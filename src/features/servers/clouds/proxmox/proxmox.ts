@@ -1,0 +1,284 @@
+import { Type } from '@sinclair/typebox'
+import type { AccountCheck } from '../../../../adapters/adapter'
+import { urlProblem } from '../../../../adapters/json-http'
+import { destination, secret, settingsForm, type SettingsOf } from '../../../../adapters/settings-form'
+import { parseFingerprint } from '../../../../core/net/pinned-fetch'
+import { invalid, type FieldProblem } from '../../../../core/problem'
+import { grouped, Line } from '../../../../core/shapes'
+import { isObject } from '../../../../dns/octets'
+import {
+  CloudError,
+  type AdapterContext,
+  type Catalog,
+  type Cloud,
+  type CloudCapabilities,
+  type CloudKind,
+  type CloudServer,
+  type Operation,
+  type Polled,
+  type Reading,
+  type ServerCommand,
+  type ServerOrder,
+  type ServerVerb,
+  type Started,
+} from '../cloud'
+import { accountState, type AccountState } from './account-state'
+import { imagesOf, networksOf } from './catalog'
+import { ProxmoxClient } from './client'
+import { Commands } from './commands'
+import { isBeingCloned } from './guests'
+import { KnownGuests } from './known-guests'
+import type { ProxmoxOperation } from './operation'
+import { parseNotes } from './notes'
+import { canAudit, missingPrivileges } from './privileges'
+import { Steps } from './steps'
+
+const identifier = '^[A-Za-z0-9][A-Za-z0-9._-]*$'
+const form = settingsForm({
+  url: Line({
+    ...destination,
+    minLength: 1,
+    maxLength: 2048,
+    description: 'URL of a node or a proxy in front of the cluster, without the path of the API.',
+    examples: ['https://pve1.example.net:8006'],
+  }),
+  token_id: Type.String({
+    pattern: '^[^\\s:/!=]+@[A-Za-z][A-Za-z0-9.-]*![A-Za-z][A-Za-z0-9._-]+$',
+    maxLength: 200,
+    'x-rule': 'must be a user, a realm, and the name of a token, such as `bailiwick@pve!hub`.',
+    description: 'ID of the API token: `user@realm!name`.',
+    examples: ['bailiwick@pve!hub'],
+  }),
+  token_secret: Type.String({
+    ...secret,
+    pattern: '^[0-9a-fA-F]{8}-(?:[0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12}$',
+    'x-rule': 'must be the UUID that Proxmox showed when the token was created.',
+    description: 'Secret of the API token. Stored encrypted.',
+    writeOnly: true,
+  }),
+  fingerprint: Type.Optional(
+    Line({
+      ...destination,
+      maxLength: 200,
+      description:
+        'SHA-256 fingerprint of the certificate of the node. Required for self-signed certificates, which Proxmox has by default; leave it out for one of a public CA.',
+      examples: ['5E:2B:7A:…'],
+    }),
+  ),
+  ...grouped('New servers', {
+    pool: Type.Optional(
+      Type.String({
+        pattern: '^[A-Za-z0-9._-]+(?:/[A-Za-z0-9._-]+){0,2}$',
+        maxLength: 100,
+        'x-rule': 'must be the name of a resource pool.',
+        description: 'Resource pool that new servers are added to.',
+      }),
+    ),
+    storage: Type.Optional(
+      Type.String({
+        pattern: identifier,
+        maxLength: 100,
+        'x-rule': 'must be the ID of a storage.',
+        description:
+          'Storage for the disks of new servers, which are then full copies of the template. Default: linked clones on the storage of the template.',
+      }),
+    ),
+    bridge: Type.Optional(
+      Type.String({
+        pattern: identifier,
+        maxLength: 40,
+        'x-rule': 'must be the name of a bridge or VNet.',
+        description: 'Bridge that new servers are connected to, if no network is chosen. Default: the bridge of the template.',
+      }),
+    ),
+  }),
+})
+type Settings = SettingsOf<typeof form>
+
+const label = '[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?'
+const capabilities: CloudCapabilities = {
+  verbs: [
+    ...(['provision', 'power_on', 'power_off', 'shutdown', 'reboot', 'power_cycle', 'suspend', 'resume'] as const),
+    ...(['rename', 'resize', 'set_protection', 'delete'] as const),
+  ],
+  names: {
+    pattern: `^(?=.{1,253}$)${label}(?:\\.${label})*$`,
+    rule: 'must be a DNS name: letters, digits, and hyphens, in labels of at most 63 characters.',
+  },
+  sizes: 'free',
+  needsLocation: false,
+  sshKeys: 'optional',
+  // The API can't create the files that hold user data; it only refers to those of a storage for snippets.
+  userData: false,
+  networks: true,
+  addressFamilies: true,
+  backups: false,
+  protection: ['delete'],
+  resizableIn: ['off'],
+  rebuildableIn: [],
+  hasPrices: false,
+  labels: true,
+}
+
+/** Proxmox VE 8 and later, a node or a cluster, via its HTTP API. */
+export const proxmox: CloudKind<Settings> = {
+  kind: 'proxmox',
+  title: 'Proxmox VE',
+  ...form,
+  capabilities,
+  syncSeconds: 30,
+  validate(settings) {
+    const problems = [urlProblem('url', settings.url) ?? addressProblem(settings.url), fingerprintProblem(settings)]
+    const found = problems.filter(one => one !== null)
+    if (found.length > 0) throw invalid(found)
+  },
+  open: (settings, around) => new Proxmox(settings, around),
+}
+
+function addressProblem(url: string): FieldProblem | null {
+  const wrong = (detail: string): FieldProblem => ({ pointer: '#/settings/url', code: 'format', detail })
+  if (!/^https:/i.test(url)) return wrong('must be an https URL.')
+  return /\/api2(?:\/.*)?$/.test(url) ? wrong('must not include the API path, such as /api2/json.') : null
+}
+
+const fingerprintProblem = ({ fingerprint }: Settings): FieldProblem | null =>
+  fingerprint === undefined || parseFingerprint(fingerprint) !== null
+    ? null
+    : {
+        pointer: '#/settings/fingerprint',
+        code: 'format',
+        detail: 'must be a SHA-256 fingerprint: 64 hexadecimal digits, with or without colons.',
+      }
+
+class Proxmox implements Cloud {
+  readonly #client: ProxmoxClient
+  readonly #state: AccountState
+  readonly #known: KnownGuests
+  readonly #steps: Steps
+  readonly #commands: Commands
+
+  constructor(
+    private readonly settings: Settings,
+    private readonly around: AdapterContext,
+  ) {
+    const url = settings.url.replace(/\/+$/, '')
+    this.#client = new ProxmoxClient({ ...settings, url }, around)
+    this.#state = accountState(url, settings.token_id)
+    this.#known = new KnownGuests(this.#client, around.clock, this.#state)
+    this.#steps = new Steps(this.#client, around.clock, settings, this.#state, this.#known)
+    this.#commands = new Commands(this.#client, this.#steps, this.#known, settings.token_id)
+  }
+
+  async check(): Promise<AccountCheck> {
+    const about = await this.#client.get('/version')
+    const version = isObject(about) && typeof about.version === 'string' ? about.version : null
+    if (version === null) throw new CloudError('invalid_response', 'The response of Proxmox has no version.')
+    const { pool, storage } = this.settings
+    const warnings = missingPrivileges(await this.#client.get('/access/permissions'), { pool, storage, version })
+    const { nodes, online, guests } = await this.#steps.inventory()
+    for (const node of nodes) if (!online.has(node)) warnings.push(`The node ${node} is offline.`)
+    if (!guests.some(one => one.template)) warnings.push('There are no templates, so no servers can be created.')
+    if (Number.parseInt(version, 10) < 8)
+      warnings.push(`Proxmox VE ${version} is older than the versions that are supported, 8 and later.`)
+    return {
+      detail: `Proxmox VE ${this.#client.message(version)}, ${nodes.length === 1 ? '1 node' : `${nodes.length} nodes`}`,
+      warnings,
+    }
+  }
+
+  async list(): Promise<Reading> {
+    const inventory = await this.#steps.inventory()
+    if (inventory.guests.length === 0) await this.#refuseBlindness()
+    return { servers: await this.#known.servers(inventory), lacks: [], rate: null }
+  }
+
+  async get(ref: string): Promise<CloudServer | null> {
+    const { guests, online } = await this.#steps.inventory()
+    const guest = guests.find(one => String(one.vmid) === ref && !one.template)
+    if (!guest) return null
+    return await this.#known.server(guest, online)
+  }
+
+  async find({ mark, name, ref }: Pick<ServerOrder, 'mark' | 'name' | 'ref'>): Promise<CloudServer | null> {
+    const inventory = await this.#steps.inventory()
+    const guests = inventory.guests.filter(one => !one.template)
+    const reserved = guests.find(one => String(one.vmid) === ref)
+    // A clone has no mark while it runs, so nobody knows yet whose it is.
+    if (reserved && isBeingCloned(reserved)) throw new CloudError('locked', `The guest ${ref} is being cloned.`, 5000, false)
+    // Its clone has ended, or never started.
+    this.#state.turn.end(Number(ref))
+    if (guests.length === 0) await this.#refuseBlindness()
+    await this.#known.readConfigs(guests, inventory)
+    const marked = guests.find(one => this.#markOf(one.vmid) === mark)
+    const found = marked ?? reserved ?? guests.find(one => one.name === name)
+    return found ? await this.#known.server(found, inventory.online) : null
+  }
+
+  async catalog(): Promise<Catalog> {
+    const { guests, online } = await this.#steps.inventory()
+    const bridges = new Map<string, unknown>()
+    for (const node of online)
+      bridges.set(node, await this.#client.get(`/nodes/${encodeURIComponent(node)}/network`, { type: 'any_bridge' }))
+    return {
+      locations: [...online].map(node => ({ slug: node, title: node, country: null, city: null })),
+      sizes: [],
+      images: imagesOf(guests),
+      networks: networksOf(bridges),
+    }
+  }
+
+  /** Proxmox proposes the same number until it is used, so numbers proposed a short time ago are skipped. */
+  async reserveRef(): Promise<string> {
+    const now = this.around.clock.now()
+    const { proposed } = this.#state
+    for (const [vmid, at] of proposed) if (at + reservedMs < now) proposed.delete(vmid)
+    let vmid = Number(await this.#client.get('/cluster/nextid'))
+    if (!Number.isSafeInteger(vmid) || vmid < 100)
+      throw new CloudError('invalid_response', 'The response of Proxmox has no VMID.')
+    while (proposed.has(vmid)) vmid = await this.#nextFree(vmid + 1)
+    proposed.set(vmid, now)
+    return String(vmid)
+  }
+
+  async start(ref: string | null, command: ServerCommand): Promise<Started> {
+    return command.verb === 'provision' ? await this.#commands.provision(command.order) : await this.#commands.run(ref!, command)
+  }
+
+  async continueProvision(ref: string, order: ServerOrder): Promise<Started> {
+    return await this.#commands.continueProvision({ ...order, ref })
+  }
+
+  async poll(operation: Operation): Promise<Polled> {
+    return await this.#steps.advance(operation as unknown as ProxmoxOperation)
+  }
+
+  async findOperation(ref: string, verb: ServerVerb, since: number): Promise<Operation | null> {
+    return (await this.#commands.findOperation(ref, verb, since)) as Operation | null
+  }
+
+  #markOf(vmid: number): string | null {
+    return parseNotes(this.#known.configOf(vmid)?.description ?? '', vmid).mark
+  }
+
+  /** Without a privilege, Proxmox leaves out guests instead of refusing the list. */
+  async #refuseBlindness(): Promise<void> {
+    if (!canAudit(await this.#client.get('/access/permissions')))
+      throw new CloudError('unauthorized', 'The API token lacks VM.Audit on /vms, so Proxmox lists no guests.')
+  }
+
+  /** The first VMID from this one on that is not used. */
+  async #nextFree(from: number): Promise<number> {
+    for (let vmid = from; vmid < from + maxProbes; vmid++) {
+      if (this.#state.proposed.has(vmid)) continue
+      try {
+        return Number(await this.#client.get('/cluster/nextid', { vmid }))
+      } catch (error) {
+        if (!(error instanceof CloudError) || error.failure !== 'invalid') throw error
+      }
+    }
+    throw new CloudError('quota', `No VMID from ${from} to ${from + maxProbes - 1} is free.`)
+  }
+}
+
+const reservedMs = 10 * 60_000
+const maxProbes = 1000
