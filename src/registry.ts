@@ -326,6 +326,17 @@ export const registry = {
     isRestrictable: true,
     audit: { prefix: 'cloud.server', create: 'CS001', update: 'CS002', delete: 'CS003' },
   },
+  ssh_key: {
+    prefix: 'sshk',
+    name: 'SSH key',
+    table: 'ssh_keys',
+    area: 'cloud',
+    path: '/ssh-keys',
+    page: '/ssh-keys',
+    namedBy: ['name'],
+    limit: 100,
+    audit: { prefix: 'cloud.ssh_key', create: 'SK001', update: 'SK002', delete: 'SK003' },
+  },
 
   // Not part of the API yet, but of events that endpoints can subscribe to.
   domain: { prefix: 'dom', name: 'domain', area: 'domains', hasEvents: true },
@@ -371,8 +382,9 @@ type Entry = Readonly<Resource & { plural: string }>
 
 export const resourceTypes = Object.keys(registry) as ResourceType[]
 
-/** The noun with its article. */
-export const withArticle = (name: string): string => `${/^[aeiou]/i.test(name) ? 'an' : 'a'} ${name}`
+/** The noun with its article: “a URL”, “an address”, “an SSH key”. */
+export const withArticle = (name: string): string =>
+  `${/^(?!ur|us|uni|one)[aeiou]/i.test(name) || /^[FHLMNRSX]\p{Lu}/u.test(name) ? 'an' : 'a'} ${name}`
 
 /** Returns what is registered of a resource. */
 export const entryOf = (type: ResourceType): Entry => entries[type]
@@ -411,5 +423,5 @@ export const rowsOf = <T extends RowTable>(
 ) => {
   const { prefix, name, plural } = entries[type]
   const owner = table.workspaceId as SQLiteColumn | null
-  return { type, table, prefix: prefix as IdPrefix, name, plural, label: 'name', owner, ...options }
+  return { type, table, prefix: prefix as IdPrefix, name, one: withArticle(name), plural, label: 'name', owner, ...options }
 }

@@ -30,6 +30,8 @@ interface Rows<T extends RowTable = RowTable> {
   type: string
   /** Noun in messages, such as `maintenance window`. */
   name: string
+  /** The noun with its article. */
+  one: string
   /** Prefix of the ids. */
   prefix: IdPrefix
   /** The resource to which a restricted token needs access; the row itself by default. */
@@ -157,8 +159,8 @@ export const deleteRow = <T extends RowTable>(
   })
 
 /** Reports a duplicate name as such. @throws Problem 409 `already_exists` */
-export const uniqueName = <R>({ name: noun }: Pick<Rows, 'name'>, name: string, fn: () => Promise<R>): Promise<R> =>
-  refuseDuplicate(`A ${noun} named ${JSON.stringify(name)} already exists.`, fn, [
+export const uniqueName = <R>({ one }: Pick<Rows, 'one'>, name: string, fn: () => Promise<R>): Promise<R> =>
+  refuseDuplicate(`${one[0]!.toUpperCase()}${one.slice(1)} named ${JSON.stringify(name)} already exists.`, fn, [
     { pointer: '#/name', code: 'already_exists', detail: 'must be unique within the workspace.' },
   ])
 

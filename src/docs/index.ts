@@ -48,6 +48,7 @@ import retention from './retention.md' with { type: 'text' }
 import reverseProxy from './reverse-proxy.md' with { type: 'text' }
 import settings from './settings.md' with { type: 'text' }
 import signIn from './sign-in.md' with { type: 'text' }
+import sshKeys from './ssh-keys.md' with { type: 'text' }
 import storage from './storage.md' with { type: 'text' }
 import systemd from './systemd.md' with { type: 'text' }
 import tokens from './tokens.md' with { type: 'text' }
@@ -116,6 +117,7 @@ export const groups: readonly Group[] = [
       page('dns-secondaries', dnsSecondaries),
     ],
   },
+  { title: 'Servers and cloud', pages: [page('ssh-keys', sshKeys)] },
   {
     title: 'Servers and cloud',
     pages: [page('cloud-hetzner', withSettingsTables(cloudHetzner, cloudKinds))],

@@ -44,6 +44,7 @@ import { monitorRoutes } from '../features/monitors/routes'
 import { monitorSeriesRoutes } from '../features/monitors/series/routes'
 import { noticeRoutes } from '../features/notices/routes'
 import { notificationRoutes } from '../features/notifications/routes'
+import { sshKeyRoutes } from '../features/servers/ssh-keys/routes'
 import { webhookDeliveryRoutes } from '../features/webhooks/deliveries/routes'
 import { webhookEndpointRoutes } from '../features/webhooks/endpoints/routes'
 import { eventRelations } from './event-relations'
@@ -80,6 +81,7 @@ export const apiAreas: readonly AnyElysia[] = [
   dynamicIpRoutes,
   cloudAccountRoutes,
   serverRoutes,
+  sshKeyRoutes,
   heartbeatRoutes,
   monitorRoutes,
   incidentRoutes,

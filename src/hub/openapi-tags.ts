@@ -10,6 +10,10 @@ export const tags: readonly { name: string; description: string }[] = [
     name: 'Dynamic IP',
     description: 'Dynamic IP sources are routers and clients that report their address. DNS records follow it.',
   },
+  {
+    name: 'Servers and cloud',
+    description: 'Servers, the cloud accounts that they belong to, and the SSH keys that give access to them.',
+  },
   { name: 'Heartbeats', description: 'Heartbeats monitor scheduled jobs: a missing ping raises an alert.' },
   { name: 'Monitors', description: 'Monitors regularly check websites, ports, hosts, DNS names, and certificates.' },
   { name: 'Incidents', description: 'Outages and degradations, their acknowledgements, timelines, and postmortems.' },

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
-import { dashboard, expectClean, takeSecret, type Dashboard } from '../support/dashboard'
+import { dashboard, expectClean, forgetProblems, takeSecret, type Dashboard } from '../support/dashboard'
+import { sshKeys } from '../support/ssh-keys'
 
 let ui: Dashboard
 beforeAll(async () => {
@@ -122,4 +123,50 @@ test('several tokens are revoked at once', async () => {
   await page.getByRole('dialog').getByRole('button', { name: 'Revoke 2 tokens' }).click()
   await page.getByText('2 tokens revoked').waitFor()
   expect((await ui.api('GET', '/v1/tokens?q=old')).data.map((one: any) => one.revoked_at === null)).toEqual([false, false])
+}, 60_000)
+
+test('an SSH key is added, found, made a default, and deleted, and a private key is refused', async () => {
+  const { text, fingerprint } = sshKeys.ed25519
+  const page = await ui.open('/ssh-keys')
+  await page.getByText('No SSH keys yet').waitFor()
+  await expectClean(page)
+  await page.keyboard.press('c')
+  const dialog = page.getByRole('dialog')
+  await dialog.getByLabel('Name', { exact: true }).fill('Alice’s laptop')
+  const key = dialog.getByLabel('Public key', { exact: true })
+  await key.fill('-----BEGIN OPENSSH PRIVATE KEY-----\nplanted-line')
+  await dialog.getByRole('button', { name: 'Add SSH key' }).click()
+  await dialog.getByText('Public key is a private key. Send the public key').waitFor()
+  await expectClean(page)
+  forgetProblems(page)
+  await key.fill(text)
+  await dialog.getByRole('button', { name: 'View as API call' }).click()
+  expect(await page.getByRole('dialog', { name: 'API call' }).locator('pre').textContent()).toContain('/v1/ssh-keys')
+  await page.keyboard.press('Escape')
+  await dialog.getByRole('button', { name: 'Add SSH key' }).click()
+  await page.getByText('SSH key added').waitFor()
+  await page.getByText(fingerprint).waitFor()
+  await expectClean(page)
+
+  await ui.api('POST', '/v1/ssh-keys', { name: 'Bob', public_key: sshKeys.rsa3072.text })
+  await page.getByText('Bob', { exact: true }).waitFor()
+  await page.getByLabel('Algorithm', { exact: true }).selectOption('Ed25519')
+  await page.getByText('Bob', { exact: true }).waitFor({ state: 'detached' })
+  await page.getByRole('button', { name: 'Alice’s laptop', exact: true }).click()
+  expect(await dialog.locator('pre').textContent()).toBe(text)
+  await expectClean(page)
+  await page.keyboard.press('Escape')
+
+  const menu = page.getByRole('button', { name: 'Actions for Alice’s laptop' })
+  await menu.click()
+  await page.getByRole('menuitem', { name: 'Edit SSH key' }).click()
+  await dialog.getByLabel('Default', { exact: true }).check()
+  await dialog.getByRole('button', { name: 'Save changes' }).click()
+  await page.getByText('SSH key saved').waitFor()
+  expect((await ui.api('GET', '/v1/ssh-keys?default=true')).data).toMatchObject([{ name: 'Alice’s laptop', version: 2 }])
+  await menu.click()
+  await page.getByRole('menuitem', { name: 'Delete SSH key' }).click()
+  await dialog.getByRole('button', { name: 'Delete SSH key' }).click()
+  await page.getByText('No matches').waitFor()
+  expect((await ui.api('GET', '/v1/ssh-keys')).data.map((one: any) => one.name)).toEqual(['Bob'])
 }, 60_000)

@@ -6,6 +6,7 @@ import { zstdDecompressSync } from 'node:zlib'
 import { call, fullToken, installation, startHub, until, type Installation } from '../support/binary'
 import { rowsOf } from '../support/database'
 import { receiver, stopReceivers } from '../support/receiver'
+import { ed25519KeyPair } from '../support/ssh-server'
 
 const password = 'planted correct horse battery'
 const marker = 'planted marker that is not secret'
@@ -72,6 +73,20 @@ test('no secret is stored in plain text in the database, its WAL, a copy, a back
   expect(
     (await call(hub, token, 'POST', '/v1/webhook-endpoints', { url: seen.url, events: ['monitor.alert'], secret: own })).status,
   ).toBe(201)
+  // A private key that was sent by mistake is refused.
+  const { private: mistaken } = ed25519KeyPair()
+  planted['a private SSH key'] = mistaken.split('\n')[2]!
+  const refused = await fetch(`${hub.url}/v1/ssh-keys`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', authorization: `Bearer ${token}`, 'idempotency-key': 'key-of-mistake' },
+    body: JSON.stringify({ name: 'mistake', public_key: mistaken }),
+  })
+  const problem = await refused.text()
+  expect([refused.status, problem.includes('is a private key'), problem.includes(planted['a private SSH key'])]).toEqual([
+    422,
+    true,
+    false,
+  ])
   for (const line of readFileSync(keyFile(here), 'utf8').trim().split('\n')) planted['master key'] = line
 
   // Uses each secret once, in ways that are recorded: pings, a delivered alert, updates, a rotated token.

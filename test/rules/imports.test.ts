@@ -251,6 +251,7 @@ const pureFiles = [
   'servers/health',
   'servers/labels',
   'servers/money',
+  'servers/ssh-keys/public-key',
   'webhooks/sending/attempt-window',
 ]
 

@@ -1,4 +1,5 @@
 import type { FieldProblem } from '../../core/problem'
+import { withArticle } from '../../registry'
 import { labelOf, lowerFirst } from './labels'
 import { capitalize } from './status'
 import { isSame, type Values } from './values'
@@ -106,12 +107,8 @@ const missingText = ({ label, isPicked }: FormField, code: string): string => {
   const noun = lowerFirst(label)
   if (code === 'too_few')
     return /[^s]s$/.test(noun) ? `${verb} at least one ${noun.slice(0, -1)}.` : `${label} must not be empty.`
-  return `${verb} ${/[^s]s$/.test(noun) ? '' : `${articleOf(noun)} `}${noun}.`
+  return `${verb} ${/[^s]s$/.test(noun) ? noun : withArticle(noun)}.`
 }
-
-/** “a URL”, “an address”, “an SSH key” */
-const articleOf = (noun: string): string =>
-  /^(?!ur|us|uni|one)[aeiou]/i.test(noun) || /^[FHLMNRSX]\p{Lu}/u.test(noun) ? 'an' : 'a'
 
 /** An error without the document that defines the rule: “(RFC 1034 3.6.2)”. */
 export const withoutReference = (detail: string): string => detail.replace(/ \((?:RFC|PowerDNS)[^()]*\)(?=\.?$)/, '')

@@ -3,6 +3,7 @@ import { ChevronDown } from 'lucide-react'
 import { useState } from 'react'
 import { Combobox } from './combobox'
 import { activeFilter, inactiveFilter } from './filters'
+import { lowerFirst } from './labels'
 
 /** A choice of a searchable filter. */
 interface FilterOption {
@@ -58,7 +59,7 @@ export function FilterPicker({ label, value, onChange, all, shown, placeholder, 
             className="w-[min(28rem,calc(100vw-2rem))] rounded-lg border border-line bg-raised p-2 shadow-lg"
           >
             <Combobox
-              label={`Search ${label.toLowerCase()}`}
+              label={`Search ${lowerFirst(label)}`}
               placeholder={placeholder}
               text={text}
               onText={onText}

@@ -1,5 +1,6 @@
 import { Search, X } from 'lucide-react'
 import { pairsOf, type Choices } from './choices'
+import { lowerFirst } from './labels'
 import { capitalize, humanize } from './status'
 import { Button } from './button'
 import { useEffect, useRef, useState, type ReactNode } from 'react'
@@ -116,7 +117,7 @@ export function UrlSearch({ name, label }: { name: string; label: string }) {
 /** A filter that is set by other parts of the page, such as a click on a tag. It can only be removed here. */
 export const FilterChip = ({ label, value, onClear }: { label: string; value: string; onClear(): void }) =>
   value !== '' && (
-    <Button small onClick={onClear} aria-label={`Remove ${label.toLowerCase()} filter ${value}`}>
+    <Button small onClick={onClear} aria-label={`Remove ${lowerFirst(label)} filter ${value}`}>
       {label} {value} ×
     </Button>
   )

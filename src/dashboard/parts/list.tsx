@@ -9,6 +9,7 @@ import type { Choices } from './choices'
 import { Empty } from './empty'
 import { FilterChip, Filters, FilterSelect, SearchField } from './filters'
 import type { FilterPickerProps } from './filter-picker'
+import { lowerFirst } from './labels'
 import { Menu, type MenuItem } from './menu'
 import { openDialog } from './open-dialog'
 import { Card, Page } from './page'
@@ -94,7 +95,7 @@ export function List<Row>(props: ListProps<Row>) {
   const { label, path, page, details, search, params, counted, asSection, instead, bulk } = props
   const filters = (props.filters ?? []).filter(one => one !== false)
   const idOf = props.idOf ?? (row => (row as { id: string }).id)
-  const searched = search === true ? { label: `Search ${label.toLowerCase()}`, name: 'q' } : search
+  const searched = search === true ? { label: `Search ${lowerFirst(label)}`, name: 'q' } : search
   const defaults: ListState = {
     ...params,
     ...(searched && { [searched.name]: '' }),
@@ -109,7 +110,7 @@ export function List<Row>(props: ListProps<Row>) {
   const [showsFilters, setShowsFilters] = useState(false)
   const selectedRows = list.rows.filter(one => selected.has(idOf(one)))
   const isFiltered = Object.keys(defaults).some(name => name !== 'sort' && state[name] !== defaults[name])
-  const { icon, title = `No ${label.toLowerCase()} yet`, text, action } = props.empty
+  const { icon, title = `No ${lowerFirst(label)} yet`, text, action } = props.empty
   const selects = filters.filter(one => one.choices || one.Picker)
   const isCollapsible = selects.length > maxOnPhone
   const setFilters = selects.filter(({ name, initial = '' }) => state[name] !== initial).length
@@ -194,7 +195,7 @@ export function List<Row>(props: ListProps<Row>) {
       {bulk && selectedRows.length > 0 && (
         <div
           role="toolbar"
-          aria-label={`Selected ${label.toLowerCase()}`}
+          aria-label={`Selected ${lowerFirst(label)}`}
           className="sticky bottom-16 z-20 mt-3 flex flex-wrap items-center gap-2 rounded-lg border border-strong-line bg-raised p-2 shadow-lg md:bottom-4"
         >
           <span role="status" className="px-2 font-medium">

@@ -3,6 +3,7 @@ import { useEffect, type ReactNode } from 'react'
 import type { ApiError } from '../client'
 import { breadcrumbLabelOf, labelOf, pages, type DeclaredPage, type PagePath } from '../pages'
 import { forgetOpened, noteOpened } from '../recently-opened'
+import { lowerFirst } from './labels'
 import { Problem } from './problem'
 import { nameIn } from './name-in'
 
@@ -87,7 +88,7 @@ export function Loaded<Resource>({ query, parent, children }: LoadedProps<Resour
       >
         {parent && (
           <Link to={parent} className="text-accent hover:underline">
-            Back to {labelOf(parent).toLowerCase()}
+            Back to {lowerFirst(labelOf(parent))}
           </Link>
         )}
       </Page>
