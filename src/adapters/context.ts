@@ -11,6 +11,6 @@ export interface AdapterContext {
   request(request: GuardedRequest, limits?: FetchLimits): Promise<GuardedResponse>
   /** The same, without waiting for a rate limit, for reads in the middle of a change. Absent if there is no limit. */
   requestAtOnce?: AdapterContext['request']
-  /** Checks a host for connections other than HTTP. @throws EgressRefused */
-  vet(host: string, port: number): Promise<VettedHost>
+  /** Checks a host for connections other than HTTP. The network policy is stricter for UDP packets to devices. @throws EgressRefused */
+  vet(host: string, port: number, protocol?: 'tcp' | 'udp'): Promise<VettedHost>
 }

@@ -157,7 +157,7 @@ const forbiddenImports: [files: RegExp, refused: RegExp, reason: string, typesTo
     'the name server runs in its own thread and only gets plain values',
   ],
   [
-    /^src\/(features\/[^/]+\/(providers|registrars|clouds|channels)\/|adapters\/[^/]+$|vendors\/)/,
+    /^src\/(features\/[^/]+\/(providers|registrars|clouds|controllers|channels)\/|adapters\/[^/]+$|vendors\/)/,
     /^src\/(core\/(db\/|change(-result)?$|ctx$|hub$)|adapters\/accounts\/)|[/-]tables$/,
     'adapters take and return plain values',
   ],
@@ -248,6 +248,7 @@ const pureFiles = [
   'notifications/message-kinds',
   'servers/actions/verbs',
   'servers/clouds/',
+  'servers/controllers/',
   'servers/health',
   'servers/labels',
   'servers/money',

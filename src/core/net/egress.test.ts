@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { createEgress, EgressRefused, isAllowRange, type NetworkPolicy, networkPolicy, type Resolve } from './egress'
+import { createEgress, EgressRefused, isAllowRange, type NetworkPolicy, networkPolicy, type Resolve, vetUdpHost } from './egress'
 import type { Listener } from './own-listeners'
 
 const CUSTOMER: NetworkPolicy = { allowPrivate: false, allowRanges: [], requireHttps: false }
@@ -314,4 +314,13 @@ describe('the hub’s own listeners', () => {
     expect(await to('https://hub.test/', { address: '::', port: 443 })).toBe('blocked_address')
     expect(await to('http://hub.test/', { address: '::', port: 80 })).toBe('blocked_address')
   })
+})
+
+test('UDP packets to devices need private addresses, or a listed host', async () => {
+  const egress = egressWith([])
+  const vetted = (host: string, policy: NetworkPolicy) => refusalOf(vetUdpHost(egress, host, 623, policy))
+  expect(await vetted('8.8.8.8', OPERATOR)).toBe('allowed')
+  expect(await vetted('8.8.8.8', CUSTOMER)).toBe('blocked_address')
+  expect(await vetted('8.8.8.8', listing('8.8.8.0/24'))).toBe('allowed')
+  expect(await vetted('192.168.1.5', CUSTOMER)).toBe('blocked_address')
 })

@@ -129,6 +129,21 @@ export function createEgress(options: {
   return { vetHost, vetUrl }
 }
 
+/**
+ * Checks a host for UDP packets to devices. Unlike TCP, they reach hosts that never agreed to a connection, so the workspace must be allowed
+ * to reach private addresses, or the operator must list the host. @throws EgressRefused
+ */
+export async function vetUdpHost(
+  egress: Pick<Egress, 'vetHost'>,
+  host: string,
+  port: number,
+  policy: NetworkPolicy,
+): Promise<VettedHost> {
+  const vetted = await egress.vetHost(host, port, policy)
+  if (policy.allowPrivate || vetted.listed) return vetted
+  throw new EgressRefused('blocked_address', 'The network policy of this workspace does not allow UDP packets to this host.')
+}
+
 /** Whether a policy allows a workspace to see that a name has this address. @param host canonical */
 export function isOpenTo(host: string, address: Address, policy: NetworkPolicy): boolean {
   const { ranges, names } = readAllowed(policy.allowRanges)
