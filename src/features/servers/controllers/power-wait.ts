@@ -65,14 +65,15 @@ export async function pollPower(
   throw new CloudError('timeout', `The power is ${reported}. It should be ${wait.wanted} by now.`, null, false)
 }
 
-/** Failures after which the same question can be asked again. */
-const passing = new Set<string>(['unreachable', 'timeout', 'throttled', 'incomplete'])
+/** Whether reading failed for a reason that can pass: management controllers are slow, and some restart with the server. */
+export const isPassing = (error: unknown): error is CloudError =>
+  error instanceof CloudError && ['unreachable', 'timeout', 'throttled', 'incomplete'].includes(error.failure)
 
 async function powerOrFailure(power: () => Promise<Power>): Promise<Power | CloudError> {
   try {
     return await power()
   } catch (error) {
-    if (error instanceof CloudError && passing.has(error.failure)) return error
+    if (isPassing(error)) return error
     throw error
   }
 }
