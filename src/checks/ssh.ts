@@ -1,7 +1,7 @@
 import { bannerCheck } from './banner'
 import { CheckFailed } from './connect-failure'
 import { quoted } from './buffered-connection'
-import { version } from '../core/version'
+import { sshIdentification } from './ssh/login'
 
 /** SSH, up to the version exchange (RFC 4253 section 4.2). */
 export const ssh = bannerCheck({
@@ -22,7 +22,7 @@ export const ssh = bannerCheck({
     throw new CheckFailed('protocol', 'the server does not speak SSH')
   },
   quit(connection) {
-    connection.send(`SSH-2.0-Bailiwick_${version.replaceAll('-', '_')}\r\n`)
+    connection.send(`SSH-2.0-${sshIdentification}\r\n`)
     connection.send(disconnect())
   },
 })

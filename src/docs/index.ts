@@ -2,6 +2,7 @@ import { withSettingsTables } from '../adapters/settings-table'
 import { providerKinds } from '../features/dns/providers'
 import { cloudKinds } from '../features/servers/clouds'
 import { channelKinds } from '../features/notifications/channels'
+import { controllerKinds } from '../features/servers/controllers'
 import acme from './acme.md' with { type: 'text' }
 import actions from './actions.md' with { type: 'text' }
 import api from './api.md' with { type: 'text' }
@@ -15,6 +16,7 @@ import cloudHetzner from './cloud-hetzner.md' with { type: 'text' }
 import commands from './commands.md' with { type: 'text' }
 import comparison from './comparison.md' with { type: 'text' }
 import conditions from './conditions.md' with { type: 'text' }
+import controllers from './controllers.md' with { type: 'text' }
 import dependencies from './dependencies.md' with { type: 'text' }
 import dashboard from './dashboard.md' with { type: 'text' }
 import dns from './dns.md' with { type: 'text' }
@@ -121,6 +123,10 @@ export const groups: readonly Group[] = [
   {
     title: 'Servers and cloud',
     pages: [page('cloud-hetzner', withSettingsTables(cloudHetzner, cloudKinds))],
+  },
+  {
+    title: 'Servers',
+    pages: [page('controllers', withSettingsTables(controllers, controllerKinds))],
   },
   {
     title: 'Webhooks and events',

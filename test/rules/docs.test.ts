@@ -18,6 +18,7 @@ import { pages } from '../../src/docs'
 import { pageHtml, sectionOf } from '../../src/docs/render'
 import { providerKinds } from '../../src/features/dns/providers'
 import { channelKinds } from '../../src/features/notifications/channels'
+import { controllerKinds } from '../../src/features/servers/controllers'
 import { messageHeaders } from '../../src/hub/openapi-webhooks'
 import { world } from '../support/world'
 
@@ -128,6 +129,14 @@ test('each event kind has a row with its area, and no unknown kind is mentioned'
 test('each kind of DNS provider has a row', () => {
   const [, table] = /^## Capabilities\n\n((?:\|.+\n)+)/m.exec(text('dns-providers'))!
   expect([...table!.matchAll(/^\| `(\w+)` \|/gm)].map(match => match[1]!)).toEqual(providerKinds.map(one => one.kind))
+})
+
+test('each kind of controller has a heading, and a row with its verbs', () => {
+  expect(headings('controllers')).toEqual(expect.arrayContaining(controllerKinds.map(one => one.title)))
+  const rows = [...text('controllers').matchAll(/^\| \[`(\w+)`\]\(#[\w-]+\) \| (.+?) \| (yes|no) \|/gm)]
+  expect(rows.map(match => match.slice(1))).toEqual(
+    controllerKinds.map(one => [one.kind, one.verbs.map(verb => `\`${verb}\``).join(', '), one.readsPower ? 'yes' : 'no']),
+  )
 })
 
 test('each check type has a heading, and each option and error kind a row', () => {

@@ -32,7 +32,13 @@ export interface SshServer {
   forwards: string[]
   /** Software versions of clients. */
   clients: string[]
+  /** Commands that were run. */
+  commands: string[]
+  close(): void
 }
+
+/** What a command does. `dropped`: the connection ends without an exit status. */
+export type CommandResult = { code: number; stdout?: string; stderr?: string } | 'dropped'
 
 /**
  * Starts an SSH server that forwards connections to local ports, whatever the requested host.
@@ -43,12 +49,15 @@ export async function sshServer(
   {
     forwards = () => true,
     methods = ['password', 'publickey'] as AuthContext['method'][],
+    runs,
   }: {
     forwards?: (host: string, connection: Connection) => boolean
     methods?: AuthContext['method'][]
+    /** Commands are refused without it. */
+    runs?: (command: string) => CommandResult
   } = {},
 ): Promise<SshServer> {
-  const seen: SshServer = { port: 0, logins: [], forwards: [], clients: [] }
+  const seen: SshServer = { port: 0, logins: [], forwards: [], clients: [], commands: [], close: () => server.close() }
   const server = new Server({ hostKeys: [hostKeys.private] }, (client, { header }) => {
     seen.clients.push(header.versions.software)
     client.on('error', () => {})
@@ -58,6 +67,19 @@ export async function sshServer(
       if (admitted === true) login.accept()
       else if (admitted === false) login.reject(methods)
     })
+    if (runs)
+      client.on('session', acceptSession =>
+        acceptSession().on('exec', (accept, _, { command }) => {
+          seen.commands.push(command)
+          const result = runs(command)
+          const channel = accept()
+          if (result === 'dropped') return client.end()
+          channel.write(result.stdout ?? '')
+          channel.stderr.write(result.stderr ?? '')
+          channel.exit(result.code)
+          channel.end()
+        }),
+      )
     client.on('tcpip', (accept, reject, { destIP, destPort }) => {
       seen.forwards.push(`${destIP}:${destPort}`)
       if (!forwards(destIP, client)) return void reject()

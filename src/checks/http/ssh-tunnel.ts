@@ -1,14 +1,13 @@
-import { createHash } from 'node:crypto'
 import type { Socket } from 'node:net'
 import { Duplex } from 'node:stream'
-import type { Algorithms, AuthHandlerMiddleware, Client, ClientChannel } from 'ssh2'
-import { version } from '../../core/version'
+import type { AuthHandlerMiddleware, Client, ClientChannel } from 'ssh2'
 import type { Attempt } from '../attempt'
 import { CheckFailed, connectFailure } from '../connect-failure'
 import { connectTcp } from '../connect'
 import type { SshTunnel } from './options'
-import { readSshKey } from './ssh-key'
-import { ssh2 } from './ssh2'
+import { hostKeyFingerprint, sshAlgorithms, sshIdentification, sshLogin } from '../ssh/login'
+import { readSshKey } from '../ssh/ssh-key'
+import { ssh2 } from '../ssh/ssh2'
 
 /**
  * Connects to a target through an SSH server (RFC 4254 section 7.2). The network policy applies to the SSH server: it resolves and reaches
@@ -27,8 +26,8 @@ export async function connectThroughTunnel(attempt: Attempt, tunnel: SshTunnel, 
     client.connect({
       sock: socket,
       username: tunnel.username,
-      ident: `Bailiwick_${version.replaceAll('-', '_')}`,
-      algorithms,
+      ident: sshIdentification,
+      algorithms: sshAlgorithms,
       hostVerifier: (key: Buffer) => failed.unlessHostKey(key, tunnel.host_key),
       authHandler,
       // The check's own time limit applies.
@@ -47,46 +46,11 @@ export async function connectThroughTunnel(attempt: Attempt, tunnel: SshTunnel, 
   }
 }
 
-/**
- * Leaves out what a server could use to keep the check thread busy: Diffie-Hellman groups above 4096 bits and groups that the server
- * generates; and compression, where a small packet can expand to a large one.
- */
-const algorithms: Algorithms = {
-  kex: [
-    'curve25519-sha256',
-    'curve25519-sha256@libssh.org',
-    'ecdh-sha2-nistp256',
-    'ecdh-sha2-nistp384',
-    'ecdh-sha2-nistp521',
-    'diffie-hellman-group14-sha256',
-    'diffie-hellman-group16-sha512',
-  ],
-  compress: ['none'],
-}
-
-/**
- * Offers the password or the key, and nothing else of this machine. If a server accepts passwords only by keyboard-interactive (RFC 4256),
- * the password answers a single prompt without echo.
- */
+/** Offers the password or the key of a tunnel. @throws CheckFailed */
 function authentication({ username, password, private_key: text, passphrase }: SshTunnel): AuthHandlerMiddleware {
   const key = text === undefined ? null : readSshKey(text, passphrase)
   if (typeof key === 'string') throw new CheckFailed('internal', 'the private key can’t be read')
-  const tried = new Set<string>()
-  return (left, _, next) => {
-    // Null at first: the server lists its methods when it rejects one.
-    const byQuestion = left?.includes('keyboard-interactive') && !left.includes('password')
-    const type = key ? 'publickey' : tried.has('password') && byQuestion ? 'keyboard-interactive' : 'password'
-    if (tried.has(type)) return next(false as never)
-    tried.add(type)
-    if (key) return next({ type: 'publickey', username, key })
-    if (type === 'password') return next({ type, username, password: password! })
-    next({
-      type: 'keyboard-interactive',
-      username,
-      prompt: (_name, _instructions, _language, questions, answer) =>
-        answer(questions.length === 1 && !questions[0]!.echo ? [password!] : []),
-    })
-  }
+  return sshLogin(username, key, password)
 }
 
 /** The first failure of a client, as a promise that need not be awaited. */
@@ -107,7 +71,7 @@ function failureOf(client: Client) {
     promise,
     /** Verifies the host key by its fingerprint as OpenSSH prints it. */
     unlessHostKey(key: Buffer, expected: string): boolean {
-      const fingerprint = `SHA256:${createHash('sha256').update(key).digest('base64').replace(/=+$/, '')}`
+      const fingerprint = hostKeyFingerprint(key)
       if (fingerprint !== expected)
         reject(new CheckFailed('certificate', `host key mismatch: the server presented ${fingerprint}`))
       return fingerprint === expected

@@ -59,7 +59,7 @@ export const ipmi: ControllerKind<IpmiSettings> = {
   kind: 'ipmi',
   title: 'IPMI',
   ...form,
-  verbs: ['power_on', 'power_off', 'shutdown', 'power_cycle'],
+  verbs: Object.keys(controls) as ControllerVerb[],
   readsPower: true,
   validate(settings) {
     const problems = [...hostProblems(settings), ...lengthProblems(settings)]
@@ -96,6 +96,7 @@ class Ipmi implements Controller {
   }
 
   async start(command: ControllerCommand): Promise<Started> {
+    if (!controls[command.verb]) throw unsupported(command.verb)
     return await this.#inSession(async session => {
       if (isUnchanged(command, await powerOf(session))) return { state: 'done', unchanged: true }
       await control(session, command.verb)
@@ -150,8 +151,11 @@ async function control(session: IpmiSession, verb: ControllerVerb): Promise<void
     refusal = completionError(completion)
     if (refusal.failure !== 'refused') break
   }
-  throw refusal ?? new CloudError('refused', `IPMI does not support ${verb}.`, null, false)
+  throw refusal ?? unsupported(verb)
 }
+
+const unsupported = (verb: ControllerVerb): CloudError =>
+  new CloudError('refused', `IPMI does not support ${verb}. It supports ${Object.keys(controls).join(', ')}.`, null, false)
 
 async function carriedOut(session: IpmiSession, command: IpmiCommand): Promise<Buffer> {
   const { completion, data } = await session.command(command)

@@ -49,7 +49,7 @@ export class RedfishClient {
     const { status, headers, json } = response
     if (status >= 300) throw this.#errorOf(response)
     if (status !== 202) return { monitor: null }
-    // The location is that of the monitor; without it, the body is the task.
+    // The location refers to the monitor. Without it, the body is the task.
     const location = headers.get('location')
     const reported = location ?? (isObject(json) ? json['@odata.id'] : undefined)
     return { monitor: typeof reported === 'string' && reported !== '' ? this.#pathOf(reported) : null }
