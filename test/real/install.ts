@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs'
 import { installGenerators } from '../support/client-generators'
-import { installDnsClients } from '../support/python-packages'
+import { installBmcServers, installDnsClients } from '../support/python-packages'
 import { succeeds } from '../support/suite'
 
 // Servers are in folders that are not in the PATH of users.
@@ -45,18 +45,22 @@ const dependencies: { package: string; present(): boolean }[] = [
     package: 'python3-venv',
     present: () => Bun.which('python3') !== null && Bun.spawnSync(['python3', '-c', 'import ensurepip']).success,
   },
+  { package: 'openipmi', present: () => Bun.which('ipmi_sim') !== null },
+  { package: 'ipmitool', present: () => Bun.which('ipmitool') !== null },
+  { package: 'qemu-system-x86', present: () => Bun.which('qemu-system-x86_64') !== null },
   { package: 'default-jre-headless', present: () => Bun.which('java') !== null },
 ]
 const maxAttempts = 3
 
 /**
- * Installs missing packages with apt-get, if run as root, the client generators, and the clients of DNS providers.
+ * Installs missing packages with apt-get, if run as root, the client generators, the clients of DNS providers, and simulated BMCs.
  * @returns what is still missing
  */
 export async function installDependencies(): Promise<string[]> {
   const missing = await installPackages()
   if (!(await installGenerators())) missing.push('client generators')
   if (!(await installDnsClients())) missing.push('DNS clients')
+  if (!(await installBmcServers())) missing.push('BMC servers')
   return missing
 }
 

@@ -56,3 +56,13 @@ export async function runDnsClient(args: [program: string, ...string[]], env: Re
   if (code !== 0) throw new Error(`${args.join(' ')} exited with ${code}:\n${out}${err}`)
   return out + err
 }
+
+const bmcServers = join(homedir(), '.cache/bailiwick-bmc-servers')
+const bmcRequirements = resolve('test/real/bmc-servers/requirements.txt')
+
+/** Installs simulated BMCs. Returns whether they are installed. */
+export const installBmcServers = (): Promise<boolean> =>
+  installOnce(bmcServers, readFileSync(bmcRequirements, 'utf8'), venvSteps(bmcServers, bmcRequirements))
+
+/** Path of a simulated BMC, such as `fakebmc`. */
+export const bmcServer = (program: string): string => join(bmcServers, 'bin', program)
