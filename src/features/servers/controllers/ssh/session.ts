@@ -1,4 +1,4 @@
-import { connect, type Socket } from 'node:net'
+import { connect as openTcp, type Socket } from 'node:net'
 import type { Client, ClientChannel, ParsedKey } from 'ssh2'
 import { hostKeyFingerprint, sshAlgorithms, sshIdentification, sshLogin } from '../../../../checks/ssh/login'
 import { ssh2 } from '../../../../checks/ssh/ssh2'
@@ -69,7 +69,7 @@ export async function inSshSession<T>(
 /** Connects to a server that the network policy allows. @throws CloudError `unreachable`, `timeout` */
 export async function openSocket(around: AdapterContext, host: string, port: number): Promise<Socket> {
   const { address, family } = await vetted(around, host, port)
-  const socket = connect({ host: address, port, family })
+  const socket = openTcp({ host: address, port, family })
   const opened = Promise.withResolvers<void>()
   const timer = setTimeout(
     () => opened.reject(new CloudError('timeout', 'The connection to the server timed out.', null, false)),
