@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import { cloudScene } from '../support/clouds/cloud-scene'
+import { sshKeys } from '../support/ssh-keys'
 import { world } from '../support/world'
 
 const pointers = (answer: { status: number; body: any }) => [answer.status, answer.body.errors?.map((one: any) => one.pointer)]
@@ -190,7 +191,7 @@ describe('a new server', () => {
     const patch = {
       size: 'cx22',
       image: 'debian-12',
-      ssh_keys: ['ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIGk9RVZ7dXkFyhV9cJ2V5QvGkq0a9Yk8y5cXlqNw2m3T a'],
+      ssh_keys: [sshKeys.ed25519.text],
     }
     expect((await here.acme.call('PATCH', `/v1/servers/${draft.id}`, patch)).body.order.size).toBe('cx22')
     expect(pointers(await act(draft.id, 'provision'))).toEqual([422, ['#/max_monthly_price']])

@@ -45,7 +45,7 @@ import {
   type ServerView,
 } from './shapes'
 import { committedMicros, lockAccount, requireSpend } from './spend'
-import { resolveSshKeys } from './ssh-keys/resolve'
+import { defaultSshKeys, sshKeysOf } from './ssh-keys/ssh-keys'
 import { serverLabels, servers } from './tables'
 import { labelsOf, serverRows, serverView, type ServerRow } from './view'
 import type { AccountState } from './accounts/view'
@@ -112,7 +112,7 @@ export async function createServer(
   }
   const account = await accountForServer(ctx, input.account_id)
   refuseManual(input)
-  const order = orderOf(input)
+  const order = orderOf({ ...input, ssh_keys: input.ssh_keys ?? (await defaultKeys(ctx, account)) })
   const catalog = await callAdapter(() => catalogOf(ctx.hub, account, true))
   if (isDryRun) return await quote(ctx, account, catalog, input, order)
   if (input.provision !== false) await requireOrder(ctx, account, catalog, input, order)
@@ -120,6 +120,12 @@ export async function createServer(
   if (waiting && created.action_id !== null) await getAction(ctx, created.action_id, waiting)
   return waiting ? await getServer(ctx, created.id) : created
 }
+
+/** The keys of a server whose request names none. */
+const defaultKeys = async (ctx: Ctx, { kind }: CloudAccountRow): Promise<string[]> =>
+  cloudKindOf(kind)!.capabilities.sshKeys === 'unsupported'
+    ? []
+    : (await defaultSshKeys(ctx.hub.read, ctx)).map(one => one.publicKey)
 
 /** The account that a request names. @throws Problem 422 */
 async function accountForServer(ctx: Ctx, id: string): Promise<CloudAccountRow> {
@@ -257,7 +263,7 @@ const manualAddresses = (texts: readonly string[]): ServerAddress[] =>
 
 /** @throws Problem 422 for what is missing or impossible in an order */
 async function requireOrder(ctx: Ctx, account: CloudAccountRow, catalog: Catalog, input: ServerInput, order: ServerOrderView) {
-  const sshKeys = await resolveSshKeys(ctx.hub.read, ctx, order.ssh_keys)
+  const sshKeys = await sshKeysOf(ctx.hub.read, ctx, order.ssh_keys)
   const problems = orderProblems(cloudKindOf(account.kind)!, catalog, input.name, order, {
     hasUserData: input.user_data != null,
     sshKeyCount: sshKeys.length,
@@ -282,7 +288,7 @@ async function quote(
   order: ServerOrderView,
 ): Promise<ServerQuoteView> {
   const kind = cloudKindOf(account.kind)!
-  const sshKeys = await resolveSshKeys(ctx.hub.read, ctx, order.ssh_keys)
+  const sshKeys = await sshKeysOf(ctx.hub.read, ctx, order.ssh_keys)
   const found: { pointer: string | null; code: string; detail: string }[] = orderProblems(kind, catalog, input.name, order, {
     hasUserData: input.user_data != null,
     sshKeyCount: sshKeys.length,

@@ -72,7 +72,8 @@ export const orderMembers = members({
   ssh_keys: {
     schema: Type.Array(Type.String({ minLength: 1, maxLength: 10_000 }), {
       maxItems: 50,
-      description: 'SSH keys that can sign in: IDs of SSH keys, or public keys in OpenSSH format.',
+      description:
+        'SSH keys that can sign in: IDs of SSH keys, or public keys in OpenSSH format. If omitted for a new server, the default keys of the workspace.',
     }),
     default: [],
   },

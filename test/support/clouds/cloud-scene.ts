@@ -1,8 +1,9 @@
 import type { World } from '../world'
+import { sshKeys } from '../ssh-keys'
 import { closeLater } from '../world'
 import { HetznerCloudDouble } from './hetzner-cloud'
 
-const publicKey = 'ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIGk9RVZ7dXkFyhV9cJ2V5QvGkq0a9Yk8y5cXlqNw2m3T alice@example.com'
+const publicKey = sshKeys.ed25519.text
 
 /** An account at a double of Hetzner Cloud on the clock of the world, which was checked and read. */
 export async function cloudScene(here: World, more: object = {}) {

@@ -24,7 +24,7 @@ import { microsOf } from '../money'
 import { cloudOrderOf, highestPrice, orderProblems, priceOf, sizeOrderOf } from '../order'
 import { actionParams, type AcceptedPrice, type ServerActionInput as Input, type ServerOrderView } from '../shapes'
 import { lockAccount, requireSpend } from '../spend'
-import { resolveSshKeys } from '../ssh-keys/resolve'
+import { sshKeysOf } from '../ssh-keys/ssh-keys'
 import { writeState } from '../state'
 import { proofsOf } from '../proofs'
 import { servers } from '../tables'
@@ -185,7 +185,7 @@ async function planProvision(
   const order = row.order
   if (!order) throw conflict('The server was not ordered here.')
   const kind = cloudKindOf(account.kind)!
-  const sshKeys = await resolveSshKeys(tx, ctx, order.ssh_keys)
+  const sshKeys = await sshKeysOf(tx, ctx, order.ssh_keys)
   const problems = orderProblems(kind, catalog, row.name, order, {
     hasUserData: row.userDataSealed !== null,
     sshKeyCount: sshKeys.length,
