@@ -54,20 +54,22 @@ const priceView = (price: Price | null) => price && { monthly: amountOf(price.mo
 export const listLocations = async (ctx: Ctx, id: string, query: CatalogQuery) =>
   onePage<CatalogLocationView>((await requested(ctx, id, query)).locations)
 
-/** @throws Problem 404, 424, 429 */
+/** Sizes that can no longer be ordered anywhere are left out. @throws Problem 404, 424, 429 */
 export const listSizes = async (ctx: Ctx, id: string, query: CatalogQuery) =>
   onePage<CatalogSizeView>(
-    (await requested(ctx, id, query)).sizes.map(size => ({
-      slug: size.slug,
-      title: size.title,
-      cores: size.resources.cores,
-      memory_bytes: size.resources.memoryBytes,
-      disk_bytes: size.resources.diskBytes,
-      architecture: size.architecture,
-      shared_cores: size.sharedCores,
-      unavailable_after: size.unavailableAfter === null ? null : new Date(size.unavailableAfter).toISOString(),
-      offers: size.offers.map(({ location, price, available }) => ({ location, price: priceView(price), available })),
-    })),
+    (await requested(ctx, id, query)).sizes
+      .filter(size => size.offers.length > 0)
+      .map(size => ({
+        slug: size.slug,
+        title: size.title,
+        cores: size.resources.cores,
+        memory_bytes: size.resources.memoryBytes,
+        disk_bytes: size.resources.diskBytes,
+        architecture: size.architecture,
+        shared_cores: size.sharedCores,
+        unavailable_after: size.unavailableAfter === null ? null : new Date(size.unavailableAfter).toISOString(),
+        offers: size.offers.map(({ location, price, available }) => ({ location, price: priceView(price), available })),
+      })),
   )
 
 /** @throws Problem 404, 424, 429 */
