@@ -89,12 +89,26 @@ CREATE TABLE "cloud_catalogs" (
 	"read_at" bigint NOT NULL
 );
 --> statement-breakpoint
+CREATE TABLE "ssh_keys" (
+	"id" text collate "C" PRIMARY KEY NOT NULL,
+	"workspace_id" text collate "C" NOT NULL,
+	"version" bigint NOT NULL,
+	"created_at" bigint NOT NULL,
+	"updated_at" bigint NOT NULL,
+	"name" text collate "C" NOT NULL,
+	"public_key" text collate "C" NOT NULL,
+	"default" boolean NOT NULL,
+	"algorithm" text collate "C" NOT NULL,
+	"fingerprint" text collate "C" NOT NULL
+);
+--> statement-breakpoint
 ALTER TABLE "server_labels" ADD CONSTRAINT "server_labels_resource_id_servers_id_fk" FOREIGN KEY ("resource_id") REFERENCES "public"."servers"("id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
 ALTER TABLE "server_transitions" ADD CONSTRAINT "server_transitions_server_id_servers_id_fk" FOREIGN KEY ("server_id") REFERENCES "public"."servers"("id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
 ALTER TABLE "servers" ADD CONSTRAINT "servers_workspace_id_workspaces_id_fk" FOREIGN KEY ("workspace_id") REFERENCES "public"."workspaces"("id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
 ALTER TABLE "servers" ADD CONSTRAINT "servers_account_id_cloud_accounts_id_fk" FOREIGN KEY ("account_id") REFERENCES "public"."cloud_accounts"("id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
 ALTER TABLE "cloud_accounts" ADD CONSTRAINT "cloud_accounts_workspace_id_workspaces_id_fk" FOREIGN KEY ("workspace_id") REFERENCES "public"."workspaces"("id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
 ALTER TABLE "cloud_catalogs" ADD CONSTRAINT "cloud_catalogs_account_id_cloud_accounts_id_fk" FOREIGN KEY ("account_id") REFERENCES "public"."cloud_accounts"("id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
+ALTER TABLE "ssh_keys" ADD CONSTRAINT "ssh_keys_workspace_id_workspaces_id_fk" FOREIGN KEY ("workspace_id") REFERENCES "public"."workspaces"("id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
 CREATE INDEX "server_labels_mark" ON "server_labels" USING btree ("workspace_id","mark","resource_id");--> statement-breakpoint
 CREATE INDEX "server_transitions_server" ON "server_transitions" USING btree ("server_id","id");--> statement-breakpoint
 CREATE INDEX "server_transitions_time" ON "server_transitions" USING btree ("at");--> statement-breakpoint
@@ -110,7 +124,11 @@ CREATE INDEX "servers_location" ON "servers" USING btree ("workspace_id","locati
 CREATE INDEX "servers_account" ON "servers" USING btree ("workspace_id","account_id","id");--> statement-breakpoint
 CREATE INDEX "servers_ref" ON "servers" USING btree ("account_id","provider_ref");--> statement-breakpoint
 CREATE INDEX "servers_deleted" ON "servers" USING btree ("deleted_at") WHERE deleted_at is not null;--> statement-breakpoint
+CREATE INDEX "servers_quiet" ON "servers" USING btree ("quiet_until") WHERE quiet_until is not null;--> statement-breakpoint
+CREATE INDEX "servers_busy" ON "servers" USING btree ("action_id") WHERE action_id is not null;--> statement-breakpoint
 CREATE INDEX "servers_monitored" ON "servers" USING btree ("id") WHERE health_monitor_ids <> '[]';--> statement-breakpoint
 CREATE UNIQUE INDEX "cloud_accounts_name" ON "cloud_accounts" USING btree ("workspace_id","name");--> statement-breakpoint
 CREATE INDEX "cloud_accounts_workspace" ON "cloud_accounts" USING btree ("workspace_id","id");--> statement-breakpoint
-CREATE INDEX "cloud_accounts_next_sync" ON "cloud_accounts" USING btree ("next_sync_at") WHERE next_sync_at is not null;
+CREATE INDEX "cloud_accounts_next_sync" ON "cloud_accounts" USING btree ("next_sync_at") WHERE next_sync_at is not null;--> statement-breakpoint
+CREATE UNIQUE INDEX "ssh_keys_name" ON "ssh_keys" USING btree ("workspace_id","name");--> statement-breakpoint
+CREATE UNIQUE INDEX "ssh_keys_fingerprint" ON "ssh_keys" USING btree ("workspace_id","fingerprint");

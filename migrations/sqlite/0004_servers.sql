@@ -72,6 +72,8 @@ CREATE INDEX `servers_location` ON `servers` (`workspace_id`,`location`,`id`);--
 CREATE INDEX `servers_account` ON `servers` (`workspace_id`,`account_id`,`id`);--> statement-breakpoint
 CREATE INDEX `servers_ref` ON `servers` (`account_id`,`provider_ref`);--> statement-breakpoint
 CREATE INDEX `servers_deleted` ON `servers` (`deleted_at`) WHERE deleted_at is not null;--> statement-breakpoint
+CREATE INDEX `servers_quiet` ON `servers` (`quiet_until`) WHERE quiet_until is not null;--> statement-breakpoint
+CREATE INDEX `servers_busy` ON `servers` (`action_id`) WHERE action_id is not null;--> statement-breakpoint
 CREATE INDEX `servers_monitored` ON `servers` (`id`) WHERE health_monitor_ids <> '[]';--> statement-breakpoint
 CREATE TABLE `cloud_accounts` (
 	`id` text PRIMARY KEY NOT NULL,
@@ -113,3 +115,20 @@ CREATE TABLE `cloud_catalogs` (
 	`read_at` integer NOT NULL,
 	FOREIGN KEY (`account_id`) REFERENCES `cloud_accounts`(`id`) ON UPDATE no action ON DELETE cascade
 );
+--> statement-breakpoint
+CREATE TABLE `ssh_keys` (
+	`id` text PRIMARY KEY NOT NULL,
+	`workspace_id` text NOT NULL,
+	`version` integer NOT NULL,
+	`created_at` integer NOT NULL,
+	`updated_at` integer NOT NULL,
+	`name` text NOT NULL,
+	`public_key` text NOT NULL,
+	`default` integer NOT NULL,
+	`algorithm` text NOT NULL,
+	`fingerprint` text NOT NULL,
+	FOREIGN KEY (`workspace_id`) REFERENCES `workspaces`(`id`) ON UPDATE no action ON DELETE cascade
+);
+--> statement-breakpoint
+CREATE UNIQUE INDEX `ssh_keys_name` ON `ssh_keys` (`workspace_id`,`name`);--> statement-breakpoint
+CREATE UNIQUE INDEX `ssh_keys_fingerprint` ON `ssh_keys` (`workspace_id`,`fingerprint`);

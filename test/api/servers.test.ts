@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'bun:test'
+import { watchServers } from '../../src/features/servers/watch'
 import { cloudScene } from '../support/clouds/cloud-scene'
 import { sshKeys } from '../support/ssh-keys'
 import { world } from '../support/world'
@@ -439,4 +440,23 @@ test('bound monitors tell whether a server is up', async () => {
   ])
   expect((await here.acme.call('PATCH', `/v1/servers/${id}`, { health_monitor_ids: [monitor.id] })).status).toBe(200)
   expect(await get(id)).toMatchObject({ health: 'up', status: 'running' })
+})
+
+test('nothing is concluded while an action works on a server, and soon after', async () => {
+  const here = await world()
+  const { double, act, finish, get, named } = await cloudScene(here)
+  const web = double.addServer({ name: 'web-1' })
+  await here.advance(60_000)
+  const { id } = await named('web-1')
+  await finish((await act(id, 'reboot')).body.id)
+  double.console.powerOff(web)
+  await here.advance(60_000)
+  expect(await get(id)).toMatchObject({ status: 'off', power: 'off', health: 'up' })
+  expect(await here.emitted()).toEqual([])
+  for (let seconds = 0; seconds < 180; seconds += 30) await here.advance(30_000)
+  await watchServers(here.hub)
+  expect(await get(id)).toMatchObject({ status: 'off', health: 'down' })
+  expect(await here.emitted()).toEqual(['server.status_changed'])
+  await watchServers(here.hub)
+  expect(await here.emitted()).toEqual([])
 })

@@ -72,6 +72,12 @@ export const servers = table(
     index('servers_deleted')
       .on(t.deletedAt)
       .where(sql`deleted_at is not null`),
+    index('servers_quiet')
+      .on(t.quietUntil)
+      .where(sql`quiet_until is not null`),
+    index('servers_busy')
+      .on(t.actionId)
+      .where(sql`action_id is not null`),
     index('servers_monitored')
       .on(t.id)
       .where(sql`health_monitor_ids <> '[]'`),

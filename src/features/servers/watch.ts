@@ -22,7 +22,10 @@ const tombstoneMs = 30 * dayMs
 const transitionMs = 90 * dayMs
 const rowsPerPage = 200
 
-/** Updates the health of servers with bound monitors, and frees servers whose action ended without a result. */
+/**
+ * Updates the health of servers with bound monitors, and of those that an action took down some time ago. Frees servers whose action
+ * ended without a result.
+ */
 export async function watchServers(hub: Hub): Promise<void> {
   await eachPage(hub, sql`${servers.healthMonitorIds} <> '[]'`, async rows => {
     const accounts = await accountStates(hub.read, rows)
@@ -32,6 +35,13 @@ export async function watchServers(hub: Hub): Promise<void> {
       if (now.health !== row.health || now.source !== row.healthSource)
         await record(hub, tx => concludeAgain(tx, hub, row.id, account))
     }
+  })
+  await eachPage(hub, lt(servers.quietUntil, hub.clock.now()), async rows => {
+    const accounts = await accountStates(hub.read, rows)
+    for (const row of rows)
+      await record(hub, tx =>
+        concludeAgain(tx, hub, row.id, row.accountId === null ? null : (accounts.get(row.accountId) ?? null)),
+      )
   })
   await eachPage(hub, isNotNull(servers.actionId)!, async rows => {
     const open = await openActionIds(
@@ -63,7 +73,9 @@ async function concludeAgain(tx: Tx, hub: Hub, id: string, account: AccountState
   const row = await lockServer(tx, id)
   if (!row) return { result: undefined }
   const by = { source: 'monitor' as const, reason: 'A monitor changed its status.' }
-  const { events } = await writeState(tx, hub, row, {}, await proofsOf(tx, row, account), by)
+  const isQuietOver = row.quietUntil !== null && row.quietUntil < hub.clock.now()
+  const columns = isQuietOver ? { quietUntil: null } : {}
+  const { events } = await writeState(tx, hub, row, columns, await proofsOf(tx, row, account), by)
   return { result: undefined, events }
 }
 

@@ -49,7 +49,7 @@ export type ServerActionInput = {
 }
 
 type State = {
-  phase: 'send' | 'poll'
+  phase: 'prepare' | 'send' | 'poll'
   /** When the request was, or would have been, sent first (ms UTC). */
   sentAt: number
   /** When the action times out (ms UTC). */
@@ -113,7 +113,7 @@ class ServerAction {
     const { server, account } = found
     const now = hub.clock.now()
     const state: State = work.state ?? {
-      phase: 'send',
+      phase: 'prepare',
       sentAt: now,
       deadline: now + this.#limitMs(),
       ref: null,
@@ -126,7 +126,7 @@ class ServerAction {
       const cloud = await openCloud(hub, account, true)
       if (state.phase === 'poll') return await this.#poll(cloud, server, state)
       // The intention is committed before the first request, so that a later run knows that it may have been sent.
-      if (work.state === null) return await this.#prepare(cloud, account, server, state)
+      if (state.phase === 'prepare') return await this.#prepare(cloud, account, server, state)
       return await this.#send(cloud, server, state)
     } catch (error) {
       if (!(error instanceof CloudError)) throw error
@@ -143,7 +143,8 @@ class ServerAction {
   /** Checks the price, and reserves a ref. */
   async #prepare(cloud: Cloud, account: CloudAccountRow, server: ServerRow, state: State): Promise<CommitChunk<State>> {
     const { verb, order, maxPriceMicros } = this.work.input
-    if (verb !== 'provision') return async () => ({ result: { state } })
+    const next = { ...state, phase: 'send' as const, sentAt: this.hub.clock.now(), attempts: 0 }
+    if (verb !== 'provision') return async () => ({ result: { state: next } })
     const kind = cloudKindOf(account.kind)!
     if (kind.capabilities.hasPrices && maxPriceMicros !== null) {
       const price = priceOf(kind, await readCatalog(this.hub, account, false), order!.details)
@@ -151,7 +152,7 @@ class ServerAction {
       if (problem) return this.#failed(server, problem, null)
     }
     const ref = (await cloud.reserveRef?.()) ?? null
-    return async () => ({ result: { state: { ...state, ref }, step: 'create' } })
+    return async () => ({ result: { state: { ...next, ref }, step: 'create' } })
   }
 
   async #send(cloud: Cloud, server: ServerRow, state: State): Promise<CommitChunk<State>> {
@@ -264,7 +265,8 @@ class ServerAction {
     const { verb } = this.work.input
     const now = this.hub.clock.now()
     const isSending = state.phase === 'send'
-    const isUncertain = isSending && this.work.state !== null && mayHaveApplied(error)
+    const isUncertain = isSending && mayHaveApplied(error)
+    if (verb === 'delete' && error.failure === 'not_found') return this.#done(server, null, false)
     const isPassing = passing.has(error.failure) || isUncertain
     if (isPassing && now < state.deadline) {
       const at = Math.max(this.#after(state.attempts), now + (error.retryAfterMs ?? 0))
