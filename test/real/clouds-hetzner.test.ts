@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { resolve } from 'node:path'
 import type { Cloud, ServerOrder } from '../../src/features/servers/clouds/cloud'
 import { HetznerCloudDouble } from '../support/clouds/hetzner-cloud'
+import { isAllowed } from '../support/clouds/hetzner-firewalls'
 import { opened, publicKey } from '../support/clouds/hetzner-under-test'
 import { runDnsClient } from '../support/python-packages'
 
@@ -31,6 +32,19 @@ describe('the double of Hetzner Cloud', () => {
     }
     return double.serverNamed(name)!
   }
+  /** Runs the command line. Returns its output, also if it fails. */
+  const hcloud = async (...args: string[]): Promise<string> => {
+    const run = Bun.spawn(['hcloud', '--poll-interval', '20ms', ...args], {
+      env: { PATH: process.env.PATH, HOME: '/nonexistent', HCLOUD_ENDPOINT: double.url, HCLOUD_TOKEN: double.token },
+      stdin: 'ignore',
+      stdout: 'pipe',
+      stderr: 'pipe',
+      timeout: 30_000,
+    })
+    const [out, err, code] = await Promise.all([new Response(run.stdout).text(), new Response(run.stderr).text(), run.exited])
+    return code === 0 ? out : `exit code ${code}: ${err.trim()}`
+  }
+  const json = async (...args: string[]) => JSON.parse(await hcloud(...args, '--output', 'json'))
   /** What the clients send although the API description doesn’t have it. Older versions of the API knew it. */
   const newOffences = () =>
     double.offences
@@ -77,19 +91,6 @@ describe('the double of Hetzner Cloud', () => {
 
   test('works with the official command line', async () => {
     const there = await provision('adapter-2')
-    const hcloud = async (...args: string[]): Promise<string> => {
-      const run = Bun.spawn(['hcloud', '--poll-interval', '20ms', ...args], {
-        env: { PATH: process.env.PATH, HOME: '/nonexistent', HCLOUD_ENDPOINT: double.url, HCLOUD_TOKEN: double.token },
-        stdin: 'ignore',
-        stdout: 'pipe',
-        stderr: 'pipe',
-        timeout: 30_000,
-      })
-      const [out, err, code] = await Promise.all([new Response(run.stdout).text(), new Response(run.stderr).text(), run.exited])
-      return code === 0 ? out : `exit code ${code}: ${err.trim()}`
-    }
-    const json = async (...args: string[]) => JSON.parse(await hcloud(...args, '--output', 'json'))
-
     expect(await json('server', 'describe', 'adapter-2')).toMatchObject({
       ...{ id: there.id, status: 'running', labels: { role: 'web', bailiwick: 'srv_adapter-2' } },
       ...{ server_type: { name: 'cx22' }, image: { name: 'debian-12' }, public_net: { ipv4: { ip: there.ipv4!.ip } } },
@@ -151,6 +152,96 @@ describe('the double of Hetzner Cloud', () => {
     await hcloud('server', 'disable-protection', 'cli-2', 'delete', 'rebuild')
     expect(await hcloud('server', 'delete', 'cli-2')).toContain('Server cli-2 deleted')
     expect(await cloud.get(id)).toBeNull()
+    expect(newOffences()).toEqual([])
+  }, 60_000)
+
+  test('works with the official Python client for volumes and firewalls', async () => {
+    const there = await provision('adapter-3')
+    const script = resolve('test/real/cloud-clients/hetzner_volumes_firewalls.py')
+    const seen = JSON.parse(await runDnsClient(['python', script, double.url, double.token, there.name], {}))
+    expect(seen).toEqual({
+      attached: ['available', true, 'ext4', 'fsn1'],
+      device: '/dev/disk/by-id/scsi-0HC_Volume_',
+      volumes: [['data-2', 20, null]],
+      rules: [
+        ['tcp', '22', ['192.0.2.0/24', '2001:db8::/32'], 'SSH'],
+        ['tcp', '8000-8010', ['0.0.0.0/0'], null],
+      ],
+      applied: [true],
+      on_server: ['applied'],
+      // Of both servers with this label, one of which another test created.
+      selected: [['label_selector', [...double.project.servers.values()].filter(one => one.labels.role === 'web').length]],
+      failures: [
+        ...['invalid_input', 'volume_already_attached', 'resource_in_use', 'invalid_input', 'uniqueness_error', 'protected'],
+        ...['invalid_input', 'invalid_input', 'invalid_input', 'firewall_already_applied', 'resource_in_use', 'uniqueness_error'],
+        'firewall_managed_by_label_selector',
+      ],
+    })
+    const passes = (port: number, address: string) =>
+      isAllowed(double.project, there, { direction: 'in', protocol: 'tcp', port, address })
+    expect([
+      passes(22, '192.0.2.7'),
+      passes(22, '198.51.100.7'),
+      passes(8005, '198.51.100.7'),
+      passes(8011, '192.0.2.7'),
+    ]).toEqual([...[true, false, true, false]])
+    expect(newOffences()).toEqual([])
+  }, 60_000)
+
+  test('works with the official command line for volumes and firewalls', async () => {
+    const there = await provision('adapter-4', { labels: { role: 'database' } })
+    const run = async (...args: string[]) => [args, await hcloud(...args)]
+    const volume = ['volume', 'create', '--name', 'cli-data', '--size', '10', '--server', 'adapter-4', '--format', 'xfs']
+    expect(await hcloud(...volume)).toMatch(/^Volume \d+ created/m)
+    expect(await json('volume', 'describe', 'cli-data')).toMatchObject({
+      size: 10,
+      server: there.id,
+      status: 'available',
+    })
+    const commands: [string[], string][] = [
+      [['volume', 'resize', 'cli-data', '--size', '12'], 'resized'],
+      [['volume', 'resize', 'cli-data', '--size', '11'], '(invalid_input)'],
+      [['volume', 'detach', 'cli-data'], 'detached'],
+      [['volume', 'attach', 'cli-data', '--server', 'adapter-4'], 'attached'],
+      [['volume', 'delete', 'cli-data'], '(resource_in_use)'],
+      [['volume', 'detach', 'cli-data'], 'detached'],
+      [['volume', 'enable-protection', 'cli-data', 'delete'], 'protection enabled'],
+      [['volume', 'delete', 'cli-data'], '(protected)'],
+      [['volume', 'disable-protection', 'cli-data', 'delete'], 'protection disabled'],
+      [['volume', 'delete', 'cli-data'], 'deleted'],
+      [['firewall', 'create', '--name', 'cli-fw'], 'created'],
+      [
+        [
+          'firewall',
+          'add-rule',
+          'cli-fw',
+          '--direction',
+          'in',
+          '--protocol',
+          'tcp',
+          '--port',
+          '443',
+          '--source-ips',
+          '0.0.0.0/0',
+        ],
+        'updated',
+      ],
+      [['firewall', 'add-rule', 'cli-fw', '--direction', 'in', '--protocol', 'icmp', '--source-ips', '::/0'], 'updated'],
+      [['firewall', 'apply-to-resource', 'cli-fw', '--type', 'server', '--server', 'adapter-4'], 'applied'],
+      [['firewall', 'delete', 'cli-fw'], '(resource_in_use)'],
+    ]
+    for (const [args, expected] of commands) expect(await run(...args)).toEqual([args, expect.stringContaining(expected)])
+    expect(await json('firewall', 'describe', 'cli-fw')).toMatchObject({
+      rules: [
+        { direction: 'in', protocol: 'tcp', port: '443', source_ips: ['0.0.0.0/0'] },
+        { direction: 'in', protocol: 'icmp', source_ips: ['::/0'] },
+      ],
+      applied_to: [{ type: 'server', server: { id: there.id } }],
+    })
+    const removal = ['firewall', 'remove-from-resource', 'cli-fw', '--type', 'server', '--server', 'adapter-4']
+    await hcloud(...removal)
+    expect((await json('server', 'describe', 'adapter-4')).public_net.firewalls).toEqual([])
+    expect(await hcloud('firewall', 'delete', 'cli-fw')).toContain('deleted')
     expect(newOffences()).toEqual([])
   }, 60_000)
 })

@@ -3,7 +3,14 @@ import type { HetznerAction, HetznerProject } from './hetzner-project'
 import { actionShown, matches, ok, sorted, type Call, type Routes } from './hetzner-routes'
 import { invalidInput } from '../hetzner-refused'
 
-const resources = { servers: 'server', images: 'image', networks: 'network', primary_ips: 'primary_ip' }
+const resources = {
+  servers: 'server',
+  images: 'image',
+  networks: 'network',
+  primary_ips: 'primary_ip',
+  volumes: 'volume',
+  firewalls: 'firewall',
+}
 
 /** Actions, of all resources and of each. */
 export function actionRoutes(project: HetznerProject): Routes {

@@ -5,15 +5,17 @@ import { HetznerRefused, invalidInput, notFound } from '../hetzner-refused'
 import { actionRoutes } from './hetzner-actions'
 import { catalogRoutes } from './hetzner-catalog-routes'
 import type { HetznerServerType } from './hetzner-catalog'
+import { firewallRoutes } from './hetzner-firewalls'
 import { HetznerProject, type HetznerServer } from './hetzner-project'
 import type { Routes } from './hetzner-routes'
 import { bodyOffence, isPath, operationOf, queryOffence, responseOffence } from './hetzner-schema'
 import { createServer, serverRoutes, type ServerDraft } from './hetzner-servers'
+import { volumeRoutes } from './hetzner-volumes'
 
 const perHour = 3600
 
 /**
- * Servers of a project at Hetzner Cloud, on a free local port. All requests and responses must be as the published API description says;
+ * A project at Hetzner Cloud, with servers, volumes, and firewalls, on a free local port. All requests and responses must be as the published API description says;
  * {@link offences} has those that are not.
  */
 export class HetznerCloudDouble extends HetznerApiDouble {
@@ -30,7 +32,8 @@ export class HetznerCloudDouble extends HetznerApiDouble {
     super()
     this.project = new HetznerProject(clock)
     this.#refilledAt = clock.now()
-    this.#routes = { ...serverRoutes(this.project), ...catalogRoutes(this.project), ...actionRoutes(this.project) }
+    const areas = [serverRoutes, catalogRoutes, volumeRoutes, firewallRoutes, actionRoutes]
+    this.#routes = Object.assign({}, ...areas.map(routes => routes(this.project)))
   }
 
   /** Adds a server, as if someone had created it in the console. It is running. */
@@ -66,6 +69,10 @@ export class HetznerCloudDouble extends HetznerApiDouble {
     }
     for (const { type } of this.project.primaryIps.values())
       if (type === 'ipv4') monthlyMicros += micros(this.project.prices.ipv4.gross)
+    for (const { size } of this.project.volumes.values())
+      monthlyMicros += Math.round(size * micros(this.project.prices.volumePerGb.gross))
+    for (const { type, image_size } of this.project.images.values())
+      if (type === 'snapshot') monthlyMicros += Math.round((image_size ?? 0) * micros(this.project.prices.imagePerGb.gross))
     return { monthlyMicros, currency: 'EUR' }
   }
 

@@ -51,6 +51,41 @@ export interface HetznerPrimaryIp {
   created: string
 }
 
+export interface HetznerVolume {
+  id: number
+  name: string
+  /** GB. */
+  size: number
+  format: string | null
+  location: string
+  server: number | null
+  status: 'creating' | 'available'
+  labels: Record<string, string>
+  protection: { delete: boolean }
+  created: string
+}
+
+export interface HetznerRule {
+  direction: 'in' | 'out'
+  protocol: 'tcp' | 'udp' | 'icmp' | 'esp' | 'gre'
+  port: string | null
+  source_ips: string[]
+  destination_ips: string[]
+  description: string | null
+}
+
+export interface HetznerFirewall {
+  id: number
+  name: string
+  labels: Record<string, string>
+  created: string
+  rules: HetznerRule[]
+  /** Servers it is applied to directly. */
+  servers: number[]
+  /** Label selectors it is applied to. */
+  selectors: string[]
+}
+
 export type HetznerStatus = 'initializing' | 'starting' | 'running' | 'stopping' | 'off' | 'deleting' | 'migrating' | 'rebuilding'
 
 export interface HetznerServer {
@@ -70,8 +105,6 @@ export interface HetznerServer {
   ipv4: HetznerPrimaryIp | null
   ipv6: HetznerPrimaryIp | null
   privateNets: { network: number; ip: string; mac_address: string; alias_ips: string[] }[]
-  volumes: number[]
-  firewalls: number[]
   /** Names of the SSH keys that were injected. */
   sshKeys: string[]
   userData: string | null
@@ -88,7 +121,11 @@ export class HetznerProject {
   readonly sshKeys = new Map<number, HetznerSshKey>()
   readonly networks = new Map<number, HetznerNetwork>()
   readonly primaryIps = new Map<number, HetznerPrimaryIp>()
+  readonly volumes = new Map<number, HetznerVolume>()
+  readonly firewalls = new Map<number, HetznerFirewall>()
   readonly actions = new Map<number, HetznerAction>()
+  /** Locations without space for volumes. */
+  readonly fullLocations = new Set<string>()
   prices = extraPrices()
   /** How long actions take. By default, they are finished as soon as something else is requested. */
   actionMs: (command: string) => number = () => 0
@@ -159,9 +196,13 @@ export class HetznerProject {
     return this.#running.has(action)
   }
 
-  /** Whether an action of a resource is running. */
+  /** Whether an action of a resource is running. Servers are not locked by their firewalls. */
   isLocked(type: string, id: number): boolean {
-    return [...this.#running].some(one => one.resources.some(resource => resource.id === id && resource.type === type))
+    return [...this.#running].some(
+      one =>
+        one.resources.some(resource => resource.id === id && resource.type === type) &&
+        !(type === 'server' && one.command.endsWith('_firewall')),
+    )
   }
 
   actionsOf(type: string, id?: number): HetznerAction[] {
@@ -226,6 +267,8 @@ export class HetznerProject {
     this.servers.delete(server.id)
     for (const ip of [server.ipv4, server.ipv6]) if (ip) this.primaryIps.delete(ip.id)
     for (const network of this.networks.values()) network.servers = network.servers.filter(id => id !== server.id)
+    for (const volume of this.volumes.values()) if (volume.server === server.id) volume.server = null
+    for (const firewall of this.firewalls.values()) firewall.servers = firewall.servers.filter(id => id !== server.id)
     for (const image of [...this.images.values()]) if (image.bound_to === server.id) this.images.delete(image.id)
   }
 

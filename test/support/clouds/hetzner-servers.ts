@@ -11,6 +11,8 @@ import {
 } from './hetzner-project'
 import { actionShown, created, matches, ok, sorted, type Call, type Routes } from './hetzner-routes'
 import { imageShown, serverTypeShown } from './hetzner-catalog-routes'
+import { applyToServer, firewallsOf, isPending } from './hetzner-firewalls'
+import { attach } from './hetzner-volumes'
 
 /** A new server. What is missing is as the API has it by default. */
 export interface ServerDraft {
@@ -21,6 +23,8 @@ export interface ServerDraft {
   labels?: Record<string, string>
   ssh_keys?: (string | number)[]
   networks?: number[]
+  volumes?: number[]
+  firewalls?: { firewall: number }[]
   user_data?: string
   start_after_create?: boolean
   public_net?: { enable_ipv4?: boolean; enable_ipv6?: boolean }
@@ -190,7 +194,16 @@ export function serverRoutes(project: HetznerProject): Routes {
 
 /** Creates a server in `initializing`. @throws HetznerRefused */
 export function createServer(project: HetznerProject, draft: ServerDraft) {
-  const { name, labels = {}, ssh_keys = [], networks = [], user_data, start_after_create = true } = draft
+  const {
+    name,
+    labels = {},
+    ssh_keys = [],
+    networks = [],
+    volumes = [],
+    firewalls = [],
+    user_data,
+    start_after_create = true,
+  } = draft
   const { enable_ipv4 = true, enable_ipv6 = true } = draft.public_net ?? {}
   refuseName(project, name)
   refuseLabels(labels)
@@ -203,14 +216,21 @@ export function createServer(project: HetznerProject, draft: ServerDraft) {
   if (project.servers.size >= project.serverLimit)
     throw new HetznerRefused(403, 'resource_limit_exceeded', 'server limit exceeded')
   const id = project.newId()
-  const privateNets = networks.map(one => attached(project, one, id))
+  const privateNets = networks.map(one => netOf(project, one, id))
   const server: HetznerServer = {
     ...{ id, name, created: project.now(), status: 'initializing', type, disk: type.disk, image, location, labels },
     ...{ protection: { delete: false, rebuild: false }, backupWindow: null, isRescueEnabled: false, privateNets },
     ipv4: enable_ipv4 ? project.primaryIp('ipv4', location, id) : null,
     ipv6: enable_ipv6 ? project.primaryIp('ipv6', location, id) : null,
-    ...{ volumes: [], firewalls: [], sshKeys: keys.map(one => one.name), userData: user_data ?? null, boots: 0 },
+    ...{ sshKeys: keys.map(one => one.name), userData: user_data ?? null, boots: 0 },
   }
+  const attached = volumes.map(one => {
+    const volume = project.volumes.get(one)
+    if (!volume) throw notFound(`volume with ID '${one}'`)
+    if (volume.server !== null || volume.location !== location) throw invalidInput('volumes', 'volume can not be attached')
+    return volume
+  })
+  for (const { firewall } of firewalls) if (!project.firewalls.has(firewall)) throw notFound(`firewall with ID '${firewall}'`)
   project.servers.set(id, server)
   const begun = () => void (server.status = start_after_create ? 'starting' : 'off')
   // Nothing is left of a server that could not be created.
@@ -220,6 +240,8 @@ export function createServer(project: HetznerProject, draft: ServerDraft) {
     ...networks.map(network =>
       project.act('attach_to_network', [resourceOf(server), { id: network, type: 'network' }], () => {}, { after: action }),
     ),
+    ...attached.map(one => attach(project, one, server, action)),
+    ...firewalls.map(({ firewall }) => applyToServer(project, firewall, server, action)),
   ]
   return { server, action, next, hasPassword: keys.length === 0 }
 }
@@ -228,7 +250,8 @@ export function serverShown(project: HetznerProject, server: HetznerServer): obj
   const { id, name, created: since, status, type, disk, image, labels, protection, backupWindow, isRescueEnabled } = server
   const location = project.location(server.location)
   return {
-    ...{ id, name, created: since, status, labels, protection, location, volumes: server.volumes, load_balancers: [] },
+    ...{ id, name, created: since, status, labels, protection, location, load_balancers: [] },
+    volumes: [...project.volumes.values()].filter(one => one.server === id).map(one => one.id),
     server_type: serverTypeShown(project, type),
     datacenter: {
       ...{ id: location.id, name: `${location.name}-dc1`, description: location.description, location },
@@ -242,7 +265,9 @@ export function serverShown(project: HetznerProject, server: HetznerServer): obj
       ipv4: server.ipv4 && { id: server.ipv4.id, ip: server.ipv4.ip, blocked: false, dns_ptr: reverseName(server.ipv4) },
       ipv6: server.ipv6 && { id: server.ipv6.id, ip: server.ipv6.ip, blocked: false, dns_ptr: [] },
       floating_ips: [],
-      firewalls: server.firewalls.map(one => ({ id: one, status: 'applied' })),
+      firewalls: firewallsOf(project, server).map(one => ({
+        ...{ id: one.id, status: isPending(project, one, server) ? 'pending' : 'applied' },
+      })),
     },
   }
 }
@@ -287,7 +312,7 @@ function placeOf(project: HetznerProject, type: HetznerServerType, wanted?: stri
   return inStock.name
 }
 
-function attached(project: HetznerProject, id: number, server: number): HetznerServer['privateNets'][number] {
+function netOf(project: HetznerProject, id: number, server: number): HetznerServer['privateNets'][number] {
   const network = project.networks.get(id)
   if (!network) throw notFound(`network with ID '${id}'`)
   const [subnet] = network.subnets
