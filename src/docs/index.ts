@@ -119,14 +119,13 @@ export const groups: readonly Group[] = [
       page('dns-secondaries', dnsSecondaries),
     ],
   },
-  { title: 'Servers and cloud', pages: [page('ssh-keys', sshKeys)] },
   {
     title: 'Servers and cloud',
-    pages: [page('cloud-hetzner', withSettingsTables(cloudHetzner, cloudKinds))],
-  },
-  {
-    title: 'Servers',
-    pages: [page('controllers', withSettingsTables(controllers, controllerKinds))],
+    pages: [
+      page('cloud-hetzner', withSettingsTables(cloudHetzner, cloudKinds)),
+      page('ssh-keys', sshKeys),
+      page('controllers', withSettingsTables(controllers, controllerKinds)),
+    ],
   },
   {
     title: 'Webhooks and events',

@@ -169,7 +169,7 @@ describe('the double of Hetzner Cloud', () => {
       ],
       applied: [true],
       on_server: ['applied'],
-      // Of both servers with this label, one of which another test created.
+      // Another test created the second server with this label.
       selected: [['label_selector', [...double.project.servers.values()].filter(one => one.labels.role === 'web').length]],
       failures: [
         ...['invalid_input', 'volume_already_attached', 'resource_in_use', 'invalid_input', 'uniqueness_error', 'protected'],
