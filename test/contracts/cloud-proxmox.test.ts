@@ -1,5 +1,517 @@
+import { afterEach, describe, expect, test } from 'bun:test'
+import { X509Certificate } from 'node:crypto'
+import { readFileSync } from 'node:fs'
+import { mayHaveApplied } from '../../src/adapters/failure'
+import { proxmox } from '../../src/features/servers/clouds/proxmox/proxmox'
+import type { Problem } from '../../src/core/problem'
+import {
+  CloudError,
+  type Cloud,
+  type CloudServer,
+  type Operation,
+  type ServerCommand,
+  type ServerOrder,
+  type Started,
+} from '../../src/features/servers/clouds/cloud'
 import { cloudContract } from '../support/clouds/cloud-contract'
-import { ProxmoxCloud } from '../support/clouds/proxmox-cloud'
-import { proxmoxUnderTest } from '../support/clouds/proxmox-under-test'
+import { allPrivileges, ProxmoxCloud } from '../support/clouds/proxmox-cloud'
+import { bytesOf } from '../support/clouds/proxmox-guests'
+import { opened, proxmoxUnderTest, publicKey, template } from '../support/clouds/proxmox-under-test'
+import { ManualClock } from '../support/manual-clock'
+import { pluginContext } from '../support/plugin-context'
+import { generator } from '../support/random'
 
 cloudContract('Proxmox', async () => proxmoxUnderTest(await new ProxmoxCloud().start()))
+
+const gib = 2 ** 30
+const doubles: ProxmoxCloud[] = []
+afterEach(() => {
+  for (const one of doubles.splice(0)) one.stop()
+})
+
+/** A cluster of two nodes with templates, of which 9002 is on shared storage and 9003 is one of containers. */
+async function cluster(tls?: { cert: string; key: string }) {
+  const double = await new ProxmoxCloud(tls).start()
+  doubles.push(double)
+  double.nodes.set('pve2', { online: true })
+  template(double, 9000, 'debian-12')
+  template(double, 9002, 'shared-debian').config.scsi0 = 'ceph:base-9002-disk-0,size=8G'
+  double.guest(9003, 'alpine', { type: 'lxc', template: true })
+  return double
+}
+
+const order = (more: Partial<ServerOrder> = {}): ServerOrder => ({
+  ...{ mark: 'srv_1', name: 'web-1', ref: '100', location: null, size: { cores: 2, memoryBytes: 3 * gib, diskBytes: 20 * gib } },
+  ...{ image: '9000', sshKeys: [{ name: 'a', publicKey }], userData: null, labels: {}, networks: [] },
+  ...{ enableIpv4: true, enableIpv6: true, backups: false, start: true },
+  ...more,
+})
+
+/** Polls until the end, each time as after a restart. Failed polls are repeated. */
+async function finish(cloud: Cloud, started: Started): Promise<void> {
+  let operation: Operation | null = started.state === 'running' ? started.operation : null
+  for (let polls = 0; operation; polls++) {
+    if (polls > 2000) throw new Error('The operation never ended.')
+    const polled = await cloud.poll(JSON.parse(JSON.stringify(operation)))
+    if (polled.state === 'gone') throw new Error('The operation is gone.')
+    operation = polled.state === 'running' ? polled.operation : null
+    if (operation) await Bun.sleep(1)
+  }
+}
+const run = async (cloud: Cloud, ref: string | null, command: ServerCommand) => finish(cloud, await cloud.start(ref, command))
+const provision = (cloud: Cloud, more: Partial<ServerOrder> = {}) => run(cloud, null, { verb: 'provision', order: order(more) })
+
+async function errorOf(call: Promise<unknown>): Promise<CloudError> {
+  const error = await call.then(
+    () => null,
+    (thrown: unknown) => thrown,
+  )
+  if (!(error instanceof CloudError)) throw new Error(`not a CloudError: ${Bun.inspect(error)}`)
+  return error
+}
+const failureOf = async (call: Promise<unknown>) => (await errorOf(call)).failure
+
+/** Creates a server as the hub does: commits a ref, looks before each attempt, adopts what has the mark, or takes another ref. */
+async function create(cloud: Cloud, more: Partial<ServerOrder>): Promise<string> {
+  let ref: string | null = null
+  for (let attempts = 0; attempts < 500; attempts++) {
+    try {
+      ref ??= await cloud.reserveRef!()
+      const wanted = order({ ...more, ref })
+      const found: CloudServer | null = attempts === 0 ? null : await cloud.find(wanted)
+      if (found && found.mark !== wanted.mark) ref = null
+      else {
+        const continued = found && (await cloud.continueProvision!(found.ref, wanted))
+        await finish(cloud, continued ?? (await cloud.start(null, { verb: 'provision', order: wanted })))
+        return ref
+      }
+    } catch (error) {
+      if (!(error instanceof CloudError)) throw error
+      if (error.failure === 'already_exists') ref = null
+      await Bun.sleep(2)
+    }
+  }
+  throw new Error('The server was not created.')
+}
+
+/** Each server exists once, as ordered, and nothing else does. */
+function expectEach(double: ProxmoxCloud, count: number): void {
+  const created = [...double.guests.values()].filter(one => !one.template)
+  const marks = created.map(one => /^bailiwick (srv_\d+) (\d+)\n/.exec(one.config.description!)!.slice(1))
+  expect(marks.map(([, vmid]) => Number(vmid))).toEqual(created.map(one => one.vmid))
+  expect(new Set(marks.map(([mark]) => mark)).size).toBe(count)
+  expect(created).toHaveLength(count)
+  for (const { config, status, lock } of created) {
+    expect([config.cores, config.sockets, config.memory, config.tags, status, lock]).toEqual([
+      '2',
+      '1',
+      '3072',
+      'bailiwick',
+      'running',
+      null,
+    ])
+    expect(config.description).not.toContain('unfinished')
+    expect(bytesOf(/size=(\w+)/.exec(config.scsi0!)![1]!)).toBe(20 * gib)
+  }
+}
+
+describe('creating servers at Proxmox', () => {
+  test.each(['call', 'task'] as const)(
+    '50 clones at once from two hubs, with lock time-outs of the %s and VMIDs that are handed out twice',
+    async cloneLock => {
+      const double = await cluster()
+      double.cloneLock = cloneLock
+      double.tasks.durationMs = 3
+      const hubs = [opened(double), opened(double, { url: double.address.replace('127.0.0.1', 'localhost') })]
+      await Promise.all(
+        Array.from({ length: 50 }, (_, place) => create(hubs[place % 2]!, { mark: `srv_${place}`, name: `web-${place}` })),
+      )
+      expectEach(double, 50)
+      expect(double.tasks.all.filter(one => one.type === 'qmstart')).toHaveLength(50)
+    },
+    60_000,
+  )
+
+  test('one hub runs one clone at a time, and proposes no VMID twice', async () => {
+    const double = await cluster()
+    double.tasks.durationMs = 2
+    const cloud = opened(double)
+    const refs = await Promise.all(Array.from({ length: 5 }, () => cloud.reserveRef!()))
+    expect(refs.toSorted()).toEqual(['100', '101', '102', '103', '104'])
+    await Promise.all(refs.map((ref, place) => provision(cloud, { ref, mark: `srv_${place}`, name: `web-${place}` })))
+    expectEach(double, 5)
+    const clones = double.requests.filter(one => one.path.endsWith('/clone'))
+    expect(clones).toHaveLength(5)
+  })
+
+  test('two callers with the same VMID: one gets it, the other one learns whose it is', async () => {
+    const double = await cluster()
+    const [one, other] = [opened(double), opened(double, { url: double.address.replace('127.0.0.1', 'localhost') })]
+    const ref = await one.reserveRef!()
+    expect(await other.reserveRef!()).toBe(ref)
+    await provision(one, { ref })
+    const late = order({ ref, mark: 'srv_2', name: 'web-2' })
+    expect(await failureOf(other.start(null, { verb: 'provision', order: late }))).toBe('already_exists')
+    expect(await other.find(late)).toMatchObject({ ref, mark: 'srv_1' })
+    // Its call is sent after it looked for guests, and before it could see that one was created.
+    double.fault = ({ method, path }) => {
+      if (method === 'POST' && path.endsWith('/clone')) double.guest(300, 'taken')
+      return null
+    }
+    expect(await failureOf(other.start(null, { verb: 'provision', order: { ...late, ref: '300' } }))).toBe('already_exists')
+  })
+
+  test.each([1, 2, 3])(
+    'each server is created once, whatever responses are lost (%d)',
+    async seed => {
+      const double = await cluster()
+      const random = generator(seed)
+      double.tasks.durationMs = 2
+      double.fault = ({ method }) =>
+        method === 'GET' ? (random(40) === 0 ? 'dropped' : null) : (['lost', 'dropped', 'html', null] as const)[random(4)]
+      const cloud = opened(double)
+      await Promise.all(Array.from({ length: 12 }, (_, place) => create(cloud, { mark: `srv_${place}`, name: `web-${place}` })))
+      double.tasks.settle(true)
+      expectEach(double, 12)
+    },
+    60_000,
+  )
+
+  test('a creation that was interrupted is continued at each step', async () => {
+    const double = await cluster()
+    double.tasks.durationMs = Infinity
+    const cloud = opened(double)
+    const wanted = order()
+    await cloud.start(null, { verb: 'provision', order: wanted })
+    // While it is being cloned, nobody can know whose clone it is.
+    expect(await errorOf(cloud.find(wanted))).toMatchObject({ failure: 'locked', ambiguous: false })
+    const waiting = await cloud.continueProvision!('100', wanted)
+    expect(waiting).toMatchObject({ state: 'running' })
+    double.tasks.settle(true)
+    expect(await cloud.find(wanted)).toMatchObject({ ref: '100', mark: 'srv_1', status: 'off', image: '9000' })
+    for (let step = 0; step < 3; step++) {
+      await cloud.continueProvision!('100', wanted)
+      double.tasks.settle(true)
+    }
+    expect(await cloud.continueProvision!('100', wanted)).toEqual({ state: 'done', ref: '100' })
+    expect(double.tasks.all.map(one => one.type)).toEqual(['qmclone', 'qmresize', 'qmstart'])
+    expect(double.guests.get(100)!.config).toMatchObject({ cores: '2', memory: '3072', tags: 'bailiwick' })
+    // What people change later stays.
+    Object.assign(double.guests.get(100)!.config, { cores: '8', tags: 'bailiwick;db' })
+    expect(await cloud.continueProvision!('100', wanted)).toMatchObject({ state: 'done' })
+    expect(double.guests.get(100)!.config).toMatchObject({ cores: '8', tags: 'bailiwick;db' })
+  })
+
+  test('a clone whose task vanished is continued, and one that failed is an error', async () => {
+    const double = await cluster()
+    const cloud = opened(double)
+    double.tasks.durationMs = Infinity
+    const started = await cloud.start(null, { verb: 'provision', order: order() })
+    double.tasks.forget()
+    double.tasks.durationMs = 0
+    await finish(cloud, started)
+    expect((await cloud.get('100'))?.status).toBe('running')
+    double.tasks.fault = one => (one.type === 'qmclone' ? 'clone failed: lvcreate: no space left on device' : null)
+    const full = await errorOf(provision(cloud, { ref: '101', name: 'web-2', mark: 'srv_2' }))
+    expect([full.failure, mayHaveApplied(full)]).toEqual(['quota', false])
+    expect(await cloud.get('101')).toBeNull()
+  })
+
+  test('everything that was ordered arrives at the guest', async () => {
+    const double = await cluster()
+    double.pools.add('lab')
+    const cloud = opened(double, { pool: 'lab', storage: 'ceph', bridge: 'vmbr1' })
+    const keys = [publicKey, 'ssh-rsa AAAAB3NzaC1yc2EAAAADAQABAAABAQ== ünïcode + plus@example'].map((one, place) => ({
+      name: `${place}`,
+      publicKey: one,
+    }))
+    await provision(cloud, { sshKeys: keys, labels: { role: 'web', Env: 'x.Y-z_1' } })
+    const { config, pool } = double.guests.get(100)!
+    expect(decodeURIComponent(config.sshkeys!).split('\n')).toEqual(keys.map(one => one.publicKey))
+    expect(config).toMatchObject({ name: 'web-1', ipconfig0: 'ip=dhcp,ip6=auto', tags: 'bailiwick' })
+    expect(config.scsi0).toBe('ceph:vm-100-disk-0,size=20G')
+    expect(config.net0).toMatch(/^virtio=BC:24:11:[0-9A-F:]{8},firewall=1,bridge=vmbr1$/)
+    expect(pool).toBe('lab')
+    expect(config.description).toBe('bailiwick srv_1 100\nimage 9000\nlabel role=web\nlabel Env=x.Y-z_1\n')
+    expect(await cloud.get('100')).toMatchObject({ labels: { role: 'web', Env: 'x.Y-z_1' }, location: 'pve1', kind: 'vm' })
+    await provision(cloud, { ref: '101', name: 'web-2', mark: 'srv_2', networks: ['vmbr0', 'vmbr1'], enableIpv6: false })
+    expect(double.guests.get(101)!.config).toMatchObject({ net1: 'model=virtio,bridge=vmbr1', ipconfig0: 'ip=dhcp' })
+  })
+
+  test('on another node only from a template on shared storage', async () => {
+    const double = await cluster()
+    const cloud = opened(double)
+    const local = await errorOf(cloud.start(null, { verb: 'provision', order: order({ location: 'pve2' }) }))
+    expect([local.failure, local.message]).toEqual([
+      'invalid',
+      expect.stringContaining("can't clone VM to node 'pve2' (VM uses local storage)"),
+    ])
+    await provision(cloud, { location: 'pve2', image: '9002' })
+    expect(await cloud.get('100')).toMatchObject({ location: 'pve2', status: 'running' })
+  })
+
+  test('what a clone would ignore is refused before', async () => {
+    const double = await cluster()
+    double.guest(9004, 'plain', { template: true })
+    const cloud = opened(double)
+    const refused = async (more: Partial<ServerOrder>) => {
+      const { failure, message } = await errorOf(cloud.start(null, { verb: 'provision', order: order(more) }))
+      return [failure, message]
+    }
+    expect(await refused({ image: '9004' })).toEqual(['invalid', expect.stringContaining('no cloud-init drive')])
+    expect(await refused({ image: '9003' })).toEqual(['invalid', expect.stringContaining('SSH keys')])
+    const small = { cores: 1, memoryBytes: gib, diskBytes: 4 * gib }
+    expect(await refused({ size: small })).toEqual(['invalid', expect.stringContaining('at least 8 GiB')])
+    expect(double.tasks.all).toEqual([])
+  })
+})
+
+describe('reading from Proxmox', () => {
+  test('containers', async () => {
+    const double = await cluster()
+    const cloud = opened(double)
+    await provision(cloud, { image: '9003', sshKeys: [] })
+    // A copy, because toMatchObject writes its matchers into what it compares.
+    expect({ ...double.guests.get(100)!.config }).toMatchObject({
+      ...{ hostname: 'web-1', cores: '2', memory: '3072', rootfs: 'local-lvm:vm-100-disk-0,size=20G' },
+      net0: expect.stringMatching(/^name=eth0,bridge=vmbr0,hwaddr=[0-9A-F:]+,type=veth,ip=dhcp,ip6=auto$/),
+    })
+    expect(await cloud.get('100')).toMatchObject({
+      ...{
+        kind: 'container',
+        status: 'running',
+        mark: 'srv_1',
+        resources: { cores: 2, memoryBytes: 3 * gib, diskBytes: 20 * gib },
+      },
+      addresses: [{ address: '10.0.0.100', family: 4, scope: 'private', ptr: null }],
+    })
+    await run(cloud, '100', { verb: 'power_cycle' })
+    expect(double.tasks.all.slice(-2).map(one => one.type)).toEqual(['vzstop', 'vzstart'])
+    await run(cloud, '100', { verb: 'reboot' })
+    expect(await failureOf(cloud.start('100', { verb: 'suspend' }))).toBe('refused')
+    await run(cloud, '100', { verb: 'rename', name: 'db-1' })
+    await run(cloud, '100', { verb: 'set_protection', protection: { delete: true, rebuild: false } })
+    expect(await failureOf(cloud.start('100', { verb: 'delete' }))).toBe('protected')
+    expect(await cloud.get('100')).toMatchObject({ name: 'db-1', status: 'running', protection: { delete: true } })
+    await run(cloud, '100', { verb: 'set_protection', protection: { delete: false, rebuild: false } })
+    await run(cloud, '100', { verb: 'shutdown', timeoutSeconds: 30, thenForce: false })
+    const size = { cores: 4, memoryBytes: gib, diskBytes: 30 * gib }
+    await run(cloud, '100', { verb: 'resize', size, upgradeDisk: true })
+    expect((await cloud.get('100'))?.resources).toEqual(size)
+    await run(cloud, '100', { verb: 'power_on' })
+    await run(cloud, '100', { verb: 'delete' })
+    expect(double.guests.has(100)).toBe(false)
+  })
+
+  test('of 200 guests is cheap, and sees what changes', async () => {
+    const double = await cluster()
+    for (let vmid = 100; vmid < 300; vmid++) {
+      const config = { net0: `virtio=BC:24:11:AA:00:${(vmid - 100).toString(16).padStart(2, '0').toUpperCase()},bridge=vmbr0` }
+      double.guest(vmid, `web-${vmid}`, {
+        status: 'running',
+        addresses: [{ family: 4, address: `203.0.113.${vmid - 50}` }],
+        config,
+      })
+    }
+    const clock = new ManualClock()
+    const settings = { url: double.address, token_id: double.tokenId, token_secret: double.secret }
+    const cloud = proxmox.open(settings, { ...pluginContext(), clock })
+    const read = async () => {
+      const before = double.requests.length
+      const { servers } = await cloud.list()
+      expect(servers).toHaveLength(200)
+      return { servers, requests: double.requests.length - before }
+    }
+    const first = await read()
+    expect(first.requests).toBe(401)
+    expect(first.servers[7]).toMatchObject({ ref: '107', addresses: [{ address: '203.0.113.57', family: 4, scope: 'public' }] })
+    expect((await read()).requests).toBe(1)
+    clock.advance(30_000)
+    Object.assign(double.guests.get(120)!.config, { name: 'renamed', tags: 'prod', protection: '1' })
+    double.guests.get(121)!.node = 'pve2'
+    double.guests.delete(122)
+    double.guest(322, 'new', { status: 'running' })
+    const changed = await read()
+    // The list, and the configuration of the three, and the addresses of the new one.
+    expect(changed.requests).toBe(5)
+    const of = (ref: string) => changed.servers.find(one => one.ref === ref)
+    expect(of('120')).toMatchObject({ name: 'renamed', labels: { prod: 'true' }, protection: { delete: true } })
+    expect([of('121')?.location, of('122'), of('322')?.name]).toEqual(['pve2', undefined, 'new'])
+    clock.advance(6 * 60_000)
+    for (let readings = 0; readings < 10; readings++) expect((await read()).requests).toBeLessThanOrEqual(21)
+  })
+
+  test('a node that is offline leaves its guests unknown, with what is known of them', async () => {
+    const double = await cluster()
+    double.guest(150, 'db', {
+      node: 'pve2',
+      status: 'running',
+      config: { description: 'bailiwick srv_db 150\nlabel a=b\n', protection: '1' },
+    })
+    const cloud = opened(double)
+    const before = (await cloud.list()).servers[0]!
+    expect(before).toMatchObject({ status: 'running', mark: 'srv_db', labels: { a: 'b' }, protection: { delete: true } })
+    double.nodes.get('pve2')!.online = false
+    const unknown = { status: 'unknown', statusText: 'unknown', power: 'unknown' } as const
+    const { servers } = await cloud.list()
+    expect(servers).toEqual([{ ...before, ...unknown, name: expect.any(String) }])
+    expect(await cloud.get('150')).toEqual(servers[0]!)
+    // After a restart, nothing is known but that it exists.
+    const restarted = opened(double, { url: double.address.replace('127.0.0.1', 'localhost') })
+    expect((await restarted.list()).servers).toMatchObject([{ ref: '150', ...unknown, location: 'pve2', mark: null }])
+    const unreached = await errorOf(cloud.start('150', { verb: 'power_on' }))
+    expect([unreached.failure, mayHaveApplied(unreached)]).toEqual(['unreachable', false])
+    expect((await cloud.check()).warnings).toEqual(['The node pve2 is offline.'])
+    double.nodes.get('pve2')!.online = true
+    expect((await cloud.list()).servers).toEqual([before])
+  })
+
+  test('statistics of 10 seconds ago do not undo what was done', async () => {
+    const double = await cluster()
+    const cloud = opened(double)
+    double.guest(150, 'db')
+    double.statsLag = true
+    double.collectStats()
+    const status = async () => (await cloud.list()).servers.map(one => [one.name, one.status])
+    expect(await status()).toEqual([['db', 'off']])
+    await run(cloud, '150', { verb: 'power_on' })
+    await run(cloud, '150', { verb: 'rename', name: 'db-1' })
+    expect(await status()).toEqual([['db-1', 'running']])
+    // Those that have no statistics yet.
+    double.guest(151, 'new', { status: 'running' })
+    expect(await status()).toEqual([
+      ['db-1', 'running'],
+      ['new', 'running'],
+    ])
+  })
+
+  test('a clone that a person makes of a server is another server', async () => {
+    const double = await cluster()
+    const cloud = opened(double)
+    await provision(cloud)
+    const { config } = double.guests.get(100)!
+    double.guest(200, 'copy', { config: { ...config, name: 'copy' } })
+    expect((await cloud.list()).servers.map(one => [one.ref, one.mark])).toEqual([
+      ['100', 'srv_1'],
+      ['200', null],
+    ])
+    expect(await cloud.find(order({ ref: null, name: 'renamed' }))).toMatchObject({ ref: '100' })
+  })
+})
+
+describe('the privileges of the token', () => {
+  test.each(Object.entries(allPrivileges).flatMap(([path, all]) => all.map(one => [one, path] as const)))(
+    'a check reports that %s is missing on %s',
+    async (privilege, path) => {
+      const double = await cluster()
+      double.privileges[path] = double.privileges[path]!.filter(one => one !== privilege)
+      if (privilege === 'VM.Audit') {
+        expect(await failureOf(opened(double).list())).toBe('unauthorized')
+        expect((await errorOf(opened(double).list())).message).toContain('VM.Audit on /vms')
+      }
+      const { warnings } = await opened(double).check()
+      const optional = privilege === 'Datastore.Audit'
+      const missing = warnings.filter(one => one.startsWith('The API token lacks'))
+      expect(missing).toHaveLength(optional ? 0 : 1)
+      if (!optional) expect(missing[0]).toStartWith(`The API token lacks ${privilege} on ${path}`)
+    },
+  )
+
+  test('those of a pool suffice for its guests', async () => {
+    const double = await cluster()
+    double.pools.add('lab')
+    double.privileges = { '/pool/lab': allPrivileges['/vms'], '/storage/ceph': ['Datastore.AllocateSpace'], '/sdn': ['SDN.Use'] }
+    for (const one of double.guests.values()) if (one.template) one.pool = 'lab'
+    const cloud = opened(double, { pool: 'lab', storage: 'ceph' })
+    expect((await cloud.check()).warnings).toEqual([])
+    await provision(cloud)
+    expect(await cloud.get('100')).toMatchObject({ status: 'running' })
+    double.privileges['/pool/lab'] = ['VM.Audit']
+    const denied = await errorOf(cloud.start('100', { verb: 'power_off' }))
+    expect([denied.failure, denied.message]).toEqual([
+      'unauthorized',
+      'The API token lacks a privilege: Permission check failed (/vms/100, VM.PowerMgmt)',
+    ])
+  })
+})
+
+describe('errors of Proxmox', () => {
+  test('older versions have the message only in the status line', async () => {
+    const double = await cluster()
+    double.silentBodies = true
+    const cloud = opened(double)
+    double.guest(150, 'db', { config: { protection: '0' } })
+    double.guests.get(150)!.lock = 'backup'
+    const locked = await errorOf(run(cloud, '150', { verb: 'power_on' }))
+    expect([locked.failure, mayHaveApplied(locked)]).toEqual(['locked', false])
+    double.privileges['/vms'] = ['VM.Audit']
+    expect((await errorOf(cloud.start('150', { verb: 'power_on' }))).message).toContain('(/vms/150, VM.PowerMgmt)')
+  })
+
+  test.each<[name: string, raw: { status: number; body: string }, failure: string, mayHave: boolean]>([
+    ['a node that was not reached', { status: 595, body: '' }, 'unreachable', false],
+    ['a node that did not respond', { status: 596, body: '' }, 'unreachable', true],
+    ['no task', { status: 200, body: '{"data":null}' }, 'invalid_response', true],
+    ['an error without words', { status: 500, body: '{"data":null}' }, 'refused', true],
+    ['an unknown refusal', { status: 500, body: '{"data":null,"message":"storage is in maintenance"}' }, 'refused', false],
+    ['an old version', { status: 501, body: '{"data":null}' }, 'refused', false],
+  ])('%s', async (_, raw, failure, mayHave) => {
+    const double = await cluster()
+    double.guest(150, 'db')
+    double.fault = ({ method }) => (method === 'GET' ? null : { raw })
+    const error = await errorOf(opened(double).start('150', { verb: 'power_on' }))
+    expect([error.failure, mayHaveApplied(error)]).toEqual([failure, mayHave] as unknown as [typeof error.failure, boolean])
+  })
+
+  test('a shutdown that the guest ignores fails after its time, or is forced', async () => {
+    const double = await cluster()
+    double.guest(150, 'db', { status: 'running', ignoresShutdown: true })
+    const cloud = opened(double)
+    const shutdown = (thenForce: boolean) => run(cloud, '150', { verb: 'shutdown', timeoutSeconds: 5, thenForce })
+    expect(await errorOf(shutdown(false))).toMatchObject({ failure: 'timeout', ambiguous: false })
+    await shutdown(true)
+    expect(await cloud.get('150')).toMatchObject({ status: 'off' })
+    expect(double.requests.filter(one => one.path.endsWith('/shutdown')).map(one => one.text)).toEqual([
+      'timeout=5&forceStop=0',
+      'timeout=5&forceStop=1',
+    ])
+  })
+})
+
+describe('a self-signed certificate', () => {
+  const tls = {
+    cert: readFileSync('test/fixtures/tls/self-signed.pem', 'utf8'),
+    key: readFileSync('test/fixtures/tls/self-signed.key', 'utf8'),
+  }
+
+  test('is accepted by its fingerprint only', async () => {
+    const double = await cluster(tls)
+    const fingerprint = new X509Certificate(tls.cert).fingerprint256
+    const cloud = opened(double, { fingerprint })
+    expect((await cloud.check()).warnings).toEqual([])
+    await provision(cloud)
+    expect(await cloud.get('100')).toMatchObject({ status: 'running' })
+    const seen = fingerprint.replaceAll(':', '').toLowerCase()
+    const other = await errorOf(opened(double, { fingerprint: 'ab'.repeat(32) }).list())
+    expect([other.failure, other.message]).toEqual(['unreachable', expect.stringContaining(seen)])
+    expect(await failureOf(opened(double).list())).toBe('unreachable')
+  })
+})
+
+test('settings are validated', () => {
+  const problems = (settings: object) => {
+    try {
+      proxmox.validate!({ url: 'https://pve.example:8006', token_id: 'a@pve!b', token_secret: 's', ...settings })
+      return []
+    } catch (error) {
+      return (error as Problem).extras.errors!.map(one => one.pointer)
+    }
+  }
+  expect(problems({})).toEqual([])
+  expect(
+    problems({ fingerprint: new X509Certificate(readFileSync('test/fixtures/tls/self-signed.pem')).fingerprint256 }),
+  ).toEqual([])
+  expect(problems({ url: 'http://pve.example:8006', fingerprint: 'AB:CD' })).toEqual(['#/settings/url', '#/settings/fingerprint'])
+  for (const url of ['https://pve.example:8006/api2/json', 'https://root@pve.example', 'pve.example'])
+    expect(problems({ url })).toEqual(['#/settings/url'])
+})

@@ -56,6 +56,8 @@ export class ProxmoxCloud extends ApiDouble {
   readonly pools = new Set<string>()
   /** How clones of a template that is being cloned fail: the call or its task; null if they don't. */
   cloneLock: 'call' | 'task' | null = 'call'
+  /** Whether errors are only in the status line, as in versions before 8.4. */
+  silentBodies = false
   /** Whether guests are listed with statistics of the past, until `collectStats` is called. */
   statsLag = false
   readonly #stats = new Map<number, Record<string, unknown>>()
@@ -111,7 +113,12 @@ export class ProxmoxCloud extends ApiDouble {
       // What another node should have answered has no body.
       if (status > 590) return { status, reason: message }
       const headers = status === 429 && { headers: { 'retry-after': '30' } }
-      return { status, reason: message, ...headers, body: { data: null, message: `${message}\n`, ...(errors && { errors }) } }
+      return {
+        status,
+        reason: message,
+        ...headers,
+        body: { data: null, ...(!this.silentBodies && { message: `${message}\n` }), ...(errors && { errors }) },
+      }
     }
   }
 

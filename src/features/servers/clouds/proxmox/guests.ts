@@ -83,32 +83,36 @@ const amount = (value: unknown): number | null =>
   typeof value === 'number' && value > 0 && Number.isSafeInteger(Math.round(value)) ? Math.round(value) : null
 
 /** Statuses of pvestatd: those of QEMU (`RunState`), and `running` or `stopped`. */
-const statuses: Record<string, CloudStatus> = {
-  running: 'running',
-  stopped: 'off',
-  paused: 'suspended',
-  suspended: 'suspended',
-  prelaunch: 'starting',
-  shutdown: 'stopping',
-  inmigrate: 'migrating',
-  postmigrate: 'migrating',
-  'finish-migrate': 'migrating',
-  'save-vm': 'running',
-  'restore-vm': 'restoring',
-  'internal-error': 'error',
-  'io-error': 'error',
-  'guest-panicked': 'error',
-}
+const statuses = new Map<string, CloudStatus>(
+  Object.entries({
+    running: 'running',
+    stopped: 'off',
+    paused: 'suspended',
+    suspended: 'suspended',
+    prelaunch: 'starting',
+    shutdown: 'stopping',
+    inmigrate: 'migrating',
+    postmigrate: 'migrating',
+    'finish-migrate': 'migrating',
+    'save-vm': 'running',
+    'restore-vm': 'restoring',
+    'internal-error': 'error',
+    'io-error': 'error',
+    'guest-panicked': 'error',
+  }),
+)
 
 /** Locks that tell what is being done. With the others, such as `backup`, a guest runs on. */
-const locked: Record<string, CloudStatus> = {
-  create: 'provisioning',
-  clone: 'provisioning',
-  migrate: 'migrating',
-  rollback: 'restoring',
-  destroyed: 'deleting',
-  suspended: 'suspended',
-}
+const locked = new Map<string, CloudStatus>(
+  Object.entries({
+    create: 'provisioning',
+    clone: 'provisioning',
+    migrate: 'migrating',
+    rollback: 'restoring',
+    destroyed: 'deleting',
+    suspended: 'suspended',
+  }),
+)
 
 /** Locks of a guest that is being cloned, and has no description yet. */
 export const isBeingCloned = ({ lock }: Guest): boolean => lock === 'clone' || lock === 'create'
@@ -117,12 +121,12 @@ export const isBeingCloned = ({ lock }: Guest): boolean => lock === 'clone' || l
 export function serverOf(guest: Guest, config: Config | null, addresses: readonly ServerAddress[]): CloudServer {
   const { vmid, type, node, status: statusText, lock } = guest
   const notes = parseNotes(String(config?.description ?? ''), vmid)
-  const known = statuses[statusText] ?? 'unknown'
+  const known = statuses.get(statusText) ?? 'unknown'
   return {
     ref: String(vmid),
     name: guest.name ?? config?.name ?? config?.hostname ?? `${type === 'qemu' ? 'VM' : 'CT'} ${vmid}`,
     kind: type === 'qemu' ? 'vm' : 'container',
-    status: (lock === null ? undefined : locked[lock]) ?? known,
+    status: locked.get(lock ?? '') ?? known,
     statusText: lock === null ? statusText : `${statusText} (${lock})`,
     power: known === 'unknown' ? 'unknown' : known === 'off' ? 'off' : 'on',
     location: node,

@@ -42,9 +42,9 @@ export class KnownGuests {
     const [outdated, known]: [Guest[], Guest[]] = [[], []]
     for (const guest of guests.filter(one => online.has(one.node))) (this.#isCurrent(guest) ? known : outdated).push(guest)
     const readAt = ({ vmid }: Guest) => this.state.known.get(vmid)!.readAt
-    const aged = known.filter(one => readAt(one) + configMaxAgeMs < now).sort((one, other) => readAt(one) - readAt(other))
+    const aged = known.filter(one => readAt(one) + maxAgeMs < now).sort((one, other) => readAt(one) - readAt(other))
     const read = limitConcurrency(maxConcurrency, (guest: Guest) => this.#readConfig(guest))
-    await Promise.all([...outdated, ...aged.slice(0, Math.max(minRefreshed, guests.length / refreshedPart))].map(read))
+    await Promise.all([...outdated, ...someOf(aged, guests.length)].map(read))
   }
 
   /** A guest with what its node reports now. @throws CloudError */
@@ -105,10 +105,13 @@ export class KnownGuests {
       const known = this.state.known.get(one.vmid)
       return known !== undefined && online.has(one.node) && wantsAddresses(one, known, start)
     })
+    const dueAt = ({ vmid }: Guest) => this.state.known.get(vmid)!.addressesDueAt
+    const isUrgent = (one: Guest) => dueAt(one) === 0 || dueAt(one) > start
+    const aged = due.filter(one => !isUrgent(one)).sort((one, other) => dueAt(one) - dueAt(other))
     const read = limitConcurrency(maxConcurrency, async (guest: Guest) => {
       if (this.clock.now() < start + maxAddressesMs) await this.#readAddress(guest)
     })
-    await Promise.all(due.map(read))
+    await Promise.all([...due.filter(isUrgent), ...someOf(aged, guests.length)].map(read))
   }
 
   /** A guest that doesn't tell its addresses keeps those that are known. */
@@ -117,8 +120,7 @@ export class KnownGuests {
     const found = await this.#addressesOf(guest, known.config)
     known.addressFailures = found ? 0 : known.addressFailures + 1
     if (found) known.addresses = found
-    const waitMs =
-      found && found.length > 0 ? addressesMaxAgeMs : Math.min(retryMs * 2 ** known.addressFailures, addressesMaxAgeMs)
+    const waitMs = found && found.length > 0 ? maxAgeMs : Math.min(retryMs * 2 ** known.addressFailures, maxAgeMs)
     known.addressesDueAt = this.clock.now() + waitMs
     known.guest = { ...known.guest, uptime: guest.uptime }
   }
@@ -164,6 +166,9 @@ const pickKnown = (now: Pick<Guest, 'cores' | 'memoryBytes' | 'diskBytes'>, befo
   diskBytes: now.diskBytes ?? before.diskBytes,
 })
 
+/** Those that a reading refreshes, of guests that have not changed. @param aged oldest first */
+const someOf = (aged: readonly Guest[], all: number) => aged.slice(0, Math.max(minRefreshed, Math.ceil(all / refreshedPart)))
+
 /** What changes together with the configuration. */
 const signatureOf = ({ type, node, name, template, lock, tags, cores, memoryBytes, diskBytes }: Guest) =>
   JSON.stringify([type, node, name, template, lock, tags, cores, memoryBytes, diskBytes])
@@ -189,10 +194,9 @@ export function interfaceAddresses(interfaces: unknown, macs: ReadonlySet<string
 const maxConcurrency = 8
 // Statistics are collected every 10 seconds, and can be one round late.
 const statsAgeMs = 25_000
-const configMaxAgeMs = 5 * 60_000
+const maxAgeMs = 5 * 60_000
 const minRefreshed = 5
 const refreshedPart = 20
-const addressesMaxAgeMs = 5 * 60_000
 const retryMs = 15_000
 /** How long a reading may ask for addresses; the others follow with the next reading. */
 const maxAddressesMs = 5000
