@@ -29,7 +29,7 @@ afterEach(() => {
   for (const one of doubles.splice(0)) one.stop()
 })
 
-/** A cluster of two nodes with templates, of which 9002 is on shared storage and 9003 is one of containers. */
+/** A cluster of two nodes with templates: 9002 is on shared storage, 9003 is a container. */
 async function cluster(tls?: { cert: string; key: string }) {
   const double = await new ProxmoxCloud(tls).start()
   doubles.push(double)
