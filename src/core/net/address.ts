@@ -38,6 +38,12 @@ export function parseRange(text: string): AddressRange | null {
   return address.isIPv4MappedAddress() && prefix >= 96 ? [address.toIPv4Address(), prefix - 96] : [address, prefix]
 }
 
+/** Formats a network in CIDR notation, without host bits. */
+export function formatNetwork([base, prefix]: AddressRange): string {
+  const kind = base.kind() === 'ipv4' ? ipaddr.IPv4 : ipaddr.IPv6
+  return `${formatAddress(kind.networkAddressFromCIDR(`${formatAddress(base)}/${prefix}`))}/${prefix}`
+}
+
 /** Whether any of the ranges contains the address. */
 export function inRanges(address: Address, ranges: readonly AddressRange[]): boolean {
   return ranges.some(([base, prefix]) => base.kind() === address.kind() && address.match([base, prefix]))

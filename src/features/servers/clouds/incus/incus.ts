@@ -1,0 +1,171 @@
+import type { AccountCheck } from '../../../../adapters/adapter'
+import { parseFingerprint } from '../../../../core/net/pinned-fetch'
+import { isObject } from '../../../../dns/octets'
+import {
+  CloudError,
+  type AdapterContext,
+  type Catalog,
+  type Cloud,
+  type CloudCapabilities,
+  type CloudKind,
+  type CloudServer,
+  type Operation,
+  type Polled,
+  type Reading,
+  type ServerCommand,
+  type ServerOrder,
+  type Started,
+} from '../cloud'
+import { readCatalog } from './catalog'
+import { IncusClient, objectOf } from './client'
+import { IncusCommands } from './commands'
+import { Instances } from './instances'
+import { joinIncus } from './join'
+import { names } from './orders'
+import { serverOf, serversOf } from './readings'
+import { incusForm, validateIncusSettings, type IncusSettings } from './settings'
+
+const capabilities: CloudCapabilities = {
+  verbs: [
+    'provision',
+    'power_on',
+    'power_off',
+    'shutdown',
+    'reboot',
+    'power_cycle',
+    'suspend',
+    'resume',
+    'rename',
+    'resize',
+    'rebuild',
+    'set_protection',
+    'delete',
+  ],
+  names,
+  sizes: 'free',
+  needsLocation: false,
+  sshKeys: 'optional',
+  userData: true,
+  networks: true,
+  addressFamilies: false,
+  backups: false,
+  protection: ['delete'],
+  resizableIn: ['running', 'off', 'suspended'],
+  rebuildableIn: ['off'],
+  hasPrices: false,
+  labels: true,
+}
+
+/** Containers and virtual machines in a project of Incus, or of LXD 5.0 and later. */
+export const incus: CloudKind<IncusSettings> = {
+  kind: 'incus',
+  title: 'Incus and LXD',
+  ...incusForm,
+  capabilities,
+  syncSeconds: 30,
+  validate: validateIncusSettings,
+  join: joinIncus,
+  open: (settings, around) => new Incus(settings, around),
+}
+
+class Incus implements Cloud {
+  readonly #client: IncusClient
+  readonly #instances: Instances
+  readonly #commands: IncusCommands
+  readonly #project: string
+
+  constructor(
+    private readonly settings: IncusSettings,
+    around: AdapterContext,
+  ) {
+    const { url = '', fingerprint, client_certificate = '', client_key = '', project = 'default' } = settings
+    this.#project = project
+    this.#client = new IncusClient(
+      {
+        url,
+        project,
+        pin: fingerprint === undefined ? undefined : (parseFingerprint(fingerprint) ?? undefined),
+        clientCertificate: { cert: client_certificate, key: client_key },
+      },
+      around,
+    )
+    this.#instances = new Instances(this.#client)
+    this.#commands = new IncusCommands(this.#client, this.#instances, settings)
+  }
+
+  async check(): Promise<AccountCheck> {
+    const server = await this.#server()
+    const { server: program, server_version, server_name } = isObject(server.environment) ? server.environment : {}
+    await this.#refuseMissingProject()
+    const { profiles = ['default'], storage_pool, network } = this.settings
+    const warnings = await Promise.all([
+      ...profiles.map(one => this.#missing('profile', '/profiles', one)),
+      this.#missing('storage pool', '/storage-pools', storage_pool),
+      this.#missing('network', '/networks', network),
+    ])
+    const version = String(server_version)
+    const title = program === 'lxd' ? 'LXD' : 'Incus'
+    const isOld = program === 'lxd' && Number.parseInt(version, 10) < 5
+    return {
+      detail: `${title} ${version} on ${String(server_name)}${this.#project === 'default' ? '' : `, project ${this.#project}`}`,
+      warnings: [...(isOld ? [`LXD ${version} is too old. Version 5.0 or later is required.`] : []), ...warnings.flat()],
+    }
+  }
+
+  async list(): Promise<Reading> {
+    const [instances, server] = await Promise.all([this.#instances.all(), this.#server()])
+    // A project that doesn't exist has no instances, without an error.
+    if (instances.length === 0) await this.#refuseMissingProject()
+    const extensions: unknown = server.api_extensions
+    if (!Array.isArray(extensions)) throw new CloudError('invalid_response', 'The response has no API extensions.')
+    return {
+      servers: serversOf(instances),
+      lacks: extensions.includes('instances_rebuild') ? [] : ['rebuild'],
+      rate: null,
+    }
+  }
+
+  async get(ref: string): Promise<CloudServer | null> {
+    const instance = await this.#instances.byRef(ref)
+    return instance && serverOf(instance)
+  }
+
+  async find({ mark, name }: Pick<ServerOrder, 'mark' | 'name'>): Promise<CloudServer | null> {
+    const instance = (await this.#instances.byMark(mark)) ?? (await this.#instances.byName(name))
+    return instance && serverOf(instance)
+  }
+
+  async catalog(): Promise<Catalog> {
+    return await readCatalog(this.#client)
+  }
+
+  async start(ref: string | null, command: ServerCommand): Promise<Started> {
+    return await this.#commands.start(ref, command)
+  }
+
+  async continueProvision(ref: string, order: ServerOrder): Promise<Started> {
+    return await this.#commands.continueProvision(ref, order)
+  }
+
+  async poll(operation: Operation): Promise<Polled> {
+    return await this.#commands.poll(operation)
+  }
+
+  /** Reads what the server is. Anyone may, so that tells whether the certificate is trusted. */
+  async #server(): Promise<Record<string, unknown>> {
+    const server = objectOf(await this.#client.get(''))
+    if (server.auth === 'trusted') return server
+    if (server.auth !== 'untrusted') throw new CloudError('invalid_response', 'The response was not sent by Incus or LXD.')
+    throw new CloudError('unauthorized', 'The server doesn’t trust the client certificate. It may have been removed there.')
+  }
+
+  async #refuseMissingProject(): Promise<void> {
+    if (await this.#client.find(`/projects/${encodeURIComponent(this.#project)}`)) return
+    throw new CloudError('refused', `The project ${this.#project} doesn’t exist.`, null, false)
+  }
+
+  async #missing(title: string, path: string, name: string | undefined): Promise<string[]> {
+    if (name === undefined || (await this.#client.find(`${path}/${encodeURIComponent(name)}`))) return []
+    return [`The ${title} ${name} doesn’t exist, so no servers can be created.`]
+  }
+}

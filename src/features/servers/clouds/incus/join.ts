@@ -1,0 +1,99 @@
+import type { Settings } from '../../../../core/sealed-settings'
+import { CloudError, type AdapterContext } from '../cloud'
+import { createClientCertificate } from './client-certificate'
+import { IncusClient, objectOf, type IncusAccess } from './client'
+import type { IncusSettings } from './settings'
+import { decodeTrustToken, type TrustToken } from './trust-token'
+
+/** Tokens list all addresses of a server, also those of its bridges. */
+const maxAddresses = 16
+
+/**
+ * Exchanges a trust token for a client certificate. A token works only once: if the result isn't stored, a new one is needed.
+ * @throws CloudError
+ */
+export async function joinIncus(settings: IncusSettings, around: AdapterContext): Promise<Settings | null> {
+  const { trust_token } = settings
+  if (trust_token === undefined) return null
+  const token = decodeTrustToken(trust_token)
+  if (!token) throw new CloudError('unauthorized', 'The trust token can’t be read.')
+  if (token.expiresAt !== null && token.expiresAt <= around.clock.now()) throw refused('has expired')
+  const { certificate, key } = await createClientCertificate('bailiwick', around.clock.now() - clockSkewMs)
+  const access = {
+    project: settings.project ?? 'default',
+    pin: token.fingerprint,
+    clientCertificate: { cert: certificate, key },
+    secrets: [trust_token],
+  }
+  const url = await reachableUrl(urlsOf(token, settings), access, around)
+  await trust(new IncusClient({ ...access, url }, around), token, trust_token)
+  return { trust_token: null, client_certificate: certificate, client_key: key, url, fingerprint: token.fingerprint }
+}
+
+/** Clocks can differ. */
+const clockSkewMs = 3_600_000
+
+function urlsOf({ addresses }: TrustToken, { url }: IncusSettings): string[] {
+  const listed = addresses.slice(0, maxAddresses).map(address => `https://${address}`)
+  return [...new Set([...(url === undefined ? [] : [url.replace(/\/+$/, '')]), ...listed.filter(one => URL.canParse(one))])]
+}
+
+/** The first URL at which the server answers with the certificate of the token. */
+async function reachableUrl(urls: string[], access: Omit<IncusAccess, 'url'>, around: AdapterContext): Promise<string> {
+  const failures: string[] = []
+  for (const url of urls)
+    try {
+      await new IncusClient({ ...access, url }, around).get('')
+      return url
+    } catch (error) {
+      if (!(error instanceof CloudError)) throw error
+      failures.push(`${url}: ${error.message}`)
+    }
+  throw new CloudError(
+    'unreachable',
+    failures.length === 0
+      ? 'The trust token contains no addresses. Enter the URL of the server.'
+      : `The server can’t be reached. If it has another address, enter its URL. ${failures.join(' ')}`,
+  )
+}
+
+/** Adds the client certificate to those that the server trusts. */
+async function trust(client: IncusClient, { clientName }: TrustToken, token: string): Promise<void> {
+  const request = { type: 'client', name: clientName }
+  try {
+    try {
+      await client.send('POST', '/certificates', { ...request, trust_token: token })
+    } catch (error) {
+      if (!isRefusal(error)) throw error
+      // LXD before 5.13 expects it in another field. A refused request doesn’t use up the token.
+      await client.send('POST', '/certificates', { ...request, password: token })
+    }
+  } catch (error) {
+    if (!(error instanceof CloudError)) throw error
+    // The server may have processed a request whose response was lost.
+    if (await isTrusted(client)) return
+    if (isRefusal(error)) throw refused('is unknown, expired, or was used before')
+    throw new CloudError(
+      error.failure,
+      `The trust token may have been used up, because its response was lost. If the next attempt is rejected, create a new token. ${error.message}`,
+      error.retryAfterMs,
+    )
+  }
+}
+
+const isRefusal = (error: unknown): boolean => error instanceof CloudError && error.failure === 'unauthorized'
+
+async function isTrusted(client: IncusClient): Promise<boolean> {
+  try {
+    return objectOf(await client.get('')).auth === 'trusted'
+  } catch (error) {
+    if (error instanceof CloudError) return false
+    throw error
+  }
+}
+
+const refused = (what: string) =>
+  new CloudError(
+    'unauthorized',
+    `The trust token ${what}. A token works only once: create a new one with \`incus config trust add bailiwick\` (LXD: \`lxc config trust add --name bailiwick\`).`,
+  )

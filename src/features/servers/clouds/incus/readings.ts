@@ -1,0 +1,188 @@
+import { classOf, formatAddress, parseAddress } from '../../../../core/net/address'
+import { isObject } from '../../../../dns/octets'
+import { CloudError, type CloudServer, type CloudStatus, type ServerAddress } from '../cloud'
+
+/** Config keys at an instance. Keys below `user.` are free. */
+export const markKey = 'user.bailiwick.server'
+export const imageKey = 'user.bailiwick.image'
+export const labelPrefix = 'user.bailiwick.label.'
+export const protectionKey = 'security.protection.delete'
+const baseImageKey = 'volatile.base_image'
+
+/** An instance of the API, with the fields that are used. */
+export interface Instance {
+  name: string
+  status: string
+  type: string
+  location: string | null
+  createdAt: string
+  config: Record<string, string>
+  /** Including its profiles. */
+  expandedConfig: Record<string, string>
+  devices: Record<string, Device>
+  expandedDevices: Record<string, Device>
+  /** Network interfaces in the guest, if it runs. */
+  interfaces: Record<string, unknown>[]
+}
+export type Device = Record<string, string>
+
+/** Parses an instance. @throws CloudError `incomplete` */
+export function instanceOf(row: Record<string, unknown>): Instance {
+  const { name, status, type, location, created_at, state } = row
+  if (typeof name !== 'string' || name === '' || typeof status !== 'string' || !isObject(row.config))
+    throw new CloudError('incomplete', 'The response has an instance without a name, status, or configuration.')
+  const network = isObject(state) && isObject(state.network) ? state.network : {}
+  return {
+    name,
+    status,
+    type: String(type),
+    // `none` without a cluster.
+    location: typeof location === 'string' && location !== 'none' && location !== '' ? location : null,
+    createdAt: String(created_at),
+    config: textsOf(row.config),
+    expandedConfig: textsOf(row.expanded_config ?? row.config),
+    devices: devicesOf(row.devices),
+    expandedDevices: devicesOf(row.expanded_devices),
+    interfaces: Object.values(network).filter(isObject),
+  }
+}
+
+/** Identifies an instance. Names can be changed and used again. */
+export const refOf = ({ config, name }: Instance): string => config['volatile.uuid'] ?? name
+
+/** Converts all instances of a project. */
+export function serversOf(instances: readonly Instance[]): CloudServer[] {
+  const owners = new Map<string, Instance>()
+  for (const one of instances) {
+    const mark = one.config[markKey]
+    if (mark !== undefined && isOlder(one, owners.get(mark))) owners.set(mark, one)
+  }
+  return instances.map(one => {
+    const server = serverOf(one)
+    // Copies of an instance have its mark.
+    return server.mark !== null && owners.get(server.mark) !== one ? { ...server, mark: null } : server
+  })
+}
+
+/** Whether an instance is older than another, which a copy is not. */
+export const isOlder = (one: Instance, other: Instance | undefined): boolean => !other || one.createdAt < other.createdAt
+
+export function serverOf(instance: Instance): CloudServer {
+  const { name, status, type, location, config, expandedConfig } = instance
+  const { status: word, power } = statuses[status.toLowerCase()] ?? unknown
+  return {
+    ref: refOf(instance),
+    name,
+    kind: type === 'virtual-machine' ? 'vm' : 'container',
+    status: word,
+    statusText: status,
+    power,
+    location,
+    size: null,
+    resources: {
+      cores: coresOf(expandedConfig['limits.cpu']),
+      memoryBytes: bytesOf(expandedConfig['limits.memory']),
+      diskBytes: bytesOf(rootDisk(instance.expandedDevices)?.[1].size),
+    },
+    image: imageOf(config),
+    addresses: addressesOf(instance),
+    labels: labelsOf(config),
+    protection: { delete: expandedConfig[protectionKey] === 'true', rebuild: false },
+    backups: null,
+    mark: config[markKey] ?? null,
+  }
+}
+
+/** The device with the root disk, and its name. */
+export const rootDisk = (devices: Record<string, Device>): [name: string, device: Device] | undefined =>
+  Object.entries(devices).find(([, device]) => device.type === 'disk' && device.path === '/')
+
+// Status codes of the API (linuxcontainers.org/incus/docs/main/rest-api). An error means that the state is not known.
+const unknown: { status: CloudStatus; power: CloudServer['power'] } = { status: 'unknown', power: 'unknown' }
+const statuses: Readonly<Record<string, typeof unknown>> = {
+  __proto__: null!,
+  running: { status: 'running', power: 'on' },
+  ready: { status: 'running', power: 'on' },
+  thawed: { status: 'running', power: 'on' },
+  freezing: { status: 'running', power: 'on' },
+  frozen: { status: 'suspended', power: 'on' },
+  starting: { status: 'starting', power: 'on' },
+  stopping: { status: 'stopping', power: 'on' },
+  aborting: { status: 'stopping', power: 'on' },
+  stopped: { status: 'off', power: 'off' },
+  error: { status: 'error', power: 'unknown' },
+}
+
+/** Parses a number of cores, or a list such as `0-3,8`; null if there is no limit. */
+export function coresOf(limit: string | undefined): number | null {
+  if (limit === undefined || limit === '') return null
+  if (/^\d{1,5}$/.test(limit)) return Number(limit)
+  const counts = limit.split(',').map(part => {
+    const [, from, to] = /^(\d{1,5})(?:-(\d{1,5}))?$/.exec(part.trim()) ?? []
+    return from === undefined ? NaN : Number(to ?? from) - Number(from) + 1
+  })
+  const sum = counts.reduce((all, one) => all + one, 0)
+  return sum > 0 ? sum : null
+}
+
+/** Parses a size such as `2GiB`; null for none, a percentage, or more than can be counted. */
+export function bytesOf(limit: string | undefined): number | null {
+  const [, digits, unit = ''] = /^(\d+)\s*([kKMGTPE]?i?B?)$/.exec(limit?.trim() ?? '') ?? []
+  if (digits === undefined) return null
+  const power = 'KMGTPE'.indexOf(unit.charAt(0).toUpperCase()) + 1
+  const bytes = Number(digits) * (unit.includes('i') ? 1024 : 1000) ** (unit === '' || unit === 'B' ? 0 : power)
+  return Number.isSafeInteger(bytes) ? bytes : null
+}
+
+/** Writes a size as short as possible. */
+export function sizeText(bytes: number): string {
+  const power = [4, 3, 2, 1].find(each => bytes % 1024 ** each === 0 && bytes > 0) ?? 0
+  return `${bytes / 1024 ** power}${['B', 'KiB', 'MiB', 'GiB', 'TiB'][power]}`
+}
+
+/** The name that the image had when it was used, if it is still that image; otherwise its fingerprint. */
+function imageOf(config: Record<string, string>): string | null {
+  const fingerprint = config[baseImageKey] || null
+  const [named, slug] = (config[imageKey] ?? '').split(' ')
+  return slug !== undefined && named === fingerprint ? slug : fingerprint
+}
+
+/** Value of {@link imageKey}. */
+export const imageValue = (fingerprint: string, slug: string): string => `${fingerprint} ${slug}`
+
+const labelsOf = (config: Record<string, string>): Record<string, string> =>
+  Object.fromEntries(
+    Object.entries(config).flatMap(([key, value]) =>
+      key.startsWith(labelPrefix) ? [[key.slice(labelPrefix.length), value]] : [],
+    ),
+  )
+
+/** Global addresses of the network devices. Interfaces that the guest created, such as for containers, don’t count. */
+function addressesOf({ config, expandedDevices, interfaces }: Instance): ServerAddress[] {
+  const own = new Set(
+    [
+      ...Object.entries(config).flatMap(([key, value]) => (/^volatile\..*\.hwaddr$/.test(key) ? [value] : [])),
+      ...Object.values(expandedDevices).flatMap(device => device.hwaddr ?? []),
+    ].map(one => one.toLowerCase()),
+  )
+  const addresses = interfaces
+    .filter(({ hwaddr }) => own.size === 0 || own.has(String(hwaddr).toLowerCase()))
+    .flatMap(one => (Array.isArray(one.addresses) ? one.addresses : []))
+    .flatMap((one: unknown): ServerAddress[] => {
+      if (!isObject(one) || one.scope !== 'global' || typeof one.address !== 'string') return []
+      const address = parseAddress(one.address)
+      if (!address) return []
+      const scope = classOf(address) === 'public' ? 'public' : 'private'
+      return [{ address: formatAddress(address), family: address.kind() === 'ipv4' ? 4 : 6, scope, ptr: null }]
+    })
+  const rank = ({ scope, family }: ServerAddress) => (scope === 'public' ? 0 : 10) + family
+  return addresses
+    .filter((one, place) => addresses.findIndex(each => each.address === one.address) === place)
+    .sort((a, b) => rank(a) - rank(b))
+}
+
+const textsOf = (value: unknown): Record<string, string> =>
+  isObject(value) ? Object.fromEntries(Object.entries(value).map(([key, text]) => [key, String(text)])) : {}
+
+export const devicesOf = (value: unknown): Record<string, Device> =>
+  isObject(value) ? Object.fromEntries(Object.entries(value).map(([name, device]) => [name, textsOf(device)])) : {}

@@ -1,0 +1,209 @@
+import { randomUUID } from 'node:crypto'
+import { ApiDouble, type ApiRequest, type ApiResponse } from '../api-double'
+
+interface DoubleInstance {
+  name: string
+  status: string
+  config: Record<string, string>
+  devices: Record<string, Record<string, string>>
+  createdAt: string
+}
+
+interface DoubleOperation {
+  id: string
+  /** Reads until it has ended. */
+  remaining: number
+  err: string
+}
+
+/** The part of Incus 6.0 that the adapter uses, to simulate failures. Its rules and messages were observed at the real server. */
+export class IncusDouble extends ApiDouble {
+  readonly instances: DoubleInstance[] = []
+  operations: DoubleOperation[] = []
+  /** Error of operations that start from now on. */
+  failure: string | null = null
+  readonly fingerprints: Record<string, string> = { one: '1'.repeat(64), two: '2'.repeat(64) }
+
+  constructor() {
+    super('/1.0')
+  }
+
+  /** Value for `url`. */
+  get base(): string {
+    return this.url.slice(0, -'/1.0'.length)
+  }
+
+  create(name: string, config: Record<string, string> = {}, devices: DoubleInstance['devices'] = {}): DoubleInstance {
+    const createdAt = new Date(1_700_000_000_000 + this.instances.length).toISOString()
+    const base = { 'volatile.uuid': randomUUID(), 'volatile.base_image': this.fingerprints.one! }
+    const instance = { name, status: 'Stopped', config: { ...base, ...config }, devices, createdAt }
+    this.instances.push(instance)
+    return instance
+  }
+
+  named = (name: string) => this.instances.find(one => one.name === name)
+
+  remove(instance: DoubleInstance): void {
+    this.instances.splice(this.instances.indexOf(instance), 1)
+  }
+
+  protected answer(
+    request: ApiRequest,
+    fault: 'throttled' | { status: number; code: string; message?: string } | null,
+  ): ApiResponse {
+    if (fault !== null && fault !== 'throttled') return errorOf(fault.status, fault.message ?? fault.code)
+    const { method, query } = request
+    // The address identifies the client, because there is no TLS.
+    const isTrusted = !request.path.startsWith('/untrusted')
+    const path = request.path.replace(/^\/untrusted\/1\.0/, '').replace(/^\/1\.0$/, '')
+    if (path === '') return sync(serverOf(isTrusted))
+    if (!isTrusted && path === '/images') return sync([])
+    if (!isTrusted) return path.startsWith('/images/') ? errorOf(404, 'Image alias not found') : errorOf(403, 'not authorized')
+    if (query.get('project') !== 'default') return errorOf(404, 'Project not found')
+    const [, area, name = '', part] = path.split('/').map(decodeURIComponent)
+    switch (area) {
+      case 'operations':
+        return this.#operation(name, part === 'wait')
+      case 'images':
+        return this.#image(name, part)
+      case 'profiles':
+        return name === 'default'
+          ? sync({ devices: { disk0: { type: 'disk', path: '/', pool: 'default' } } })
+          : errorOf(404, 'Profile not found')
+      case 'storage-pools':
+        return name === 'default' ? sync({ driver: 'btrfs' }) : errorOf(404, 'Storage pool not found')
+      case 'networks':
+        return sync([{ name: 'br0', managed: true, config: { 'ipv4.address': '10.87.0.1/24', 'ipv6.address': 'none' } }])
+      case 'projects':
+        return sync({ name })
+      case 'cluster':
+        return sync({ enabled: false })
+      case 'instances':
+        return this.#instance(method, name, part, request)
+      default:
+        return errorOf(404, 'not found')
+    }
+  }
+
+  #operation(id: string, isWait: boolean): ApiResponse {
+    const operation = this.operations.find(one => one.id === id)
+    if (!operation) return errorOf(404, 'Operation not found')
+    if (isWait) return operation.err === '' ? sync({}) : { status: 200, body: errorBody(500, operation.err) }
+    if (operation.remaining-- > 0)
+      return sync({ status_code: 103, metadata: { create_instance_from_image_unpack_progress: 'Unpack: 40%' } })
+    return sync(operation.err === '' ? { status_code: 200, err: '' } : { status_code: 400, err: operation.err })
+  }
+
+  #image(name: string, alias: string | undefined): ApiResponse {
+    const entries = Object.entries(this.fingerprints)
+    if (name === '')
+      return sync(
+        entries.map(([title, fingerprint]) => ({
+          fingerprint,
+          type: 'container',
+          aliases: [{ name: title }],
+          properties: { os: 'Debian' },
+        })),
+      )
+    const found = name === 'aliases' ? this.fingerprints[alias!] : entries.map(([, one]) => one).find(one => one === name)
+    return found === undefined
+      ? errorOf(404, 'Image alias not found')
+      : sync({ target: found, fingerprint: found, type: 'container' })
+  }
+
+  #instance(method: string, name: string, part: string | undefined, { body, query }: ApiRequest): ApiResponse {
+    if (name === '' && method === 'GET') {
+      const [, key, value] = /^config\.(\S+) eq (\S+)$/.exec(query.get('filter') ?? '') ?? []
+      return sync(this.instances.filter(one => key === undefined || one.config[key] === value).map(shown))
+    }
+    if (name === '') return this.#create(body)
+    const instance = this.named(name)
+    if (!instance) return errorOf(404, `Failed to fetch instance "${name}" in project "default": Instance not found`)
+    const { status } = instance
+    if (method === 'GET') return sync(shown(instance))
+    if (method === 'PATCH') {
+      Object.assign(instance.config, body.config)
+      if (body.devices) instance.devices = body.devices
+      return sync({})
+    }
+    if (method === 'DELETE') {
+      if (status !== 'Stopped') return errorOf(400, 'Instance is running')
+      if (instance.config['security.protection.delete'] === 'true') return this.#started('Instance is protected')
+      return this.#started('', () => this.remove(instance))
+    }
+    if (part === 'rebuild') {
+      if (status !== 'Stopped') return errorOf(400, 'Instance must be stopped to be rebuilt')
+      return this.#started('', () => (instance.config['volatile.base_image'] = body.source.fingerprint))
+    }
+    if (part === 'state') return this.#state(instance, body.action)
+    if (this.named(body.name)) return errorOf(409, `Name "${body.name}" already in use`)
+    if (status !== 'Stopped') return this.#started('Renaming of running instance not allowed')
+    return this.#started('', () => (instance.name = body.name))
+  }
+
+  #create({ name, source, config, devices }: any): ApiResponse {
+    if (!/^[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?$/.test(name)) return errorOf(400, 'Invalid instance name: It is invalid')
+    if (this.named(name))
+      return this.#started('Failed creating instance record: UNIQUE constraint failed: instances.project_id, instances.name')
+    return this.#started('', () => this.create(name, { ...config, 'volatile.base_image': source.fingerprint }, devices))
+  }
+
+  #state(instance: DoubleInstance, action: string): ApiResponse {
+    const [from, to, already] = changes[action]!
+    if (!from.includes(instance.status)) return this.#started(already)
+    return this.#started('', () => (instance.status = to))
+  }
+
+  #started(err: string, carryOut: () => unknown = () => {}): ApiResponse {
+    const operation = { id: randomUUID(), remaining: 1, err: err === '' ? (this.failure ?? '') : err }
+    this.operations.push(operation)
+    if (operation.err === '') carryOut()
+    return { status: 202, body: { type: 'async', status_code: 100, operation: `/1.0/operations/${operation.id}`, metadata: {} } }
+  }
+}
+
+/** Statuses in which an action is possible, the status afterwards, and the error in others. */
+const changes: Record<string, [string[], string, string]> = {
+  start: [['Stopped'], 'Running', 'The instance is already running'],
+  stop: [['Running', 'Frozen'], 'Stopped', 'The instance is already stopped'],
+  restart: [['Running', 'Frozen'], 'Running', 'The instance is already stopped'],
+  freeze: [['Running'], 'Frozen', 'The container is already frozen'],
+  unfreeze: [['Frozen'], 'Running', 'The container is already running'],
+}
+
+const root = { type: 'disk', path: '/', pool: 'default' }
+
+const shown = ({ name, status, config, devices, createdAt }: DoubleInstance) => ({
+  name,
+  status,
+  type: 'container',
+  location: 'none',
+  created_at: createdAt,
+  config,
+  expanded_config: config,
+  devices,
+  expanded_devices: { disk0: root, ...devices },
+  state: null,
+})
+
+const serverOf = (isTrusted: boolean) => ({
+  auth: isTrusted ? 'trusted' : 'untrusted',
+  api_extensions: ['instances_rebuild'],
+  ...(isTrusted && { environment: { server: 'incus', server_version: '6.0.4', server_name: 'double' } }),
+})
+
+const sync = (metadata: unknown): ApiResponse => ({
+  status: 200,
+  body: { type: 'sync', status: 'Success', status_code: 200, metadata },
+})
+
+export const errorBody = (code: number, error: string) => ({
+  type: 'error',
+  status: '',
+  status_code: 0,
+  error_code: code,
+  error,
+  metadata: null,
+})
+
+const errorOf = (status: number, error: string): ApiResponse => ({ status, body: errorBody(status, error) })
