@@ -8,7 +8,8 @@ export interface IncusAccess {
   project: string
   /** SHA-256 of the certificate of the server; undefined for certificates of public CAs. */
   pin: string | undefined
-  clientCertificate: { cert: string; key: string }
+  /** Absent for requests that need no authentication. */
+  clientCertificate?: { cert: string; key: string }
   /** Other secrets that are sent. */
   secrets?: readonly string[]
 }
@@ -93,7 +94,7 @@ export class IncusClient {
         headers: { accept: 'application/json', ...(body && { 'content-type': 'application/json' }) },
         ...(body && { body: JSON.stringify(body) }),
         ...(pin !== undefined && { pin }),
-        clientCertificate,
+        ...(clientCertificate && { clientCertificate }),
       },
       limits,
     )
@@ -120,7 +121,7 @@ export class IncusClient {
 
   #secrets(): string[] {
     const { clientCertificate, secrets = [] } = this.access
-    return [clientCertificate.key, ...secrets]
+    return [...(clientCertificate ? [clientCertificate.key] : []), ...secrets]
   }
 }
 

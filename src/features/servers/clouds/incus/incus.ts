@@ -20,7 +20,7 @@ import { readCatalog } from './catalog'
 import { IncusClient, objectOf } from './client'
 import { IncusCommands } from './commands'
 import { Instances } from './instances'
-import { joinIncus } from './join'
+import { checkTrustToken, joinIncus } from './join'
 import { names } from './orders'
 import { serverOf, serversOf } from './readings'
 import { incusForm, validateIncusSettings, type IncusSettings } from './settings'
@@ -76,7 +76,7 @@ class Incus implements Cloud {
 
   constructor(
     private readonly settings: IncusSettings,
-    around: AdapterContext,
+    private readonly around: AdapterContext,
   ) {
     const { url = '', fingerprint, client_certificate = '', client_key = '', project = 'default' } = settings
     this.#project = project
@@ -94,6 +94,7 @@ class Incus implements Cloud {
   }
 
   async check(): Promise<AccountCheck> {
+    if (this.settings.trust_token !== undefined) return await checkTrustToken(this.settings, this.around)
     const server = await this.#server()
     const { server: program, server_version, server_name } = isObject(server.environment) ? server.environment : {}
     await this.#refuseMissingProject()

@@ -1,7 +1,8 @@
+import type { AccountCheck } from '../../../../adapters/adapter'
 import type { Settings } from '../../../../core/sealed-settings'
 import { CloudError, type AdapterContext } from '../cloud'
 import { createClientCertificate } from './client-certificate'
-import { IncusClient, objectOf, type IncusAccess } from './client'
+import { IncusClient, objectOf } from './client'
 import type { IncusSettings } from './settings'
 import { decodeTrustToken, type TrustToken } from './trust-token'
 
@@ -9,26 +10,44 @@ import { decodeTrustToken, type TrustToken } from './trust-token'
 const maxAddresses = 16
 
 /**
- * Exchanges a trust token for a client certificate. A token works only once: if the result isn't stored, a new one is needed.
+ * Exchanges a trust token for a client certificate, in two steps: the first creates the certificate, and the second lets the server trust
+ * it. The token works only once, so the certificate must be stored before it is sent: then a lost response does no harm.
  * @throws CloudError
  */
 export async function joinIncus(settings: IncusSettings, around: AdapterContext): Promise<Settings | null> {
-  const { trust_token } = settings
+  const { trust_token, client_certificate, client_key, url } = settings
   if (trust_token === undefined) return null
-  const token = decodeTrustToken(trust_token)
+  const token = readToken(trust_token, around)
+  if (client_certificate === undefined || client_key === undefined || url === undefined) {
+    const { certificate, key } = await createClientCertificate('bailiwick', around.clock.now() - clockSkewMs)
+    const found = await reachableUrl(settings, token, around)
+    return { client_certificate: certificate, client_key: key, url: found, fingerprint: token.fingerprint }
+  }
+  const access = accessOf(settings, token)
+  const client = new IncusClient({ ...access, url, clientCertificate: { cert: client_certificate, key: client_key } }, around)
+  if (!(await isTrusted(client))) await trust(client, token, trust_token)
+  return { trust_token: null }
+}
+
+/** Checks a trust token that has not been used yet, without using it. @throws CloudError */
+export async function checkTrustToken(settings: IncusSettings, around: AdapterContext): Promise<AccountCheck> {
+  const url = await reachableUrl(settings, readToken(settings.trust_token!, around), around)
+  return { detail: `${url} can be reached. The trust token will be used when the account is saved.`, warnings: [] }
+}
+
+/** @throws CloudError if the token can’t be used any more */
+function readToken(text: string, around: AdapterContext): TrustToken {
+  const token = decodeTrustToken(text)
   if (!token) throw new CloudError('unauthorized', 'The trust token can’t be read.')
   if (token.expiresAt !== null && token.expiresAt <= around.clock.now()) throw refused('has expired')
-  const { certificate, key } = await createClientCertificate('bailiwick', around.clock.now() - clockSkewMs)
-  const access = {
-    project: settings.project ?? 'default',
-    pin: token.fingerprint,
-    clientCertificate: { cert: certificate, key },
-    secrets: [trust_token],
-  }
-  const url = await reachableUrl(urlsOf(token, settings), access, around)
-  await trust(new IncusClient({ ...access, url }, around), token, trust_token)
-  return { trust_token: null, client_certificate: certificate, client_key: key, url, fingerprint: token.fingerprint }
+  return token
 }
+
+const accessOf = ({ project = 'default', trust_token }: IncusSettings, { fingerprint }: TrustToken) => ({
+  project,
+  pin: fingerprint,
+  secrets: [trust_token!],
+})
 
 /** Clocks can differ. */
 const clockSkewMs = 3_600_000
@@ -39,11 +58,11 @@ function urlsOf({ addresses }: TrustToken, { url }: IncusSettings): string[] {
 }
 
 /** The first URL at which the server answers with the certificate of the token. */
-async function reachableUrl(urls: string[], access: Omit<IncusAccess, 'url'>, around: AdapterContext): Promise<string> {
+async function reachableUrl(settings: IncusSettings, token: TrustToken, around: AdapterContext): Promise<string> {
   const failures: string[] = []
-  for (const url of urls)
+  for (const url of urlsOf(token, settings))
     try {
-      await new IncusClient({ ...access, url }, around).get('')
+      await new IncusClient({ ...accessOf(settings, token), url }, around).get('')
       return url
     } catch (error) {
       if (!(error instanceof CloudError)) throw error
