@@ -401,7 +401,13 @@ export const entryOfId = (id: string): Entry | undefined => byPrefix.get(id.slic
 const byPrefix = new Map(resourceEntries.map(entry => [entry.prefix, entry]))
 
 /** The areas with resources in the API. Only events are declared for the others so far. */
-export const servedAreas: ReadonlySet<Area> = new Set(resourceEntries.flatMap(entry => (entry.path ? [entry.area] : [])))
+const servedAreas: ReadonlySet<Area> = new Set(resourceEntries.flatMap(entry => (entry.path ? [entry.area] : [])))
+
+/** Whether an event can be sent: its resource, or if the name of its kind starts with no resource, its area is part of the API. */
+export function isSent({ kind, area }: { kind: string; area: Area }): boolean {
+  const entry: Entry | undefined = entries[kind.slice(0, kind.indexOf('.')) as ResourceType]
+  return entry ? entry.path !== undefined : servedAreas.has(area)
+}
 
 /** The id prefixes of the resources that match. */
 export const prefixesWhere = (is: (entry: Entry) => boolean | undefined): IdPrefix[] =>

@@ -1,5 +1,5 @@
 import { eventKinds } from '../features/event-kinds'
-import { servedAreas } from '../registry'
+import { isSent } from '../registry'
 import type { JsonSchema, Schemas } from './openapi-schema'
 
 interface MessageHeader {
@@ -93,9 +93,7 @@ export function webhookSection(schemas: Schemas): Record<string, JsonSchema> {
             summary: entry.title,
             description: [
               entry.description,
-              ...(servedAreas.has(entry.area)
-                ? []
-                : ['This version does not send this event yet. You can already subscribe to it.']),
+              ...(isSent(entry) ? [] : ['This version does not send this event yet. You can already subscribe to it.']),
               `Sent only to endpoints that subscribe to this event. Subscribing requires the \`${entry.area}.read\` permission.`,
             ].join('\n\n'),
             'x-extension': entry.extension,

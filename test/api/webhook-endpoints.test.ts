@@ -386,9 +386,10 @@ test('the catalog lists all kinds with a schema and an example, core kinds first
   )
   expect(list.body.data.slice(8).every((one: any) => one.extension)).toBe(true)
   const guards: string[] = specsOf(apiAreas).map(one => one.guard)
-  for (const { area, available } of list.body.data) expect([area, available]).toEqual([area, guards.includes(`${area}.read`)])
+  for (const { area, available } of list.body.data) if (available) expect(guards).toContain(`${area}.read`)
   expect(list.body.data.filter((one: any) => one.available).map((one: any) => one.kind)).toEqual([
     'dns.records_changed',
+    'server.status_changed',
     'monitor.alert',
     'monitor.recovered',
     'monitor.acknowledged',

@@ -2,7 +2,10 @@ import { Type } from '@sinclair/typebox'
 import { requestChannels, type AuditActionDrafts } from '../../core/audit-actions'
 import { serverVerbs } from './clouds/cloud'
 
-const withSecret = { fields: { secret: Type.String() } }
+const withSecret = {
+  of: 'cloud.account.update',
+  fields: { secret: Type.String({ description: 'The secrets in the settings, as a keyed hash.' }) },
+}
 const ownActions = serverVerbs.filter(verb => verb !== 'delete')
 
 /** Sentences of actions whose verb alone would not be understood. */
@@ -116,7 +119,7 @@ export const serverActions = {
     sentence: '{server} changed at its cloud',
     number: 'CS005',
     description: 'A server was found at its cloud, was changed there, or no longer exists there.',
-    channels: [...requestChannels, 'job'],
+    channels: ['job'],
     changes: {
       of: 'cloud.server.update',
       fields: { cores: Type.Integer(), memoryBytes: Type.Integer(), diskBytes: Type.Integer() },

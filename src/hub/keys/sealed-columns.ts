@@ -8,6 +8,8 @@ import { dnsTsigKeys } from '../../features/dns/transfers/tables'
 import { heartbeats, pingKeys } from '../../features/heartbeats/tables'
 import { monitors } from '../../features/monitors/tables'
 import { notificationChannels } from '../../features/notifications/tables'
+import { cloudAccounts } from '../../features/servers/accounts/tables'
+import { servers } from '../../features/servers/tables'
 import { webhookEndpoints } from '../../features/webhooks/endpoints/tables'
 
 /** A column with sealed values, used to count, verify and rotate keys. */
@@ -37,6 +39,8 @@ export const sealedColumns: readonly SealedColumn[] = [
   sealed(auditStreams, 'secretSealed', auditStreams.id),
   sealed(auditStreams, 'nextSecretSealed', auditStreams.id),
   sealed(dnsProviders, 'secretsSealed', dnsProviders.id),
+  sealed(cloudAccounts, 'secretsSealed', cloudAccounts.id),
+  sealed(servers, 'userDataSealed', servers.id),
   sealed(monitors, 'secretsSealed', monitors.id),
   sealed(notificationChannels, 'secretsSealed', notificationChannels.id),
   sealed(dnsTsigKeys, 'secretSealed', dnsTsigKeys.id),

@@ -2,7 +2,7 @@ import type { EventKind, EventKindEntry } from '../../../core/event-kinds'
 import { eventKind, eventKinds } from '../../event-kinds'
 import { notFound } from '../../../core/problem'
 import { onePage, type Page } from '../../../core/shapes'
-import { servedAreas } from '../../../registry'
+import { isSent } from '../../../registry'
 import type { EventKindView } from './shapes'
 
 /** Returns all event kinds on one page, the eight core kinds first. */
@@ -23,7 +23,7 @@ function kindView(entry: EventKindEntry<EventKind>): EventKindView {
     title,
     description,
     area,
-    available: servedAreas.has(area),
+    available: isSent(entry),
     extension,
     version,
     schema,
