@@ -13,6 +13,7 @@ import backups from './backups.md' with { type: 'text' }
 import changelog from './changelog.md' with { type: 'text' }
 import checks from './checks.md' with { type: 'text' }
 import cloudHetzner from './cloud-hetzner.md' with { type: 'text' }
+import cloudProxmox from './cloud-proxmox.md' with { type: 'text' }
 import commands from './commands.md' with { type: 'text' }
 import comparison from './comparison.md' with { type: 'text' }
 import conditions from './conditions.md' with { type: 'text' }
@@ -123,6 +124,7 @@ export const groups: readonly Group[] = [
     title: 'Servers and cloud',
     pages: [
       page('cloud-hetzner', withSettingsTables(cloudHetzner, cloudKinds)),
+      page('cloud-proxmox', withSettingsTables(cloudProxmox, cloudKinds)),
       page('ssh-keys', sshKeys),
       page('controllers', withSettingsTables(controllers, controllerKinds)),
     ],
