@@ -238,6 +238,27 @@ describe('creating servers at Proxmox', () => {
     expect(double.guests.get(101)!.config).toMatchObject({ net1: 'model=virtio,bridge=vmbr1', ipconfig0: 'ip=dhcp' })
   })
 
+  test('a VMID that others take while a clone waits for its turn is replaced', async () => {
+    const double = await cluster()
+    double.tasks.durationMs = Infinity
+    const cloud = opened(double)
+    const first = await cloud.start(null, { verb: 'provision', order: order({ ref: await cloud.reserveRef!() }) })
+    const late = order({ ref: await cloud.reserveRef!(), mark: 'srv_2', name: 'web-2' })
+    const second = await cloud.start(null, { verb: 'provision', order: late })
+    expect([first.ref, second.ref]).toEqual(['100', '101'])
+    double.guest(101, 'taken')
+    double.tasks.durationMs = 0
+    double.tasks.settle(true)
+    await finish(cloud, first)
+    if (second.state !== 'running') throw new Error('The clone should wait.')
+    const moved = await cloud.poll(second.operation)
+    expect(moved).toMatchObject({ state: 'running', ref: '102' })
+    expect(double.guests.has(102)).toBe(false)
+    await finish(cloud, moved as Started)
+    expect(await cloud.get('102')).toMatchObject({ mark: 'srv_2', name: 'web-2', status: 'running' })
+    expect(double.guests.get(101)!.config.description).toBeUndefined()
+  })
+
   test('on another node only from a template on shared storage', async () => {
     const double = await cluster()
     const cloud = opened(double)
@@ -442,7 +463,7 @@ describe('errors of Proxmox', () => {
     const cloud = opened(double)
     double.guest(150, 'db', { config: { protection: '0' } })
     double.guests.get(150)!.lock = 'backup'
-    const locked = await errorOf(run(cloud, '150', { verb: 'power_on' }))
+    const locked = await errorOf(run(cloud, '150', { verb: 'rename', name: 'db-1' }))
     expect([locked.failure, mayHaveApplied(locked)]).toEqual(['locked', false])
     double.privileges['/vms'] = ['VM.Audit']
     expect((await errorOf(cloud.start('150', { verb: 'power_on' }))).message).toContain('(/vms/150, VM.PowerMgmt)')
@@ -463,12 +484,26 @@ describe('errors of Proxmox', () => {
     expect([error.failure, mayHaveApplied(error)]).toEqual([failure, mayHave] as unknown as [typeof error.failure, boolean])
   })
 
+  test('a task that failed because of a lock is repeated', async () => {
+    const double = await cluster()
+    Object.assign(double.guest(150, 'db'), { lock: 'backup' })
+    const cloud = opened(double)
+    const started = await cloud.start('150', { verb: 'power_on' })
+    if (started.state !== 'running') throw new Error('It should be running.')
+    const [once, twice] = [await cloud.poll(started.operation), await cloud.poll(started.operation)]
+    expect([once.state, twice.state]).toEqual(['running', 'running'])
+    double.guests.get(150)!.lock = null
+    await finish(cloud, twice as Started)
+    expect(await cloud.get('150')).toMatchObject({ status: 'running' })
+    expect(double.tasks.all.map(one => one.exitstatus)).toEqual(['VM is locked (backup)', 'OK'])
+  })
+
   test('a shutdown that the guest ignores fails after its time, or is forced', async () => {
     const double = await cluster()
     double.guest(150, 'db', { status: 'running', ignoresShutdown: true })
     const cloud = opened(double)
     const shutdown = (thenForce: boolean) => run(cloud, '150', { verb: 'shutdown', timeoutSeconds: 5, thenForce })
-    expect(await errorOf(shutdown(false))).toMatchObject({ failure: 'timeout', ambiguous: false })
+    expect(await errorOf(shutdown(false))).toMatchObject({ failure: 'refused', ambiguous: false })
     await shutdown(true)
     expect(await cloud.get('150')).toMatchObject({ status: 'off' })
     expect(double.requests.filter(one => one.path.endsWith('/shutdown')).map(one => one.text)).toEqual([

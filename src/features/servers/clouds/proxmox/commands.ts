@@ -4,7 +4,7 @@ import { bootDiskOf, diskBytesOf, hasCloudInit, type GuestType } from './config'
 import { pathOf, type Guest } from './guests'
 import type { KnownGuests } from './known-guests'
 import { isObject } from '../../../../dns/octets'
-import type { ProxmoxOperation, Step } from './operation'
+import type { ProxmoxOperation, StatusStep, Step } from './operation'
 import type { Steps } from './steps'
 
 type CommandOf<V extends ServerVerb> = Extract<ServerCommand, { verb: V }>
@@ -50,27 +50,26 @@ export class Commands {
     switch (command.verb) {
       case 'power_on':
         if (!isOff && !isSuspended) return unchanged
-        return await this.#status(guest, isOff ? 'start' : 'resume')
+        return await this.#status(guest, [isOff ? 'start' : 'resume'])
       case 'power_off':
-        return isOff ? unchanged : await this.#status(guest, 'stop')
+        return isOff ? unchanged : await this.#status(guest, ['stop'])
       case 'shutdown': {
         const { timeoutSeconds, thenForce } = command
-        return isOff
-          ? unchanged
-          : await this.#status(guest, 'shutdown', { timeout: timeoutSeconds, forceStop: Number(thenForce) })
+        const parameters = { timeout: timeoutSeconds, forceStop: Number(thenForce) }
+        return isOff ? unchanged : await this.#status(guest, ['shutdown'], parameters)
       }
       case 'reboot':
-        return await this.#status(guest, 'reboot')
+        return await this.#status(guest, ['reboot'])
       case 'power_cycle':
         // Containers have no reset.
-        return guest.type === 'qemu' ? await this.#status(guest, 'reset') : await this.#status(guest, 'stop', {}, ['start'])
+        return await this.#status(guest, guest.type === 'qemu' ? ['reset'] : ['stop', 'start'])
       case 'suspend':
         refuseContainer(guest)
-        return isSuspended ? unchanged : await this.#status(guest, 'suspend')
+        return isSuspended ? unchanged : await this.#status(guest, ['suspend'])
       case 'resume':
         refuseContainer(guest)
         if (isOff) throw new CloudError('refused', 'The server is off, not suspended.', null, false)
-        return isSuspended ? await this.#status(guest, 'resume') : unchanged
+        return isSuspended ? await this.#status(guest, ['resume']) : unchanged
       case 'rename':
         return await this.#rename(guest, guests, command)
       case 'resize':
@@ -88,9 +87,9 @@ export class Commands {
   async findOperation(ref: string, verb: ServerVerb, since: number): Promise<ProxmoxOperation | null> {
     const { guests } = await this.steps.inventory()
     const guest = guests.find(one => String(one.vmid) === ref)
-    const type = guest && taskTypes[guest.type][verb]
-    if (!guest || !type) return null
-    const query = { vmid: guest.vmid, typefilter: type, source: 'all', limit: 100 }
+    const steps = guest && stepsOf(verb, guest)
+    if (!guest || !steps) return null
+    const query = { vmid: guest.vmid, typefilter: taskType(guest.type, steps[0]!), source: 'all', limit: 100 }
     const { data, aheadMs } = await this.client.getDated(`/nodes/${encodeURIComponent(guest.node)}/tasks`, query)
     if (!Array.isArray(data)) throw new CloudError('invalid_response', 'The response of Proxmox has no tasks.')
     // Start times are in seconds, and of the clock of the node.
@@ -99,16 +98,15 @@ export class Commands {
       .filter(isObject)
       .filter(one => typeof one.upid === 'string' && one.upid.endsWith(`:${this.tokenId}:`) && Number(one.starttime) >= earliest)
       .sort((one, other) => Number(other.starttime) - Number(one.starttime))[0]
-    if (!task) return null
-    const steps: Step[] = verb === 'power_cycle' && guest.type === 'lxc' ? ['wait', 'start'] : ['wait']
-    return { vmid: guest.vmid, steps, task: String(task.upid) }
+    return task ? { vmid: guest.vmid, steps, task: String(task.upid) } : null
   }
 
-  /** Starts a task that changes the status of a guest. */
-  async #status(guest: Guest, verb: string, parameters: Record<string, number> = {}, then: Step[] = []): Promise<Started> {
+  /** Starts the first of the tasks that change the status of a guest. */
+  async #status(guest: Guest, steps: StatusStep[], parameters: Record<string, number> = {}): Promise<Started> {
     this.steps.changed(guest.vmid)
-    const task = await this.client.begin('POST', `${pathOf(guest)}/status/${verb}`, parameters)
-    return running({ vmid: guest.vmid, steps: ['wait', ...then], task })
+    const task = await this.client.begin('POST', `${pathOf(guest)}/status/${steps[0]}`, parameters)
+    const operation: ProxmoxOperation = { vmid: guest.vmid, steps, task, parameters }
+    return { state: 'running', operation: { ...operation } }
   }
 
   async #rename(guest: Guest, guests: readonly Guest[], { name }: CommandOf<'rename'>): Promise<Started> {
@@ -215,28 +213,17 @@ const started = (polled: Awaited<ReturnType<Steps['advance']>>): Started => {
   return polled
 }
 
-const running = (operation: ProxmoxOperation): Started => ({ state: 'running', operation: { ...operation } })
 const unchanged: Started = { state: 'done', unchanged: true }
 const gib = (bytes: number) => Number((bytes / 2 ** 30).toFixed(1))
 
-/** Types of tasks by verb. */
-const taskTypes: Record<GuestType, Partial<Record<ServerVerb, string>>> = {
-  qemu: {
-    power_on: 'qmstart',
-    power_off: 'qmstop',
-    shutdown: 'qmshutdown',
-    reboot: 'qmreboot',
-    power_cycle: 'qmreset',
-    suspend: 'qmpause',
-    resume: 'qmresume',
-    delete: 'qmdestroy',
-  },
-  lxc: {
-    power_on: 'vzstart',
-    power_off: 'vzstop',
-    shutdown: 'vzshutdown',
-    reboot: 'vzreboot',
-    power_cycle: 'vzstop',
-    delete: 'vzdestroy',
-  },
+/** The steps of verbs with tasks. Those that power a server on resume it if it is suspended. */
+function stepsOf(verb: ServerVerb, { type, status }: Guest): Step[] | null {
+  if (verb === 'power_cycle') return type === 'qemu' ? ['reset'] : ['stop', 'start']
+  if (verb === 'power_on') return [status === 'paused' ? 'resume' : 'start']
+  if (verb === 'power_off') return ['stop']
+  return verb === 'shutdown' || verb === 'reboot' || verb === 'suspend' || verb === 'resume' || verb === 'delete' ? [verb] : null
 }
+
+/** The type of the task of a step, such as `qmstart`. */
+const taskType = (type: GuestType, step: Step) =>
+  `${type === 'qemu' ? 'qm' : 'vz'}${step === 'delete' ? 'destroy' : step === 'suspend' && type === 'qemu' ? 'pause' : step}`

@@ -28,6 +28,6 @@ test.each<[status: number, text: string, failure: string | undefined, ambiguous:
 })
 
 test('a task that failed is over', () => {
-  expect(taskFailure('VM quit/powerdown failed - got timeout')).toMatchObject({ failure: 'timeout', ambiguous: false })
+  expect(taskFailure('VM quit/powerdown failed - got timeout')).toMatchObject({ failure: 'refused', ambiguous: false })
   expect(taskFailure('start failed: QEMU exited with code 1')).toMatchObject({ failure: 'refused', ambiguous: false })
 })

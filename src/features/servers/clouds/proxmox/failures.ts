@@ -49,11 +49,12 @@ export function failureOf(status: number, text: string): ProxmoxFailure | null {
     : { failure: 'refused', title: rejected, ambiguous: false }
 }
 
-/** Classifies the exit status of a task that failed. A task that failed is over. */
-export const taskFailure = (text: string): ProxmoxFailure => ({
-  ...(textFailure(text) ?? { failure: 'refused', title: 'The task failed' }),
-  ambiguous: false,
-})
+/** Classifies the exit status of a task that failed. It has ended, so that waiting longer doesn’t help. */
+export function taskFailure(text: string): ProxmoxFailure {
+  const known = textFailure(text)
+  const failure = known && known.failure !== 'timeout' ? known : { failure: 'refused' as const, title: 'The task failed' }
+  return { ...failure, ambiguous: false }
+}
 
 function textFailure(text: string): { failure: CloudFailure; title: string } | null {
   const found = texts.find(([pattern]) => pattern.test(text))

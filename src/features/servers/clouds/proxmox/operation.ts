@@ -1,7 +1,10 @@
 import type { ServerOrder } from '../cloud'
 
 /** What is done to a guest, in this order. All steps look at its state first, so that each can be repeated. */
-export type Step = 'clone' | 'configure' | 'size' | 'grow' | 'start' | 'stop' | 'delete' | 'wait'
+export type Step = 'clone' | 'configure' | 'size' | 'grow' | 'delete' | StatusStep
+
+/** Steps that change whether a guest runs, as in paths. */
+export type StatusStep = 'start' | 'stop' | 'shutdown' | 'reboot' | 'reset' | 'suspend' | 'resume'
 
 /** A command that Proxmox works on, as stored between two polls. */
 export interface ProxmoxOperation {
@@ -10,6 +13,8 @@ export interface ProxmoxOperation {
   steps: readonly Step[]
   /** Id of the task that runs, or null. */
   task: string | null
+  /** Parameters of the first step. */
+  parameters?: Record<string, number>
   /** What to create; absent for other commands. */
   order?: CreationOrder
   /** Size that it will have. */

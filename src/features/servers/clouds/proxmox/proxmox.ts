@@ -32,6 +32,7 @@ import type { ProxmoxOperation } from './operation'
 import { parseNotes } from './notes'
 import { canAudit, missingPrivileges } from './privileges'
 import { Steps } from './steps'
+import { Vmids } from './vmids'
 
 const identifier = '^[A-Za-z0-9][A-Za-z0-9._-]*$'
 const form = settingsForm({
@@ -154,18 +155,20 @@ class Proxmox implements Cloud {
   readonly #client: ProxmoxClient
   readonly #state: AccountState
   readonly #known: KnownGuests
+  readonly #vmids: Vmids
   readonly #steps: Steps
   readonly #commands: Commands
 
   constructor(
     private readonly settings: Settings,
-    private readonly around: AdapterContext,
+    around: AdapterContext,
   ) {
     const url = settings.url.replace(/\/+$/, '')
     this.#client = new ProxmoxClient({ ...settings, url }, around)
     this.#state = accountState(url, settings.token_id)
     this.#known = new KnownGuests(this.#client, around.clock, this.#state)
-    this.#steps = new Steps(this.#client, around.clock, settings, this.#state, this.#known)
+    this.#vmids = new Vmids(this.#client, around.clock, this.#state)
+    this.#steps = new Steps(this.#client, around.clock, settings, this.#state, this.#known, this.#vmids)
     this.#commands = new Commands(this.#client, this.#steps, this.#known, settings.token_id)
   }
 
@@ -227,17 +230,8 @@ class Proxmox implements Cloud {
     }
   }
 
-  /** Proxmox proposes the same number until it is used, so numbers proposed a short time ago are skipped. */
   async reserveRef(): Promise<string> {
-    const now = this.around.clock.now()
-    const { proposed } = this.#state
-    for (const [vmid, at] of proposed) if (at + reservedMs < now) proposed.delete(vmid)
-    let vmid = Number(await this.#client.get('/cluster/nextid'))
-    if (!Number.isSafeInteger(vmid) || vmid < 100)
-      throw new CloudError('invalid_response', 'The response of Proxmox has no VMID.')
-    while (proposed.has(vmid)) vmid = await this.#nextFree(vmid + 1)
-    proposed.set(vmid, now)
-    return String(vmid)
+    return String(await this.#vmids.propose())
   }
 
   async start(ref: string | null, command: ServerCommand): Promise<Started> {
@@ -265,20 +259,4 @@ class Proxmox implements Cloud {
     if (!canAudit(await this.#client.get('/access/permissions')))
       throw new CloudError('unauthorized', 'The API token lacks VM.Audit on /vms, so Proxmox lists no guests.')
   }
-
-  /** The first VMID from this one on that is not used. */
-  async #nextFree(from: number): Promise<number> {
-    for (let vmid = from; vmid < from + maxProbes; vmid++) {
-      if (this.#state.proposed.has(vmid)) continue
-      try {
-        return Number(await this.#client.get('/cluster/nextid', { vmid }))
-      } catch (error) {
-        if (!(error instanceof CloudError) || error.failure !== 'invalid') throw error
-      }
-    }
-    throw new CloudError('quota', `No VMID from ${from} to ${from + maxProbes - 1} is free.`)
-  }
 }
-
-const reservedMs = 10 * 60_000
-const maxProbes = 1000

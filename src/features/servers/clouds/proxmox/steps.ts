@@ -9,7 +9,8 @@ import { taskFailure } from './failures'
 import { isBeingCloned, inventoryOf, ownTag, pathOf, type Guest, type Inventory } from './guests'
 import type { KnownGuests } from './known-guests'
 import { notesOf, parseNotes } from './notes'
-import { nodeOfTask, type CreationOrder, type ProxmoxOperation, type Step } from './operation'
+import { nodeOfTask, type CreationOrder, type ProxmoxOperation, type StatusStep, type Step } from './operation'
+import type { Vmids } from './vmids'
 
 /** Settings for new guests. */
 interface Placement {
@@ -18,8 +19,8 @@ interface Placement {
   bridge?: string
 }
 
-/** What a step led to: the id of a task, `done`, or `wait` to look again later. */
-type Outcome = { task: string } | 'done' | 'wait'
+/** What a step led to: the id of a task, `done`, `wait` to look again later, or `taken` if another guest has the VMID. */
+type Outcome = { task: string } | 'done' | 'wait' | 'taken'
 
 /** Takes the steps of operations. */
 export class Steps {
@@ -29,6 +30,7 @@ export class Steps {
     private readonly placement: Placement,
     private readonly state: AccountState,
     private readonly known: KnownGuests,
+    private readonly vmids: Vmids,
   ) {}
 
   async inventory(): Promise<Inventory> {
@@ -42,9 +44,12 @@ export class Steps {
   /** Looks how far the task of an operation is, and takes the next steps until one takes longer. @throws CloudError */
   async advance(operation: ProxmoxOperation): Promise<Polled> {
     const { vmid, order } = operation
-    const isCreation = order !== undefined
     let { steps, task } = operation
-    const running = (): Polled => ({ state: 'running', operation: { ...operation, steps, task }, ref: String(vmid) })
+    const running = (now = vmid): Polled => ({
+      state: 'running',
+      operation: { ...operation, vmid: now, steps, task },
+      ref: String(now),
+    })
     if (task !== null) {
       const exit = await this.#exitOf(task)
       if (exit === 'running') {
@@ -54,19 +59,21 @@ export class Steps {
       this.changed(vmid)
       if (steps[0] === 'clone') this.state.turn.end(vmid)
       // The steps of a creation look at the guest, and do what is missing.
-      if (exit === 'gone' && !isCreation) return { state: 'gone' }
+      if (exit === 'gone' && !order) return { state: 'gone' }
       task = null
       if (exit === 'ok') steps = steps.slice(1)
       else if (exit !== 'gone') {
         const { failure, title, ambiguous } = taskFailure(exit)
-        if (!(isCreation && failure === 'locked'))
-          throw new CloudError(failure, this.client.message(`${title}: ${exit}`), null, ambiguous)
+        if (failure !== 'locked') throw new CloudError(failure, this.client.message(`${title}: ${exit}`), null, ambiguous)
+        // The step did not begin. It is repeated with the next poll.
         return running()
       }
     }
     while (steps.length > 0) {
       const outcome = await this.#take(steps[0]!, operation)
       if (outcome === 'wait') return running()
+      // The new VMID is stored before it is used.
+      if (outcome === 'taken') return running(await this.vmids.propose())
       if (outcome !== 'done') {
         task = outcome.task
         return running()
@@ -123,15 +130,19 @@ export class Steps {
       if (isBeingCloned(guest) && order) return 'wait'
       return await this.#takeOf(guest, step, operation)
     } catch (error) {
-      if (!order || !(error instanceof CloudError) || !(error.failure === 'locked' || error.ambiguous === true)) throw error
+      if (!order || !(error instanceof CloudError)) throw error
+      if (error.ambiguous !== true && error.failure !== 'locked' && error.failure !== 'already_exists') throw error
       return 'wait'
     }
   }
 
-  async #takeOf(guest: Guest, step: Exclude<Step, 'clone'>, { order, size }: ProxmoxOperation): Promise<Outcome> {
+  async #takeOf(
+    guest: Guest,
+    step: Exclude<Step, 'clone'>,
+    { order, size, steps, parameters }: ProxmoxOperation,
+  ): Promise<Outcome> {
     const { type, vmid } = guest
     const path = pathOf(guest)
-    if (step === 'wait') return 'done'
     if (step === 'configure') {
       const config = await this.configOf(guest)
       if (!parseNotes(config.description ?? '', vmid).isUnfinished) return 'done'
@@ -154,9 +165,8 @@ export class Steps {
     }
     this.changed(vmid)
     if (step === 'delete') return { task: await this.client.begin('DELETE', path, { purge: 1 }) }
-    const { status } = await this.known.refresh(guest)
-    if ((step === 'start') === (status !== 'stopped')) return 'done'
-    return { task: await this.client.begin('POST', `${path}/status/${step}`) }
+    if (isDone[step]?.((await this.known.refresh(guest)).status)) return 'done'
+    return { task: await this.client.begin('POST', `${path}/status/${step}`, step === steps[0] ? parameters : {}) }
   }
 
   /** Changes options of a guest. */
@@ -170,9 +180,8 @@ export class Steps {
   async #cloned(guest: Guest, { mark }: CreationOrder): Promise<Outcome> {
     if (isBeingCloned(guest)) return 'wait'
     const notes = parseNotes((await this.configOf(guest)).description ?? '', guest.vmid)
-    if (notes.mark !== mark) throw new CloudError('already_exists', `The VMID ${guest.vmid} is taken by another guest.`)
     this.state.turn.end(guest.vmid)
-    return 'done'
+    return notes.mark === mark ? 'done' : 'taken'
   }
 
   /** Options of a new guest. The last line of its description goes with them, so that they are set once. */
@@ -205,6 +214,15 @@ export class Steps {
       throw error
     }
   }
+}
+
+/** Statuses in which there is nothing left to do. Restarts are always carried out. */
+const isDone: Partial<Record<StatusStep, (status: string) => boolean>> = {
+  start: status => status !== 'stopped',
+  stop: status => status === 'stopped',
+  shutdown: status => status === 'stopped',
+  suspend: status => status === 'paused',
+  resume: status => status !== 'paused',
 }
 
 const taskLimits = { totalMs: 15_000, maxBodyBytes: 64 * 1024 }
