@@ -12,6 +12,7 @@ import backupMonitoring from './backup-monitoring.md' with { type: 'text' }
 import backups from './backups.md' with { type: 'text' }
 import changelog from './changelog.md' with { type: 'text' }
 import checks from './checks.md' with { type: 'text' }
+import cloudAccounts from './cloud-accounts.md' with { type: 'text' }
 import cloudHetzner from './cloud-hetzner.md' with { type: 'text' }
 import cloudProxmox from './cloud-proxmox.md' with { type: 'text' }
 import commands from './commands.md' with { type: 'text' }
@@ -49,6 +50,8 @@ import performance from './performance.md' with { type: 'text' }
 import problems from './problems.md' with { type: 'text' }
 import retention from './retention.md' with { type: 'text' }
 import reverseProxy from './reverse-proxy.md' with { type: 'text' }
+import serverActions from './server-actions.md' with { type: 'text' }
+import servers from './servers.md' with { type: 'text' }
 import settings from './settings.md' with { type: 'text' }
 import signIn from './sign-in.md' with { type: 'text' }
 import sshKeys from './ssh-keys.md' with { type: 'text' }
@@ -123,6 +126,9 @@ export const groups: readonly Group[] = [
   {
     title: 'Servers and cloud',
     pages: [
+      page('servers', servers),
+      page('server-actions', serverActions),
+      page('cloud-accounts', cloudAccounts),
       page('cloud-hetzner', withSettingsTables(cloudHetzner, cloudKinds)),
       page('cloud-proxmox', withSettingsTables(cloudProxmox, cloudKinds)),
       page('ssh-keys', sshKeys),

@@ -18,7 +18,11 @@ import { pages } from '../../src/docs'
 import { pageHtml, sectionOf } from '../../src/docs/render'
 import { providerKinds } from '../../src/features/dns/providers'
 import { channelKinds } from '../../src/features/notifications/channels'
+import { cloudKinds } from '../../src/features/servers/clouds'
+import { serverVerbs } from '../../src/features/servers/clouds/cloud'
 import { controllerKinds } from '../../src/features/servers/controllers'
+import { verbRules } from '../../src/features/servers/actions/verbs'
+import { serverStatuses } from '../../src/features/servers/shapes'
 import { messageHeaders } from '../../src/hub/openapi-webhooks'
 import { world } from '../support/world'
 
@@ -120,7 +124,13 @@ test('each event kind has a row with its area, and no unknown kind is mentioned'
   expect(lines).toEqual(eventKinds.map(one => [one.kind, one.area]))
   const prefixes = new Set(eventKinds.map(one => one.kind.split('.')[0]))
   // `data.kind` of an alert has different values.
-  const known = new Set([...eventKinds.map(one => one.kind), ...permissions, ...noticeKindNames, 'heartbeat.missed'] as string[])
+  const known = new Set([
+    ...eventKinds.map(one => one.kind),
+    ...permissions,
+    ...noticeKindNames,
+    ...serverVerbs.map(verb => `server.${verb}`),
+    'heartbeat.missed',
+  ] as string[])
   for (const [, name] of everything.matchAll(/`([a-z_]+\.[a-z_]+)`/g)) {
     if (prefixes.has(name!.split('.')[0]!)) expect(known).toContain(name!)
   }
@@ -129,6 +139,26 @@ test('each event kind has a row with its area, and no unknown kind is mentioned'
 test('each kind of DNS provider has a row', () => {
   const [, table] = /^## Capabilities\n\n((?:\|.+\n)+)/m.exec(text('dns-providers'))!
   expect([...table!.matchAll(/^\| `(\w+)` \|/gm)].map(match => match[1]!)).toEqual(providerKinds.map(one => one.kind))
+})
+
+test('each kind of cloud has a row with its interval', () => {
+  const rows = [...text('cloud-accounts').matchAll(/^\| (?:\[)?`(\w+)`.* \| every (\d+) seconds \|$/gm)]
+  expect(rows.map(match => match.slice(1))).toEqual(cloudKinds.map(one => [one.kind, String(one.syncSeconds)]))
+})
+
+test('each action on servers has a row with its time limit, and each status a row', () => {
+  const rows = [
+    ...text('server-actions').matchAll(/^\| ((?:`\w+`(?:, )?)+) \| .+ \| (\d+) min(?:, plus `timeout_seconds`)? \|$/gm),
+  ]
+  const limits = rows.flatMap(([, names, minutes]) =>
+    [...names!.matchAll(/`(\w+)`/g)].map(match => [match[1]!, Number(minutes) * 60_000] as const),
+  )
+  expect(limits).toEqual(serverVerbs.map(verb => [verb, verbRules[verb].limitMs] as const))
+  const [, table] = /^### Status\n\n((?:\|.+\n)+)/m.exec(text('servers'))!
+  const statuses = [...table!.matchAll(/^\| ((?:`\w+`(?:, )?)+) \|/gm)].flatMap(([, names]) =>
+    [...names!.matchAll(/`(\w+)`/g)].map(match => match[1]!),
+  )
+  expect(statuses.sort()).toEqual([...serverStatuses].sort())
 })
 
 test('each kind of controller has a heading, and a row with its verbs', () => {
