@@ -1,4 +1,5 @@
 import { expect, test } from 'bun:test'
+import { cloudScene } from '../support/clouds/cloud-scene'
 import { eq } from 'drizzle-orm'
 import { record } from '../../src/core/change'
 import { idTime, minIdAt, newId } from '../../src/core/ids'
@@ -36,6 +37,8 @@ test('the overview of an empty workspace is empty', async () => {
     channels: { total: 0, disabled: 0, failing: 0 },
     dns: { zones: { total: 0, by_state: { synced: 0 } }, records_out_of_sync: 0, unsynced_zones: [], unsynced_records: [] },
     dynamic_ips: { total: 0, by_status: { stale: 0 }, failing: [] },
+    servers: { total: 0, by_health: { up: 0, down: 0, unknown: 0 }, failing: [] },
+    spend: [],
     members: { total: 0 },
     webhooks: { endpoints: { total: 0, disabled: 0, inactive: 0, failing: 0 }, deliveries: { failed: 0, retrying: 0 } },
     certificates: { total: 0, data: [] },
@@ -293,6 +296,20 @@ test('dynamic IP sources are counted, and those that are stale or have a host wi
   expect((await overview(here.rival)).dynamic_ips).toMatchObject({ total: 0, failing: [] })
 })
 
+test('servers are counted by health, and cloud accounts have what they cost', async () => {
+  const here = await world()
+  const { double } = await cloudScene(here, { spend: { monthly_cap: '50', confirm_above: '0', currency: 'EUR' } })
+  double.addServer({ name: 'web-1' })
+  double.console.powerOff(double.addServer({ name: 'db-1' }))
+  await here.advance(60_000)
+  const { servers, spend } = await overview(here.acme)
+  expect(servers).toMatchObject({ total: 2, by_health: { up: 1, down: 1, unknown: 0 } })
+  expect(servers.failing.map((one: any) => one.name)).toEqual(['db-1'])
+  expect(spend).toMatchObject([{ name: 'Hetzner', currency: 'EUR', monthly_cap: '50' }])
+  expect(Number(spend[0].monthly) * 1e6).toBe(double.bill().monthlyMicros)
+  expect((await overview(here.rival)).servers.total).toBe(0)
+})
+
 test('a caller gets only the sections it may read, and a restricted token none', async () => {
   const here = await world()
   const sections = async (caller: Caller) => {
@@ -305,6 +322,7 @@ test('a caller gets only the sections it may read, and a restricted token none',
   expect(await sections(await here.scoped('monitoring.read'))).toEqual(monitoring)
   expect(await sections(await here.scoped('dns.write'))).toEqual(['dns'])
   expect(await sections(await here.scoped('dynamic_ip.read'))).toEqual(['dynamic_ips'])
+  expect(await sections(await here.scoped('cloud.read'))).toEqual(['servers', 'spend'])
   expect(await sections(await here.scoped('webhooks.read'))).toEqual(['webhooks'])
   expect(await sections(await here.scoped('account.read'))).toEqual(['changes', 'invitations', 'members', 'notices', 'tokens'])
   await addPerson(here.hub, here.acme.workspaceId, 'owner', 'olga@example.com')

@@ -202,6 +202,7 @@ const publicModules: Record<string, string[]> = {
     'delivery/notify',
   ],
   people: ['invitations/invitations', 'invitations/revocation', 'members/members', 'system-mail'],
+  servers: ['summary'],
   tokens: ['expiry'],
   webhooks: ['endpoints/counts', 'endpoints/plan-limit', 'sending/workspace-rate'],
 }

@@ -17,6 +17,7 @@ import { maintenanceSummary } from '../maintenance/summary'
 import { expiringCertificates, monitorCounts, slowestMonitors } from '../monitors/counts'
 import { listNotices } from '../notices/notices'
 import { channelCounts } from '../notifications/channel-counts'
+import { serverSummary, spendSummary } from '../servers/summary'
 import { expiringTokens } from '../tokens/expiry'
 import { webhookCounts } from '../webhooks/endpoints/counts'
 import type { OverviewView } from './shapes'
@@ -53,6 +54,8 @@ export async function overview(ctx: Ctx): Promise<OverviewView> {
       unsynced_records: (await listRecords(ctx, { limit: maxPerKind, synced: false })).data,
     })),
     dynamic_ips: within('dynamic_ip.read', () => dynamicIpSummary(ctx, maxPerKind)),
+    servers: within('cloud.read', () => serverSummary(ctx, maxPerKind)),
+    spend: within('cloud.read', () => spendSummary(ctx)),
     webhooks: within('webhooks.read', () => webhookCounts(ctx)),
     certificates: within('monitoring.read', () => expiringCertificates(ctx, now + soonMs, maxShown)),
     tokens: within('account.read', () => expiringTokens(ctx, now + soonMs, maxShown)),

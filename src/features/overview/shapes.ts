@@ -5,6 +5,7 @@ import { AuditEvent } from '../audit/shapes'
 import { syncStates, Zone } from '../dns/zones/shapes'
 import { DnsRecord } from '../dns/records/shapes'
 import { DynamicIp, dynamicIpStatuses } from '../dynamic-ips/shapes'
+import { Server, serverHealths } from '../servers/shapes'
 import { heartbeatStatuses, Heartbeat } from '../heartbeats/shapes'
 import { Incident } from '../incidents/shapes'
 import { monitorStatuses } from '../monitors/shapes'
@@ -109,6 +110,31 @@ export const Overview = Shape(
       }),
       { description: 'Dynamic IP sources.' },
     ),
+    servers: Nullable(
+      Shape({
+        total: number('Number of servers.'),
+        by_health: By(serverHealths, 'servers with the health', 'Number of servers by health.'),
+        failing: Type.Array(Server, {
+          description: 'Servers that are down, no longer exist at their cloud, or whose last action failed, by name, up to 10.',
+        }),
+      }),
+      { description: 'Servers.' },
+    ),
+    spend: Nullable(
+      Type.Array(
+        Shape(
+          {
+            account_id: Type.String({ description: 'ID of the cloud account.' }),
+            name: Type.String({ description: 'Name of the cloud account.' }),
+            monthly: Type.String({ description: 'Total price per month of its servers.' }),
+            currency: Nullable(Type.String(), { description: 'Currency; null if nothing has a price yet.' }),
+            monthly_cap: Nullable(Type.String(), { description: 'Spending cap per month; null if there is none.' }),
+          },
+          { $id: 'CloudAccountSpend', description: 'What a cloud account costs.' },
+        ),
+      ),
+      { description: 'Cost of the cloud accounts with prices.' },
+    ),
     webhooks: Nullable(
       Shape({
         endpoints: Shape(
@@ -202,6 +228,16 @@ export const Overview = Shape(
           unsynced_records: [],
         },
         dynamic_ips: { total: 1, by_status: noStatus(dynamicIpStatuses, { fresh: 1 }), failing: [] },
+        servers: { total: 1, by_health: noStatus(serverHealths, { up: 1 }), failing: [] },
+        spend: [
+          {
+            account_id: 'cloud_01k3z9a1b2c3d4e5f6g7h8j9km',
+            name: 'Hetzner production',
+            monthly: '13.53',
+            currency: 'EUR',
+            monthly_cap: '50.00',
+          },
+        ],
         webhooks: { endpoints: { total: 1, disabled: 0, inactive: 0, failing: 0 }, deliveries: { failed: 0, retrying: 1 } },
         certificates: {
           total: 1,

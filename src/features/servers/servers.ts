@@ -81,7 +81,7 @@ export const getServer = async (ctx: Ctx, id: string): Promise<ServerView> =>
 const viewOf = async (read: Reader, row: ServerRow): Promise<ServerView> => (await serverViews(read, [row]))[0]!
 
 /** Converts servers to their API form. */
-async function serverViews(read: Reader, rows: readonly ServerRow[]): Promise<ServerView[]> {
+export async function serverViews(read: Reader, rows: readonly ServerRow[]): Promise<ServerView[]> {
   const accounts = await accountStates(read, rows)
   return rows.map(row => serverView(row, row.accountId === null ? null : (accounts.get(row.accountId) ?? null)))
 }

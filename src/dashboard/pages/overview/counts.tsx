@@ -3,7 +3,11 @@ import type { OverviewView } from '../../../features/overview/shapes'
 import { toneOf, StatusIcon, humanize } from '../../parts/status'
 
 /** Counts by resource and status. Each count links to the filtered list. */
-export function Counts({ overview: { monitors, heartbeats, dns, dynamic_ips: sources, webhooks } }: { overview: OverviewView }) {
+export function Counts({
+  overview: { monitors, heartbeats, dns, dynamic_ips: sources, servers, spend, webhooks },
+}: {
+  overview: OverviewView
+}) {
   return (
     <div className="grid grid-cols-2 gap-4 empty:hidden">
       {monitors && <Tile title="Monitors" to="/monitors" total={monitors.total} states={monitors.by_status} parameter="status" />}
@@ -23,6 +27,10 @@ export function Counts({ overview: { monitors, heartbeats, dns, dynamic_ips: sou
       {sources && sources.total > 0 && (
         <Tile title="Dynamic IP" to="/dynamic-ips" total={sources.total} states={sources.by_status} parameter="status" />
       )}
+      {servers && servers.total > 0 && (
+        <Tile title="Servers" to="/servers" total={servers.total} states={servers.by_health} parameter="health" />
+      )}
+      {spend && spend.length > 0 && <Spend accounts={spend} />}
       {webhooks && (
         <Tile
           title="Webhook endpoints"
@@ -33,6 +41,32 @@ export function Counts({ overview: { monitors, heartbeats, dns, dynamic_ips: sou
         />
       )}
     </div>
+  )
+}
+
+/** What each cloud account costs. */
+function Spend({ accounts }: { accounts: NonNullable<OverviewView['spend']> }) {
+  return (
+    <section className="min-h-28 min-w-0 rounded-lg last:odd:col-span-2 border border-line bg-surface p-4">
+      <h2 className="text-[13px] font-medium text-muted">
+        <Link to="/cloud-accounts" className="inline-block min-h-6 hover:text-ink hover:underline">
+          Cloud spend per month
+        </Link>
+      </h2>
+      <ul className="mt-1">
+        {accounts.map(({ account_id, name, monthly, currency, monthly_cap: cap }) => (
+          <li key={account_id} className="flex flex-wrap justify-between gap-x-3 text-[13px]">
+            <Link to="/cloud-accounts/$id" params={{ id: account_id }} className="min-h-6 min-w-0 truncate hover:underline">
+              {name}
+            </Link>
+            <span>
+              {monthly} {currency}
+              {cap !== null && <span className="text-muted"> of {cap}</span>}
+            </span>
+          </li>
+        ))}
+      </ul>
+    </section>
   )
 }
 

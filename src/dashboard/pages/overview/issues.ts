@@ -1,6 +1,7 @@
 import type { DnsRecordView } from '../../../features/dns/records/shapes'
 import type { ZoneView } from '../../../features/dns/zones/shapes'
 import type { DynamicIpView } from '../../../features/dynamic-ips/shapes'
+import type { ServerView } from '../../../features/servers/shapes'
 import type { OverviewView } from '../../../features/overview/shapes'
 import { pluralize } from '../../parts/plural'
 import { toneOf, humanize, type Tone } from '../../parts/status'
@@ -27,7 +28,7 @@ export interface Issue {
 
 /** All issues other than incidents, worst first. */
 export function issuesOf(
-  { incidents, heartbeats, dns, dynamic_ips: sources, webhooks, channels }: OverviewView,
+  { incidents, heartbeats, dns, dynamic_ips: sources, servers, webhooks, channels }: OverviewView,
   failing: readonly FailingChannel[],
 ): Issue[] {
   const inIncidents = new Set(incidents?.data.flatMap(one => one.heartbeats.map(heartbeat => heartbeat.id)))
@@ -51,6 +52,7 @@ export function issuesOf(
     ...overdue,
     ...(dns ? dnsIssues(dns) : []),
     ...(sources?.failing ?? []).map(ofSource),
+    ...(servers?.failing ?? []).map(ofServer),
     ...(webhooks ? webhookIssues(webhooks) : []),
     ...(channels ? channelIssues(channels, failing) : []),
   ]
@@ -110,6 +112,22 @@ function ofSource(source: DynamicIpView): Issue {
   const [{ name: host, problem }] = failed as [DynamicIpView['hosts'][number]]
   const more = failed.length > 1 ? ` ${pluralize(failed.length - 1, 'more host has', 'more hosts have')} a problem.` : ''
   return { ...issue, state: 'failed', tone: 'bad', reason: `${host}: ${problem!.detail}${more}`, since: problem!.since_at }
+}
+
+/** A server that is down, is missing at its cloud, or whose last action failed. */
+function ofServer({ id, name, status, status_since_at, health, health_reason, health_since_at }: ServerView): Issue {
+  const isMissing = status === 'missing'
+  if (health === 'down')
+    return { id, state: 'down', tone: 'bad', title: name, reason: health_reason, to: `/servers/${id}`, since: health_since_at }
+  return {
+    id,
+    state: status,
+    tone: 'warn',
+    title: name,
+    reason: isMissing ? 'The server no longer exists at its cloud.' : 'The last action failed.',
+    to: `/servers/${id}`,
+    since: status_since_at,
+  }
 }
 
 /** An issue that counts resources. None if there are none. */
