@@ -530,6 +530,8 @@ describe('a self-signed certificate', () => {
     const other = await errorOf(opened(double, { fingerprint: 'ab'.repeat(32) }).list())
     expect([other.failure, other.message]).toEqual(['unreachable', expect.stringContaining(seen)])
     expect(await failureOf(opened(double).list())).toBe('unreachable')
+    const untrusted = await errorOf(opened(double).check())
+    expect([untrusted.failure, untrusted.message]).toEqual(['unreachable', expect.stringContaining(`fingerprint is ${seen}`)])
   })
 })
 

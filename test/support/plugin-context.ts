@@ -1,7 +1,7 @@
 import { systemClock } from '../../src/core/clock'
 import { openLog } from '../../src/core/log'
 import { createEgress, vetUdpHost, type NetworkPolicy } from '../../src/core/net/egress'
-import { guardedFetch, type FetchLimits } from '../../src/core/net/guarded-fetch'
+import { guardedFetch, presentedFingerprint, type FetchLimits } from '../../src/core/net/guarded-fetch'
 import type { AdapterContext } from '../../src/features/dns/providers/provider'
 
 /** The world as an adapter sees it, open to this machine. @param tighter limits that win over the adapter's own */
@@ -12,6 +12,7 @@ export function pluginContext(tighter: FetchLimits = {}, network: Partial<Networ
     clock: systemClock,
     log: openLog('silent'),
     request: (request, limits = {}) => guardedFetch(request, { egress, policy, limits: { ...limits, ...tighter } }),
+    presentedFingerprint: url => presentedFingerprint(url, { egress, policy }),
     vet: (host, port, protocol) =>
       protocol === 'udp' ? vetUdpHost(egress, host, port, policy) : egress.vetHost(host, port, policy),
   }

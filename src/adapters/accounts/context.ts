@@ -1,6 +1,6 @@
 import type { Hub } from '../../core/hub'
 import { networkPolicy, vetUdpHost } from '../../core/net/egress'
-import { guardedFetch } from '../../core/net/guarded-fetch'
+import { guardedFetch, presentedFingerprint } from '../../core/net/guarded-fetch'
 import { egressOf } from '../../core/net/hub-egress'
 import type { AdapterContext } from '../context'
 import { storedPolicy } from '../../access/network-policy'
@@ -20,6 +20,7 @@ export async function adapterContextOf(
     clock: hub.clock,
     log: hub.log.child(logFields),
     request: (request, limits) => guardedFetch(request, { egress, policy, ...(limits && { limits }) }),
+    presentedFingerprint: url => presentedFingerprint(url, { egress, policy }),
     vet: (host, port, protocol) =>
       protocol === 'udp' ? vetUdpHost(egress, host, port, policy) : egress.vetHost(host, port, policy),
   }

@@ -161,7 +161,7 @@ class Proxmox implements Cloud {
 
   constructor(
     private readonly settings: Settings,
-    around: AdapterContext,
+    private readonly around: AdapterContext,
   ) {
     const url = settings.url.replace(/\/+$/, '')
     this.#client = new ProxmoxClient({ ...settings, url }, around)
@@ -173,6 +173,14 @@ class Proxmox implements Cloud {
   }
 
   async check(): Promise<AccountCheck> {
+    try {
+      return await this.#check()
+    } catch (error) {
+      throw error instanceof CloudError ? await this.#withFingerprint(error) : error
+    }
+  }
+
+  async #check(): Promise<AccountCheck> {
     const about = await this.#client.get('/version')
     const version = isObject(about) && typeof about.version === 'string' ? about.version : null
     if (version === null) throw new CloudError('invalid_response', 'The response of Proxmox has no version.')
@@ -248,6 +256,20 @@ class Proxmox implements Cloud {
 
   async findOperation(ref: string, verb: ServerVerb, since: number): Promise<Operation | null> {
     return (await this.#commands.findOperation(ref, verb, since)) as Operation | null
+  }
+
+  /** Adds the fingerprint of a certificate that was rejected, so that a person can compare it. */
+  async #withFingerprint(error: CloudError): Promise<CloudError> {
+    const { url, fingerprint } = this.settings
+    if (fingerprint !== undefined || !/certificate/.test(error.message)) return error
+    try {
+      const seen = await this.around.presentedFingerprint?.(url)
+      if (seen === undefined) return error
+      const advice = `Its SHA-256 fingerprint is ${seen}. If it is the certificate of your node, enter it as the fingerprint.`
+      return new CloudError(error.failure, `${error.message} ${advice}`, null, error.ambiguous)
+    } catch {
+      return error
+    }
   }
 
   #markOf(vmid: number): string | null {
