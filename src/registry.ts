@@ -326,6 +326,13 @@ export const registry = {
     isRestrictable: true,
     audit: { prefix: 'cloud.server', create: 'CS001', update: 'CS002', delete: 'CS003' },
   },
+  server_controller: {
+    prefix: 'ctl',
+    name: 'controller',
+    area: 'cloud',
+    path: '/servers',
+    audit: { prefix: 'cloud.controller', create: 'CO001', update: 'CO002', delete: 'CO003' },
+  },
   ssh_key: {
     prefix: 'sshk',
     name: 'SSH key',

@@ -19,6 +19,7 @@ import { noticeActions } from './notices/audit-actions'
 import { notificationActions } from './notifications/audit-actions'
 import { peopleActions } from './people/audit-actions'
 import { serverActions } from './servers/audit-actions'
+import { controllerActions } from './servers/server-controllers/audit-actions'
 import { webhookActions } from './webhooks/audit-actions'
 
 const declared = {
@@ -35,6 +36,7 @@ const declared = {
   ...notificationActions,
   ...peopleActions,
   ...serverActions,
+  ...controllerActions,
   ...webhookActions,
 }
 

@@ -1,6 +1,7 @@
 import { planRoutes } from '../features/plans/routes'
 import { cloudAccountRoutes } from '../features/servers/accounts/routes'
 import { serverRoutes } from '../features/servers/routes'
+import { serverControllerRoutes } from '../features/servers/server-controllers/routes'
 import { tokenRoutes } from '../features/tokens/routes'
 import { workspaceRoutes } from '../features/workspaces/routes'
 import type { AnyElysia } from 'elysia'
@@ -81,6 +82,7 @@ export const apiAreas: readonly AnyElysia[] = [
   dynamicIpRoutes,
   cloudAccountRoutes,
   serverRoutes,
+  serverControllerRoutes,
   sshKeyRoutes,
   heartbeatRoutes,
   monitorRoutes,

@@ -12,6 +12,8 @@ import { checkProviderJob } from '../features/dns/accounts/accounts'
 import { checkCloudAccountJob } from '../features/servers/accounts/accounts'
 import { forgetStatesJob, syncAccountJob } from '../features/servers/accounts/sync'
 import { syncAction } from '../features/servers/accounts/sync-action'
+import { readPowerJob } from '../features/servers/server-controllers/read-power'
+import { checkControllerJob } from '../features/servers/server-controllers/server-controllers'
 import { serverActionKinds } from '../features/servers/actions/kinds'
 import { actionJob } from '../features/actions/run'
 import { applyAction } from '../features/dns/plans/apply-plan'
@@ -50,6 +52,8 @@ export const jobKinds: readonly JobKind[] = [
   checkCloudAccountJob,
   syncAccountJob,
   forgetStatesJob,
+  checkControllerJob,
+  readPowerJob,
   actionJob(syncAction),
   ...serverActionKinds.map(actionJob),
   notifyJob,

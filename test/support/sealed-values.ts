@@ -18,6 +18,9 @@ export async function sealSome(w: World): Promise<{ beat: any; key: any }> {
   await w.acme.call('POST', '/v1/notification-channels', channel)
   const options = { auth: { type: 'basic', username: 'probe', password: 'a-password' } }
   await w.acme.call('POST', '/v1/monitors', { type: 'http', name: 'monitor', target: 'http://127.0.0.1:9/', options })
+  const server = await w.acme.call('POST', '/v1/servers', { name: 'rack' }, { 'Idempotency-Key': 'rack' })
+  const bmc = { url: 'http://127.0.0.1:9/', user: 'bailiwick', password: 'a-password' }
+  await w.acme.call('PUT', `/v1/servers/${server.body.id}/controllers/redfish`, { settings: bmc })
   await w.rival.call('POST', '/v1/heartbeats', { name: 'beat', schedule })
   const { call } = await person(w, w.acme.workspaceId, 'viewer', 'ada@example.com')
   await call('POST', '/v1/users/me/one-time-codes', { password })

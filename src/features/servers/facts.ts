@@ -3,9 +3,9 @@ import { instant } from '../../core/clock'
 import type { Ctx } from '../../core/ctx'
 import { findRow } from '../../core/rows'
 import { onePage, type Page } from '../../core/shapes'
-import { accountStates } from './servers'
+import { accountStates, controllerStates } from './servers'
 import type { FactSource, ServerFactView } from './shapes'
-import { confirmedAt, isStale, serverRows, type ServerRow } from './view'
+import { confirmedAt, isStale, serverRows, type ControllerState, type ServerRow } from './view'
 import type { AccountState } from './accounts/view'
 
 interface Source {
@@ -20,11 +20,12 @@ interface Source {
 export async function listFacts(ctx: Ctx, id: string): Promise<Page<ServerFactView>> {
   const row = await findRow(ctx.hub.read, ctx, serverRows, id)
   const account = row.accountId === null ? null : ((await accountStates(ctx.hub.read, [row])).get(row.accountId) ?? null)
-  return onePage(factsOf(row, account))
+  const controllers = (await controllerStates(ctx.hub.read, [row])).get(id) ?? []
+  return onePage(factsOf(row, account, controllers))
 }
 
-function factsOf(row: ServerRow, account: AccountState | null): ServerFactView[] {
-  const sources = sourcesOf(row, account)
+function factsOf(row: ServerRow, account: AccountState | null, controllers: readonly ControllerState[]): ServerFactView[] {
+  const sources = [...controllers.flatMap(controllerSource), ...sourcesOf(row, account)]
   const names = [...new Set(sources.flatMap(one => Object.keys(one.values).filter(name => one.values[name] != null)))]
   return names.map(fact => {
     const [best, ...others] = sources.filter(one => one.values[fact] != null) as [Source, ...Source[]]
@@ -40,7 +41,11 @@ function factsOf(row: ServerRow, account: AccountState | null): ServerFactView[]
   })
 }
 
-/** The sources, the most trusted one first. */
+/** What a controller measures. What it no longer measures is unknown. */
+const controllerSource = ({ power, powerAt }: ControllerState): Source[] =>
+  power === 'unknown' ? [] : [{ source: 'controller', at: powerAt, stale: false, values: { power } }]
+
+/** The other sources, the most trusted one first. */
 function sourcesOf(row: ServerRow, account: AccountState | null): Source[] {
   const { cloud } = row
   const seen: Source[] = cloud

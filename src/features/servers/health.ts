@@ -6,6 +6,8 @@ export interface Proofs {
   power: 'on' | 'off' | 'unknown'
   /** Whether the cloud confirmed status and power recently. */
   isCloudFresh: boolean
+  /** Whether a controller measured the power, of a server without a cloud. */
+  isPowerMeasured?: boolean
   /** Monitors bound to the server that have a result. */
   monitors: readonly { name: string; isUp: boolean }[]
 }
@@ -20,10 +22,11 @@ interface Health {
  * Concludes the health of a server. A sign of life counts more than a sign of death, and both count more than the word of the cloud:
  * it reports a server whose system has crashed as running.
  */
-export function healthOf({ status, power, isCloudFresh, monitors }: Proofs): Health {
+export function healthOf({ status, power, isCloudFresh, isPowerMeasured = false, monitors }: Proofs): Health {
   const alive = monitors.find(one => one.isUp)
   if (alive) return { health: 'up', source: 'monitor', reason: `The monitor ${alive.name} is up.` }
-  if (isCloudFresh && power === 'off') return { health: 'down', source: 'cloud', reason: 'The server is switched off.' }
+  if ((isCloudFresh || isPowerMeasured) && power === 'off')
+    return { health: 'down', source: isCloudFresh ? 'cloud' : 'controller', reason: 'The server is switched off.' }
   const dead = monitors.find(one => !one.isUp)
   if (dead) return { health: 'down', source: 'monitor', reason: `The monitor ${dead.name} is down.` }
   if (isCloudFresh && status === 'running')

@@ -1,4 +1,4 @@
-import { eq, inArray, isNull } from 'drizzle-orm'
+import { asc, eq, inArray, isNull } from 'drizzle-orm'
 import type { Waiting } from '../../api/long-poll'
 import { refuseOverLimit } from '../../access/plans'
 import { callAdapter } from '../../adapters/call'
@@ -45,9 +45,10 @@ import {
   type ServerView,
 } from './shapes'
 import { committedMicros, lockAccount, requireSpend } from './spend'
+import { serverControllers } from './server-controllers/tables'
 import { defaultSshKeys, sshKeysOf } from './ssh-keys/ssh-keys'
 import { serverLabels, servers } from './tables'
-import { labelsOf, serverRows, serverView, type ServerRow } from './view'
+import { labelsOf, serverRows, serverView, type ControllerState, type ServerRow } from './view'
 import type { AccountState } from './accounts/view'
 
 export const serverListing = listingOf('servers', servers, {
@@ -82,8 +83,27 @@ const viewOf = async (read: Reader, row: ServerRow): Promise<ServerView> => (awa
 
 /** Converts servers to their API form. */
 export async function serverViews(read: Reader, rows: readonly ServerRow[]): Promise<ServerView[]> {
-  const accounts = await accountStates(read, rows)
-  return rows.map(row => serverView(row, row.accountId === null ? null : (accounts.get(row.accountId) ?? null)))
+  const [accounts, controllers] = [await accountStates(read, rows), await controllerStates(read, rows)]
+  return rows.map(row =>
+    serverView(row, row.accountId === null ? null : (accounts.get(row.accountId) ?? null), controllers.get(row.id) ?? []),
+  )
+}
+
+/** The controllers of servers, as far as views depend on them. */
+export async function controllerStates(read: Reader, rows: readonly { id: string }[]): Promise<Map<string, ControllerState[]>> {
+  if (rows.length === 0) return new Map()
+  const { serverId, kind, state, power, powerAt } = serverControllers
+  const found = await read
+    .select({ serverId, kind, state, power, powerAt })
+    .from(serverControllers)
+    .where(
+      inArray(
+        serverId,
+        rows.map(row => row.id),
+      ),
+    )
+    .orderBy(asc(kind))
+  return Map.groupBy(found, one => one.serverId)
 }
 
 /** The accounts of servers, as far as views depend on them. */

@@ -1,7 +1,9 @@
 import { Type, type Static } from '@sinclair/typebox'
 import { inputMembers, members, patchMembers, viewMembers } from '../../core/members'
 import { editable, Instant, Line, ListOf, Nullable, NullableInstant, Prose, Shape, SinglePageOf, Words } from '../../core/shapes'
+import { accountStates } from '../../adapters/accounts/columns'
 import { cloudStatuses, serverVerbs } from './clouds/cloud'
+import { controllerKinds } from './controllers'
 import { Labels } from './labels'
 import { Amount, Currency, NullableAmount } from './money'
 
@@ -185,6 +187,17 @@ const Available = Shape(
   { $id: 'ServerAvailableAction', description: 'An action that is possible for a server now.' },
 )
 
+const ControllerState = Shape(
+  {
+    kind: Words(
+      controllerKinds.map(one => one.kind),
+      { description: 'Kind of the controller.' },
+    ),
+    state: Words(accountStates, { description: 'Result of its last check.' }),
+  },
+  { $id: 'ServerControllerState', description: 'A controller of a server, and whether it works.' },
+)
+
 const OrderView = Shape(viewMembers(orderMembers), {
   $id: 'ServerOrder',
   description: 'What to order when a draft is provisioned.',
@@ -218,6 +231,7 @@ const example = {
   protection: { delete: false, rebuild: false },
   price: { monthly: '4.51', currency: 'EUR', gross: true, known: true, as_of: '2026-11-27T10:00:00.000Z' },
   actions: [{ action: 'power_off', via: ['cloud'] }],
+  controllers: [{ kind: 'ipmi', state: 'ok' }],
   action_id: null,
   user_data_set: false,
   order: null,
@@ -244,7 +258,7 @@ export const Server = Shape(
     health: Words(serverHealths, { description: 'Whether it is up, according to its monitors and its cloud.' }),
     health_since_at: Instant({ description: 'Since when it has this health.' }),
     health_reason: Type.String({ description: 'Human-readable reason for the health.' }),
-    power: Words(powerStates, { description: 'Power state, as measured by the cloud.' }),
+    power: Words(powerStates, { description: 'Power state, as measured by the cloud or a controller.' }),
     observed: Shape(
       { status: Observed, health: Observed, power: Observed },
       { $id: 'ServerObservations', description: 'Where status, health, and power come from.' },
@@ -256,6 +270,7 @@ export const Server = Shape(
     protection: ProtectionView,
     price: PriceView,
     actions: Type.Array(Available, { description: 'Actions that are possible now.' }),
+    controllers: Type.Array(ControllerState, { description: 'Other ways to its power, such as its BMC.' }),
     action_id: Nullable(Type.String(), { description: 'ID of the action that works on it; null if there is none.' }),
     user_data_set: Type.Boolean({ description: 'Whether it has user data.' }),
     order: Nullable(OrderView, { description: 'What to order; null unless it is a draft or being created.' }),

@@ -35,7 +35,7 @@ export async function writeState(
   hub: Hub,
   row: ServerRow,
   columns: StateColumns,
-  proofs: Pick<Proofs, 'isCloudFresh' | 'monitors'>,
+  proofs: Pick<Proofs, 'isCloudFresh' | 'isPowerMeasured' | 'monitors'>,
   by: ReportedBy,
 ): Promise<{ row: ServerRow; events: EventDraft[] }> {
   const now = hub.clock.now()
@@ -68,7 +68,12 @@ export async function writeState(
 }
 
 /** The health to store; null if nothing may be concluded now. */
-function concluded(row: ServerRow, proofs: Pick<Proofs, 'isCloudFresh' | 'monitors'>, by: ReportedBy, now: number) {
+function concluded(
+  row: ServerRow,
+  proofs: Pick<Proofs, 'isCloudFresh' | 'isPowerMeasured' | 'monitors'>,
+  by: ReportedBy,
+  now: number,
+) {
   const health = healthOf({ ...proofs, status: row.status, power: row.power })
   if (by.isWanted && row.power === 'off')
     return { health: 'down' as const, source: 'action' as const, reason: 'The server was switched off here.' }

@@ -5,6 +5,7 @@ import type { AccountState } from './accounts/view'
 import { availableActions } from './available-actions'
 import type { ServerAddress } from './clouds/cloud'
 import { nullableAmount } from './money'
+import type { serverControllers } from './server-controllers/tables'
 import { serverMembers, type ServerView } from './shapes'
 import { servers } from './tables'
 
@@ -38,11 +39,21 @@ export const confirmedAt = (
 /** Whether the cloud has not confirmed it for too long. */
 export const isStale = (account: AccountState | null): boolean => (account?.syncFailures ?? 0) >= maxSyncFailures
 
+/** A controller, as far as the view of its server depends on it. */
+export type ControllerState = Pick<typeof serverControllers.$inferSelect, 'serverId' | 'kind' | 'state' | 'power' | 'powerAt'>
+
+/** The controller that last reported the power of a server without a cloud; undefined if none did. */
+const powerController = (row: Pick<ServerRow, 'accountId'>, controllers: readonly ControllerState[]) =>
+  row.accountId === null
+    ? controllers.filter(one => one.power !== 'unknown').sort((a, b) => (b.powerAt ?? 0) - (a.powerAt ?? 0))[0]
+    : undefined
+
 /** Converts a server to its API form. @param account null for a server without one */
-export function serverView(row: ServerRow, account: AccountState | null): ServerView {
+export function serverView(row: ServerRow, account: AccountState | null, controllers: readonly ControllerState[]): ServerView {
   const at = confirmedAt(row, account)
   const stale = isStale(account)
   const fromCloud = { source: at === null ? null : ('cloud' as const), at: instant(at), stale }
+  const measured = powerController(row, controllers)
   const resources = row.cloud?.resources
   return {
     id: row.id,
@@ -65,7 +76,7 @@ export function serverView(row: ServerRow, account: AccountState | null): Server
         at: row.healthSource === 'cloud' ? instant(at) : null,
         stale: stale && row.healthSource === 'cloud',
       },
-      power: row.power === 'unknown' ? { source: null, at: null, stale: false } : fromCloud,
+      power: row.power === 'unknown' ? { source: null, at: null, stale: false } : measured ? fromController(measured) : fromCloud,
     },
     location: row.location,
     size: {
@@ -85,9 +96,12 @@ export function serverView(row: ServerRow, account: AccountState | null): Server
       as_of: instant(row.priceAt),
     },
     actions: availableActions(row, account),
+    controllers: controllers.map(({ kind, state }) => ({ kind: kind as any, state })),
     action_id: row.actionId,
     user_data_set: row.userDataSealed !== null,
     order: row.order,
     ...editableView(row),
   }
 }
+
+const fromController = ({ powerAt }: ControllerState) => ({ source: 'controller' as const, at: instant(powerAt), stale: false })

@@ -10,6 +10,7 @@ import { monitors } from '../../features/monitors/tables'
 import { notificationChannels } from '../../features/notifications/tables'
 import { cloudAccounts } from '../../features/servers/accounts/tables'
 import { servers } from '../../features/servers/tables'
+import { serverControllers } from '../../features/servers/server-controllers/tables'
 import { webhookEndpoints } from '../../features/webhooks/endpoints/tables'
 
 /** A column with sealed values, used to count, verify and rotate keys. */
@@ -44,6 +45,7 @@ export const sealedColumns: readonly SealedColumn[] = [
   sealed(monitors, 'secretsSealed', monitors.id),
   sealed(notificationChannels, 'secretsSealed', notificationChannels.id),
   sealed(dnsTsigKeys, 'secretSealed', dnsTsigKeys.id),
+  sealed(serverControllers, 'secretsSealed', serverControllers.id),
   sealed(oneTimeCodes, 'secretSealed', oneTimeCodes.userId),
 ]
 

@@ -53,16 +53,18 @@ export class BmcDouble implements BmcFaults {
     return this.#socket.port
   }
 
-  async start(): Promise<this> {
+  /** @param port a free one by default */
+  async start(port = 0): Promise<this> {
     this.#socket = await Bun.udpSocket({
       hostname: '127.0.0.1',
+      port,
       socket: {
-        data: (socket, octets, port, address) => {
+        data: (socket, octets, from, address) => {
           const packet = Buffer.from(octets)
           this.packets.push(packet)
           const response = this.#answer(packet)
           if (!response) return
-          for (const one of this.sent(response, this.#earlier)) send(() => socket.send(one, port, address))
+          for (const one of this.sent(response, this.#earlier)) send(() => socket.send(one, from, address))
           this.#earlier.push(response)
         },
         error() {},

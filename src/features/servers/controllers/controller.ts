@@ -24,11 +24,8 @@ export type ControllerCommand =
 
 export type Power = CloudServer['power']
 
-/** What sensors measure. */
-export const sensorMetrics = ['temperature.celsius', 'fan.rpm', 'power.watts'] as const
-
 export interface SensorReading {
-  metric: (typeof sensorMetrics)[number]
+  metric: 'temperature.celsius' | 'fan.rpm' | 'power.watts'
   /** The name of the sensor, unique for its metric. */
   name: string
   value: number

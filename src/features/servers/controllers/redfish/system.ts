@@ -87,7 +87,7 @@ export function taskState(
 const failedStates = ['Exception', 'Killed', 'Cancelled', 'Interrupted']
 
 /** The path that a resource refers to. @throws CloudError */
-export function referenceOf(resource: Resource, name: string): string {
+function referenceOf(resource: Resource, name: string): string {
   const path = pathOf(resource[name])
   if (path === null) throw new CloudError('invalid_response', `The Redfish service has no ${name}.`)
   return path
