@@ -89,6 +89,29 @@ CREATE TABLE "cloud_catalogs" (
 	"read_at" bigint NOT NULL
 );
 --> statement-breakpoint
+CREATE TABLE "server_controllers" (
+	"id" text collate "C" PRIMARY KEY NOT NULL,
+	"workspace_id" text collate "C" NOT NULL,
+	"version" bigint NOT NULL,
+	"created_at" bigint NOT NULL,
+	"updated_at" bigint NOT NULL,
+	"kind" text collate "C" NOT NULL,
+	"name" text collate "C" NOT NULL,
+	"settings" text NOT NULL,
+	"secrets_sealed" text collate "C",
+	"secret_names" text NOT NULL,
+	"state" text collate "C" NOT NULL,
+	"detail" text collate "C",
+	"warnings" text NOT NULL,
+	"consecutive_failures" bigint NOT NULL,
+	"last_checked_at" bigint,
+	"last_ok_at" bigint,
+	"last_error" text,
+	"server_id" text collate "C" NOT NULL,
+	"power" text collate "C" NOT NULL,
+	"power_at" bigint
+);
+--> statement-breakpoint
 CREATE TABLE "ssh_keys" (
 	"id" text collate "C" PRIMARY KEY NOT NULL,
 	"workspace_id" text collate "C" NOT NULL,
@@ -108,6 +131,8 @@ ALTER TABLE "servers" ADD CONSTRAINT "servers_workspace_id_workspaces_id_fk" FOR
 ALTER TABLE "servers" ADD CONSTRAINT "servers_account_id_cloud_accounts_id_fk" FOREIGN KEY ("account_id") REFERENCES "public"."cloud_accounts"("id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
 ALTER TABLE "cloud_accounts" ADD CONSTRAINT "cloud_accounts_workspace_id_workspaces_id_fk" FOREIGN KEY ("workspace_id") REFERENCES "public"."workspaces"("id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
 ALTER TABLE "cloud_catalogs" ADD CONSTRAINT "cloud_catalogs_account_id_cloud_accounts_id_fk" FOREIGN KEY ("account_id") REFERENCES "public"."cloud_accounts"("id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
+ALTER TABLE "server_controllers" ADD CONSTRAINT "server_controllers_workspace_id_workspaces_id_fk" FOREIGN KEY ("workspace_id") REFERENCES "public"."workspaces"("id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
+ALTER TABLE "server_controllers" ADD CONSTRAINT "server_controllers_server_id_servers_id_fk" FOREIGN KEY ("server_id") REFERENCES "public"."servers"("id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
 ALTER TABLE "ssh_keys" ADD CONSTRAINT "ssh_keys_workspace_id_workspaces_id_fk" FOREIGN KEY ("workspace_id") REFERENCES "public"."workspaces"("id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
 CREATE INDEX "server_labels_mark" ON "server_labels" USING btree ("workspace_id","mark","resource_id");--> statement-breakpoint
 CREATE INDEX "server_transitions_server" ON "server_transitions" USING btree ("server_id","id");--> statement-breakpoint
@@ -130,5 +155,7 @@ CREATE INDEX "servers_monitored" ON "servers" USING btree ("id") WHERE health_mo
 CREATE UNIQUE INDEX "cloud_accounts_name" ON "cloud_accounts" USING btree ("workspace_id","name");--> statement-breakpoint
 CREATE INDEX "cloud_accounts_workspace" ON "cloud_accounts" USING btree ("workspace_id","id");--> statement-breakpoint
 CREATE INDEX "cloud_accounts_next_sync" ON "cloud_accounts" USING btree ("next_sync_at") WHERE next_sync_at is not null;--> statement-breakpoint
+CREATE UNIQUE INDEX "server_controllers_server" ON "server_controllers" USING btree ("server_id","kind");--> statement-breakpoint
+CREATE INDEX "server_controllers_workspace" ON "server_controllers" USING btree ("workspace_id","id");--> statement-breakpoint
 CREATE UNIQUE INDEX "ssh_keys_name" ON "ssh_keys" USING btree ("workspace_id","name");--> statement-breakpoint
 CREATE UNIQUE INDEX "ssh_keys_fingerprint" ON "ssh_keys" USING btree ("workspace_id","fingerprint");

@@ -116,6 +116,33 @@ CREATE TABLE `cloud_catalogs` (
 	FOREIGN KEY (`account_id`) REFERENCES `cloud_accounts`(`id`) ON UPDATE no action ON DELETE cascade
 );
 --> statement-breakpoint
+CREATE TABLE `server_controllers` (
+	`id` text PRIMARY KEY NOT NULL,
+	`workspace_id` text NOT NULL,
+	`version` integer NOT NULL,
+	`created_at` integer NOT NULL,
+	`updated_at` integer NOT NULL,
+	`kind` text NOT NULL,
+	`name` text NOT NULL,
+	`settings` text NOT NULL,
+	`secrets_sealed` text,
+	`secret_names` text NOT NULL,
+	`state` text NOT NULL,
+	`detail` text,
+	`warnings` text NOT NULL,
+	`consecutive_failures` integer NOT NULL,
+	`last_checked_at` integer,
+	`last_ok_at` integer,
+	`last_error` text,
+	`server_id` text NOT NULL,
+	`power` text NOT NULL,
+	`power_at` integer,
+	FOREIGN KEY (`workspace_id`) REFERENCES `workspaces`(`id`) ON UPDATE no action ON DELETE cascade,
+	FOREIGN KEY (`server_id`) REFERENCES `servers`(`id`) ON UPDATE no action ON DELETE cascade
+);
+--> statement-breakpoint
+CREATE UNIQUE INDEX `server_controllers_server` ON `server_controllers` (`server_id`,`kind`);--> statement-breakpoint
+CREATE INDEX `server_controllers_workspace` ON `server_controllers` (`workspace_id`,`id`);--> statement-breakpoint
 CREATE TABLE `ssh_keys` (
 	`id` text PRIMARY KEY NOT NULL,
 	`workspace_id` text NOT NULL,
