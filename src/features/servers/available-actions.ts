@@ -1,24 +1,36 @@
 import { cloudKindOf } from './clouds'
-import type { CloudStatus, ServerVerb } from './clouds/cloud'
+import { serverVerbs, type CloudStatus, type ServerVerb } from './clouds/cloud'
+import { controllerKinds } from './controllers'
 import type { ServerStatus, ServerView } from './shapes'
 import { verbRules } from './actions/verbs'
 import type { AccountState } from './accounts/view'
+
+/** A controller of a server, as far as its actions depend on it. */
+interface Controlled {
+  kind: string
+}
 
 /** The actions that are possible for a server now, and the ways to perform each. */
 export function availableActions(
   row: { status: ServerStatus; actionId: string | null },
   account: AccountState | null,
+  controllers: readonly Controlled[],
 ): ServerView['actions'] {
   if (row.actionId !== null) return []
-  return supportedVerbs(account)
-    .filter(verb => isPossibleIn(verb, row.status, account))
-    .map(action => ({ action, via: ['cloud'] }))
+  return serverVerbs.flatMap(action => {
+    const via = waysOf(action, account, controllers)
+    return via.length > 0 && isPossibleIn(action, row.status, account) ? [{ action, via }] : []
+  })
 }
 
-/** The actions that a server supports in some status. */
-export function supportedVerbs(account: AccountState | null): readonly ServerVerb[] {
+/** The ways to perform an action, the preferred one first. */
+export function waysOf(verb: ServerVerb, account: AccountState | null, controllers: readonly Controlled[]): string[] {
   const kind = account && cloudKindOf(account.kind)
-  return kind ? kind.capabilities.verbs.filter(verb => !account.lacks.includes(verb)) : []
+  const atCloud = kind?.capabilities.verbs.includes(verb) && !account!.lacks.includes(verb)
+  const able = controllerKinds.filter(
+    one => controllers.some(({ kind: has }) => has === one.kind) && one.verbs.some(it => it === verb),
+  )
+  return [...(atCloud ? ['cloud'] : []), ...able.map(one => one.kind)]
 }
 
 /** Whether an action is possible in a status. */

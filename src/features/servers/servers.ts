@@ -1,4 +1,4 @@
-import { asc, eq, inArray, isNull } from 'drizzle-orm'
+import { eq, isNull } from 'drizzle-orm'
 import type { Waiting } from '../../api/long-poll'
 import { refuseOverLimit } from '../../access/plans'
 import { callAdapter } from '../../adapters/call'
@@ -21,7 +21,7 @@ import { catalogOf } from './accounts/catalog'
 import { cloudAccounts } from './accounts/tables'
 import type { CloudAccountRow } from './accounts/view'
 import { provisionSteps } from './actions/kinds'
-import { accountOfServer, sealUserData, startOn } from './actions/start'
+import { findAccount, sealUserData, startOn } from './actions/start'
 import { cloudKindOf } from './clouds'
 import type { Catalog, ServerAddress } from './clouds/cloud'
 import { listingByLabel, saveLabels, selectorFilter } from './label-filter'
@@ -45,11 +45,10 @@ import {
   type ServerView,
 } from './shapes'
 import { committedMicros, lockAccount, requireSpend } from './spend'
-import { serverControllers } from './server-controllers/tables'
 import { defaultSshKeys, sshKeysOf } from './ssh-keys/ssh-keys'
 import { serverLabels, servers } from './tables'
-import { labelsOf, serverRows, serverView, type ControllerState, type ServerRow } from './view'
-import type { AccountState } from './accounts/view'
+import { accountStates, controllerStates } from './states'
+import { labelsOf, serverRows, serverView, type ServerRow } from './view'
 
 export const serverListing = listingOf('servers', servers, {
   condition: isNull(servers.deletedAt),
@@ -87,32 +86,6 @@ export async function serverViews(read: Reader, rows: readonly ServerRow[]): Pro
   return rows.map(row =>
     serverView(row, row.accountId === null ? null : (accounts.get(row.accountId) ?? null), controllers.get(row.id) ?? []),
   )
-}
-
-/** The controllers of servers, as far as views depend on them. */
-export async function controllerStates(read: Reader, rows: readonly { id: string }[]): Promise<Map<string, ControllerState[]>> {
-  if (rows.length === 0) return new Map()
-  const { serverId, kind, state, power, powerAt } = serverControllers
-  const found = await read
-    .select({ serverId, kind, state, power, powerAt })
-    .from(serverControllers)
-    .where(
-      inArray(
-        serverId,
-        rows.map(row => row.id),
-      ),
-    )
-    .orderBy(asc(kind))
-  return Map.groupBy(found, one => one.serverId)
-}
-
-/** The accounts of servers, as far as views depend on them. */
-export async function accountStates(read: Reader, rows: readonly ServerRow[]): Promise<Map<string, AccountState>> {
-  const ids = [...new Set(rows.flatMap(row => row.accountId ?? []))]
-  if (ids.length === 0) return new Map()
-  const { id, kind, syncedAt, syncFailures, lacks } = cloudAccounts
-  const found = await read.select({ id, kind, syncedAt, syncFailures, lacks }).from(cloudAccounts).where(inArray(id, ids))
-  return new Map(found.map(one => [one.id, one]))
 }
 
 /**
@@ -403,7 +376,7 @@ export async function deleteServer(ctx: Ctx, id: string, { at_provider: at }: Se
       },
     ])
   if (isThere && at === 'destroy') {
-    const account = await accountOfServer(ctx, found)
+    const account = (await findAccount(ctx, found))!
     return await change(ctx, 'cloud.server.delete', async tx =>
       startOn(tx, ctx, await lockRow(tx, ctx, serverRows, id), account, 'delete', {}, null),
     )

@@ -95,7 +95,7 @@ export function serverView(row: ServerRow, account: AccountState | null, control
       known: row.priceMicros !== null,
       as_of: instant(row.priceAt),
     },
-    actions: availableActions(row, account),
+    actions: availableActions(row, account, controllers),
     controllers: controllers.map(({ kind, state }) => ({ kind: kind as any, state })),
     action_id: row.actionId,
     user_data_set: row.userDataSealed !== null,

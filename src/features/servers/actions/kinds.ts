@@ -1,7 +1,6 @@
 import { eq } from 'drizzle-orm'
 import type { AuditAction } from '../../../core/audit-actions'
 import type { RecordResult } from '../../../core/change-result'
-import { forUpdate } from '../../../core/db/dialect'
 import type { Tx } from '../../../core/db/transaction'
 import type { Hub } from '../../../core/hub'
 import { sealedIn } from '../../../core/outgoing/signing-secrets'
@@ -10,7 +9,6 @@ import { mayHaveApplied } from '../../../adapters/failure'
 import type { ActionKind, CommitChunk, Next, ProgressReport, Work } from '../../actions/kind'
 import { readCatalog } from '../accounts/catalog'
 import { openCloud } from '../accounts/open'
-import { syncJobFor } from '../accounts/sync-jobs'
 import { cloudAccounts } from '../accounts/tables'
 import type { CloudAccountRow } from '../accounts/view'
 import { cloudKindOf } from '../clouds'
@@ -28,16 +26,18 @@ import {
 } from '../clouds/cloud'
 import { amountOf } from '../money'
 import { priceOf } from '../order'
-import { proofsOf } from '../proofs'
-import { quietMs, writeState } from '../state'
 import type { ServerOrderView } from '../shapes'
 import { servers } from '../tables'
 import type { ServerRow } from '../view'
+import { runByController } from './by-controller'
+import { endOnServer } from './end-on-server'
 import { verbRules } from './verbs'
 
 /** What an action was asked to do. */
 export type ServerActionInput = {
   verb: ServerVerb
+  /** `cloud`, or the kind of the controller that performs it. */
+  via: string
   /** For all verbs but `provision`. */
   command: Exclude<ServerCommand, { verb: 'provision' }> | null
   /** For `provision`: without user data, which is stored with the server. */
@@ -64,6 +64,8 @@ type State = {
   operation: Operation | null
   /** Number of attempts in this phase, for the pause before the next one. */
   attempts: number
+  /** Number of refs that others took. */
+  taken: number
 }
 
 const steps = ['check_price', 'create', 'wait'] as const
@@ -82,7 +84,7 @@ export const serverActionKind = (verb: ServerVerb): ActionKind<ServerActionInput
   // Most of the time, they wait for a cloud.
   concurrency: 32,
   leaseMs: 300_000,
-  run: (hub, work) => new ServerAction(hub, work).run(),
+  run: (hub, work) => (work.input.via === 'cloud' ? new ServerAction(hub, work).run() : runByController(hub, work)),
 })
 
 export const serverActionKinds = serverVerbs.map(serverActionKind)
@@ -121,6 +123,7 @@ class ServerAction {
       isUncertain: false,
       operation: null,
       attempts: 0,
+      taken: 0,
     }
     try {
       const cloud = await openCloud(hub, account, true)
@@ -193,10 +196,10 @@ class ServerAction {
         new Problem('already_exists', `A server named ${server.name} exists at the cloud already.`),
         null,
       )
-    if (state.attempts >= maxTakenRefs)
+    if (state.taken >= maxTakenRefs)
       return this.#failed(server, new Problem('already_exists', 'Others took every ID that the cloud proposed.'), null)
     const ref = await cloud.reserveRef()
-    return async () => ({ result: { state: { ...state, ref, attempts: state.attempts + 1 } } })
+    return async () => ({ result: { state: { ...state, ref, taken: state.taken + 1 } } })
   }
 
   async #order(server: ServerRow, state: State): Promise<ServerOrder> {
@@ -275,16 +278,24 @@ class ServerAction {
     }
     if (verb === 'provision' && isSending) {
       // Another server has the name or the ref, or an earlier request of ours created it: the next look tells.
-      if (error.failure === 'already_exists' && state.attempts < maxTakenRefs)
-        return async () => ({ result: { state: { ...state, attempts: state.attempts + 1, isUncertain: true } } })
+      if (error.failure === 'already_exists' && state.taken < maxTakenRefs)
+        return async () => ({ result: { state: { ...state, taken: state.taken + 1, isUncertain: true } } })
+    }
+    if (verb === 'provision' && error.failure === 'out_of_stock') {
       const { fallbackLocations } = this.work.input.order!
-      if (error.failure === 'out_of_stock' && state.location < fallbackLocations.length)
-        return async () => ({
-          result: { state: { ...state, location: state.location + 1 }, detail: `Trying ${fallbackLocations[state.location]}` },
-        })
+      const location = fallbackLocations[state.location]
+      if (location !== undefined) return this.#elsewhere({ ...state, location: state.location + 1 }, `Trying ${location}`)
     }
     const problem = new Problem('provider_failed', error.message, { fields: { failure: error.failure } })
     return this.#failed(server, problem, await this.#seen(account, server))
+  }
+
+  /** Creates the server in another location. */
+  #elsewhere(state: State, detail: string): CommitChunk<State> {
+    return async tx => {
+      await tx.update(servers).set({ providerRef: null }).where(eq(servers.id, this.#serverId))
+      return { result: { state: { ...state, phase: 'send', operation: null, attempts: 0 }, step: 'create', detail } }
+    }
   }
 
   /** The server as it is now; null if it does not exist or can't be read. */
@@ -338,35 +349,12 @@ class ServerAction {
     }
   }
 
-  async #end(tx: Tx, { id }: ServerRow, columns: Partial<ServerRow>, next: Next<State>): Promise<RecordResult<Next<State>>> {
-    const { hub, work } = this
-    const { verb } = work.input
-    const [row] = await forUpdate(tx.select().from(servers).where(eq(servers.id, id)))
-    if (!row) return { result: next }
-    const [account] = await tx.select().from(cloudAccounts).where(eq(cloudAccounts.id, row.accountId!))
-    const now = hub.clock.now()
-    const isWanted = 'done' in next && (verb === 'power_off' || verb === 'shutdown' || verb === 'power_on')
-    const { events } = await writeState(
-      tx,
-      hub,
-      row,
-      {
-        ...columns,
-        actionId: null,
-        writtenAt: now,
-        quietUntil: verbRules[verb].takesDown ? now + quietMs : row.quietUntil,
-      },
-      { ...(await proofsOf(tx, row, account ?? null)), isCloudFresh: columns.cloud !== undefined },
-      { source: 'action', reason: reasonOf(verb, next), isWanted },
-    )
-    return { result: next, events, jobs: row.accountId === null ? [] : [syncJobFor(row.accountId, now)] }
+  #end(tx: Tx, { id }: ServerRow, columns: Partial<ServerRow>, next: Next<State>): Promise<RecordResult<Next<State>>> {
+    return endOnServer(tx, this.hub, id, this.work.input.verb, columns, next)
   }
 }
 
 const passing = new Set(['throttled', 'locked', 'unreachable', 'timeout', 'incomplete'])
-
-const reasonOf = (verb: ServerVerb, next: Next<State>): string =>
-  'failed' in next ? `The action ${verb} failed: ${next.failed.detail}` : `The action ${verb} has finished.`
 
 const deleted = (now: number): Partial<ServerRow> => ({
   status: 'deleted',

@@ -17,7 +17,7 @@ import { addFinishedAction, startAction } from '../../actions/start'
 import { catalogOf } from '../accounts/catalog'
 import { cloudAccounts } from '../accounts/tables'
 import type { CloudAccountRow } from '../accounts/view'
-import { isPossibleIn, supportedVerbs } from '../available-actions'
+import { isPossibleIn, waysOf } from '../available-actions'
 import { cloudKindOf } from '../clouds'
 import { serverVerbs, type Catalog, type Price, type ServerCommand, type ServerVerb } from '../clouds/cloud'
 import { microsOf } from '../money'
@@ -27,6 +27,7 @@ import { lockAccount, requireSpend } from '../spend'
 import { sshKeysOf } from '../ssh-keys/ssh-keys'
 import { writeState } from '../state'
 import { proofsOf } from '../proofs'
+import { controllerStates } from '../states'
 import { servers } from '../tables'
 import { addressesOf, labelsOf, serverRows, type ServerRow } from '../view'
 import { serverActionKind, type ServerActionInput } from './kinds'
@@ -43,9 +44,14 @@ export async function performServerAction(ctx: Ctx, id: string, input: Input, wa
 
 async function startServerAction(ctx: Ctx, id: string, input: Input): Promise<ActionView> {
   const found = await findRow(ctx.hub.read, ctx, serverRows, id)
-  const account = await accountOfServer(ctx, found)
-  const verb = verbOf(input.action, account)
+  const account = await findAccount(ctx, found)
+  const controllers = (await controllerStates(ctx.hub.read, [found])).get(id) ?? []
+  const { verb, via } = chosenWay(input, account, controllers)
   const params = validatedParams(verb, input.params ?? {})
+  if (via !== 'cloud' || !account)
+    return await change(ctx, `cloud.server.${verb}` as AuditAction, async tx =>
+      startByController(tx, ctx, await lockRow(tx, ctx, serverRows, id), account, verb, params, via),
+    )
   const catalog = verb === 'provision' || verb === 'resize' ? await callAdapter(() => catalogOf(ctx.hub, account, true)) : null
   return await change(ctx, `cloud.server.${verb}` as AuditAction, async tx => {
     // Accounts are locked before their servers.
@@ -53,6 +59,68 @@ async function startServerAction(ctx: Ctx, id: string, input: Input): Promise<Ac
     const row = await lockRow(tx, ctx, serverRows, id)
     return await startOn(tx, ctx, row, locked, verb, params, catalog)
   })
+}
+
+/** Starts an action that a controller performs, in the caller's transaction. */
+async function startByController(
+  tx: Tx,
+  ctx: Ctx,
+  row: ServerRow,
+  account: CloudAccountRow | null,
+  verb: ServerVerb,
+  params: Record<string, unknown>,
+  via: string,
+): Promise<ChangeResult<ActionView>> {
+  const done = refuseUnlessPossible(row, account, verb)
+  if (done) return await unchanged(tx, ctx, row, verb)
+  const input = { verb, via, command: commandOf(row, verb, params), order: null, maxPriceMicros: null, prices: null }
+  return await started(tx, ctx, row, account, { input, columns: {}, notices: [] })
+}
+
+/** @returns whether there is nothing to do @throws Problem 409 */
+function refuseUnlessPossible(row: ServerRow, account: CloudAccountRow | null, verb: ServerVerb): boolean {
+  if (row.actionId !== null) return false
+  if (verbRules[verb].alreadyIn.includes(row.status)) return true
+  if (!isPossibleIn(verb, row.status, account))
+    throw conflict(`The server is ${row.status}, so the action ${verb} is not possible now.`)
+  return false
+}
+
+/** Starts the action, and moves the server to the status that it has meanwhile. */
+async function started(
+  tx: Tx,
+  ctx: Ctx,
+  row: ServerRow,
+  account: CloudAccountRow | null,
+  { input, columns, notices }: Planned,
+): Promise<ChangeResult<ActionView>> {
+  const { verb } = input
+  const rules = verbRules[verb]
+  const { action, job } = await startAction(tx, ctx, serverActionKind(verb), {
+    resources: [{ type: 'server', id: row.id }],
+    input,
+  })
+  const { events } = await writeState(
+    tx,
+    ctx.hub,
+    row,
+    {
+      actionId: action.id,
+      writtenAt: ctx.hub.clock.now(),
+      ...(rules.passing !== null && { status: rules.passing }),
+      ...columns,
+    },
+    await proofsOf(tx, row, account),
+    { source: 'action', reason: `The action ${verb} was started.` },
+  )
+  return {
+    result: action,
+    target: targetOf(serverRows, row),
+    after: { status: rules.passing ?? row.status },
+    jobs: [job],
+    events,
+    notices,
+  }
 }
 
 /** Starts an action in the caller's transaction. @param account locked if the action can cost something */
@@ -65,37 +133,12 @@ export async function startOn(
   params: Record<string, unknown>,
   catalog: Catalog | null,
 ): Promise<ChangeResult<ActionView>> {
-  const rules = verbRules[verb]
-  const kind = serverActionKind(verb)
-  if (row.actionId === null && rules.alreadyIn.includes(row.status)) return await unchanged(tx, ctx, row, verb)
-  if (row.actionId === null && !isPossibleIn(verb, row.status, account))
-    throw conflict(`The server is ${row.status}, so the action ${verb} is not possible now.`)
+  if (refuseUnlessPossible(row, account, verb)) return await unchanged(tx, ctx, row, verb)
   refuseProtected(row, verb)
   const planned = await plan(tx, ctx, row, account, verb, params, catalog)
-  const { action, job } = await startAction(tx, ctx, kind, { resources: [{ type: 'server', id: row.id }], input: planned.input })
   const userData = params.user_data as string | null | undefined
-  const { events } = await writeState(
-    tx,
-    ctx.hub,
-    row,
-    {
-      actionId: action.id,
-      writtenAt: ctx.hub.clock.now(),
-      ...(rules.passing !== null && { status: rules.passing }),
-      ...planned.columns,
-      ...(userData !== undefined && { userDataSealed: await sealUserData(tx, ctx, row, userData) }),
-    },
-    await proofsOf(tx, row, account),
-    { source: 'action', reason: `The action ${verb} was started.` },
-  )
-  return {
-    result: action,
-    target: targetOf(serverRows, row),
-    after: { status: rules.passing ?? row.status },
-    jobs: [job],
-    events,
-    notices: planned.notices,
-  }
+  const sealed = userData !== undefined && { userDataSealed: await sealUserData(tx, ctx, row, userData) }
+  return await started(tx, ctx, row, account, { ...planned, columns: { ...planned.columns, ...sealed } })
 }
 
 /** Encrypts user data for its column. */
@@ -106,7 +149,7 @@ export const sealUserData = async (tx: Tx, ctx: Ctx, row: Pick<ServerRow, 'id' |
 async function unchanged(tx: Tx, ctx: Ctx, row: ServerRow, verb: ServerVerb): Promise<ChangeResult<ActionView>> {
   const action = await addFinishedAction(tx, ctx, serverActionKind(verb), {
     resources: [{ type: 'server', id: row.id }],
-    input: { verb, command: null, order: null, maxPriceMicros: null, prices: null },
+    input: { verb, via: 'cloud', command: null, order: null, maxPriceMicros: null, prices: null },
     result: { unchanged: true },
   })
   return {
@@ -133,7 +176,7 @@ async function plan(
 ): Promise<Planned> {
   if (verb === 'provision') return await planProvision(tx, ctx, row, account, params as AcceptedPrice, catalog!)
   const command = commandOf(row, verb, params)
-  const input: ServerActionInput = { verb, command, order: null, maxPriceMicros: null, prices: null }
+  const input: ServerActionInput = { verb, via: 'cloud', command, order: null, maxPriceMicros: null, prices: null }
   if (command.verb !== 'resize') return { input, columns: {}, notices: [] }
   const size = params.size as NonNullable<ServerOrderView['size']>
   const kind = cloudKindOf(account.kind)!
@@ -195,6 +238,7 @@ async function planProvision(
   const notices = await requireSpend(tx, account, price, accepted)
   const input: ServerActionInput = {
     verb: 'provision',
+    via: 'cloud',
     command: null,
     order: {
       ...cloudOrderOf({ id: row.id, name: row.name, labels: labelsOf(row) }, order, sshKeys),
@@ -208,14 +252,26 @@ async function planProvision(
   return { input, columns: priceColumns(price, ctx.hub.clock.now()), notices }
 }
 
-/** @throws Problem 422 `unsupported_action` */
-function verbOf(name: string, account: CloudAccountRow): ServerVerb {
-  const verb = name.replaceAll('-', '_') as ServerVerb
-  const supported = supportedVerbs(account)
-  if (serverVerbs.includes(verb) && supported.includes(verb)) return verb
-  throw new Problem('unsupported_action', `The server doesn’t support the action ${name}. Supported: ${supported.join(', ')}.`, {
-    fields: { supported: [...supported] },
-    errors: [{ pointer: '#/action', code: 'unsupported', detail: `must be one of ${supported.join(', ')}.` }],
+/** The action that a request names, and the way to perform it. @throws Problem 422 `unsupported_action` */
+function chosenWay(
+  { action: name, via }: Input,
+  account: CloudAccountRow | null,
+  controllers: readonly { kind: string }[],
+): { verb: ServerVerb; via: string } {
+  const verb = serverVerbs.find(one => one === name.replaceAll('-', '_'))
+  const ways = verb ? waysOf(verb, account, controllers) : []
+  const chosen = via === undefined ? ways[0] : ways.find(one => one === via)
+  if (verb && chosen !== undefined) return { verb, via: chosen }
+  if (verb && ways.length > 0)
+    throw invalid([{ pointer: '#/via', code: 'unsupported', detail: `must be one of ${ways.join(', ')}.` }])
+  const supported = serverVerbs.filter(one => waysOf(one, account, controllers).length > 0)
+  const detail =
+    supported.length === 0
+      ? 'The server has no cloud account and no controller, so there are no actions for it.'
+      : `The server doesn’t support the action ${name}. Supported: ${supported.join(', ')}.`
+  throw new Problem('unsupported_action', detail, {
+    fields: { supported },
+    errors: [{ pointer: '#/action', code: 'unsupported', detail }],
   })
 }
 
@@ -260,17 +316,10 @@ function refuseProtected({ cloud }: ServerRow, verb: ServerVerb): void {
     )
 }
 
-/** The account of a server. @throws Problem 422 `unsupported_action` if it has none */
-export async function accountOfServer(ctx: Ctx, row: ServerRow): Promise<CloudAccountRow> {
-  const [account] =
-    row.accountId === null
-      ? []
-      : await ctx.hub.read
-          .select()
-          .from(cloudAccounts)
-          .where(and(eq(cloudAccounts.id, row.accountId), eq(cloudAccounts.workspaceId, ctx.workspaceId)))
-  if (account) return account
-  throw new Problem('unsupported_action', 'The server has no cloud account, so there are no actions for it.', {
-    fields: { supported: [] },
-  })
+/** The account of a server; null if it has none. */
+export async function findAccount(ctx: Ctx, row: ServerRow): Promise<CloudAccountRow | null> {
+  if (row.accountId === null) return null
+  const own = and(eq(cloudAccounts.id, row.accountId), eq(cloudAccounts.workspaceId, ctx.workspaceId))
+  const [account] = await ctx.hub.read.select().from(cloudAccounts).where(own)
+  return account ?? null
 }

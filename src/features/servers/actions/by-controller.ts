@@ -1,0 +1,81 @@
+import { and, eq } from 'drizzle-orm'
+import { mayHaveApplied } from '../../../adapters/failure'
+import type { Hub } from '../../../core/hub'
+import { Problem } from '../../../core/problem'
+import type { CommitChunk, Next, Work } from '../../actions/kind'
+import { CloudError, type Operation } from '../clouds/cloud'
+import type { ControllerCommand, Power } from '../controllers/controller'
+import { openController } from '../server-controllers/server-controllers'
+import { serverControllers } from '../server-controllers/tables'
+import type { ServerRow } from '../view'
+import { endOnServer } from './end-on-server'
+import type { ServerActionInput } from './kinds'
+import { verbRules } from './verbs'
+
+type State = {
+  /** When the action times out (ms UTC). */
+  deadline: number
+  /** Null until the command was sent. */
+  operation: Operation | null
+  isUncertain: boolean
+}
+
+const pollMs = 2_000
+
+/** A chunk of an action that a controller performs, such as a BMC. */
+export async function runByController(hub: Hub, work: Work<ServerActionInput, any>): Promise<CommitChunk<any>> {
+  const serverId = work.resources[0]!.id
+  const { verb, via } = work.input
+  const now = hub.clock.now()
+  const state: State | null = work.state
+  // The intention is committed first, so that a later run knows that the command may have been sent.
+  if (state === null)
+    return async () => ({ result: { state: { deadline: now + verbRules[verb].limitMs, operation: null, isUncertain: false } } })
+  const end = (columns: Partial<ServerRow>, next: Next<State>): CommitChunk<State> => {
+    return tx => endOnServer(tx, hub, serverId, verb, columns, next)
+  }
+  const failed = (problem: Problem, power: Power = 'unknown') => end(columnsOf(power), { failed: problem })
+  const [row] = await hub.read
+    .select()
+    .from(serverControllers)
+    .where(and(eq(serverControllers.serverId, serverId), eq(serverControllers.kind, via)))
+  if (!row) return failed(new Problem('conflict', 'The controller was deleted.'))
+  try {
+    const controller = await openController(hub, row)
+    const finished = async () => end(columnsOf((await controller.power?.()) ?? 'unknown'), { done: {} })
+    if (state.operation === null) {
+      if ((state.isUncertain || work.isRepeated) && !verbRules[verb].isRepeatable)
+        return failed(
+          new Problem('interrupted', 'The connection was lost while the command was sent, so it may have been carried out.'),
+          (await controller.power?.()) ?? 'unknown',
+        )
+      const started = await controller.start(work.input.command as ControllerCommand)
+      if (started.state === 'done') return await finished()
+      return async () => ({ result: { state: { ...state, operation: started.operation }, at: now + pollMs } })
+    }
+    const polled = await controller.poll(state.operation)
+    if (polled.state !== 'running') return await finished()
+    if (now > state.deadline)
+      return failed(new Problem('provider_failed', 'The controller did not finish in time.', { fields: { failure: 'timeout' } }))
+    return async () => ({ result: { state: { ...state, operation: polled.operation }, at: now + pollMs } })
+  } catch (error) {
+    if (!(error instanceof CloudError)) throw error
+    const isUncertain = state.operation === null && mayHaveApplied(error)
+    const isPassing = error.failure === 'unreachable' || error.failure === 'timeout' || error.failure === 'throttled'
+    if (isPassing && now < state.deadline)
+      return async () => ({
+        result: {
+          state: { ...state, isUncertain: state.isUncertain || isUncertain },
+          at: now + Math.max(pollMs, error.retryAfterMs ?? 0),
+          detail: error.message,
+        },
+      })
+    return failed(new Problem('provider_failed', error.message, { fields: { failure: error.failure } }))
+  }
+}
+
+/** What the power tells about a server. Controllers know nothing else. */
+const columnsOf = (power: Power): Partial<ServerRow> => ({
+  power,
+  status: power === 'on' ? 'running' : power === 'off' ? 'off' : 'unknown',
+})

@@ -1,0 +1,48 @@
+import { eq } from 'drizzle-orm'
+import type { RecordResult } from '../../../core/change-result'
+import { forUpdate } from '../../../core/db/dialect'
+import type { Tx } from '../../../core/db/transaction'
+import type { Hub } from '../../../core/hub'
+import type { Next } from '../../actions/kind'
+import { syncJobFor } from '../accounts/sync-jobs'
+import { cloudAccounts } from '../accounts/tables'
+import type { ServerVerb } from '../clouds/cloud'
+import { proofsOf } from '../proofs'
+import { quietMs, writeState } from '../state'
+import { servers } from '../tables'
+import type { ServerRow } from '../view'
+import { verbRules } from './verbs'
+
+/** Ends an action on a server: writes its new state, and lets its account be read again. */
+export async function endOnServer<S extends Record<string, unknown>>(
+  tx: Tx,
+  hub: Hub,
+  id: string,
+  verb: ServerVerb,
+  columns: Partial<ServerRow>,
+  next: Next<S>,
+): Promise<RecordResult<Next<S>>> {
+  const [row] = await forUpdate(tx.select().from(servers).where(eq(servers.id, id)))
+  if (!row) return { result: next }
+  const [account] = row.accountId === null ? [] : await tx.select().from(cloudAccounts).where(eq(cloudAccounts.id, row.accountId))
+  const now = hub.clock.now()
+  const isWanted = 'done' in next && (verb === 'power_off' || verb === 'shutdown' || verb === 'power_on')
+  const proofs = await proofsOf(tx, row, account ?? null)
+  const { events } = await writeState(
+    tx,
+    hub,
+    row,
+    {
+      ...columns,
+      actionId: null,
+      writtenAt: now,
+      quietUntil: verbRules[verb].takesDown ? now + quietMs : row.quietUntil,
+    },
+    { ...proofs, isCloudFresh: columns.cloud !== undefined || (row.cloud === null && proofs.isCloudFresh) },
+    { source: 'action', reason: reasonOf(verb, next), isWanted },
+  )
+  return { result: next, events, jobs: row.accountId === null ? [] : [syncJobFor(row.accountId, now)] }
+}
+
+const reasonOf = (verb: ServerVerb, next: Next): string =>
+  'failed' in next ? `The action ${verb} failed: ${next.failed.detail}` : `The action ${verb} has finished.`

@@ -1,0 +1,32 @@
+import { asc, inArray } from 'drizzle-orm'
+import type { Reader } from '../../core/db/transaction'
+import { cloudAccounts } from './accounts/tables'
+import type { AccountState } from './accounts/view'
+import { serverControllers } from './server-controllers/tables'
+import type { ControllerState, ServerRow } from './view'
+
+/** The controllers of servers, as far as views depend on them. */
+export async function controllerStates(read: Reader, rows: readonly { id: string }[]): Promise<Map<string, ControllerState[]>> {
+  if (rows.length === 0) return new Map()
+  const { serverId, kind, state, power, powerAt } = serverControllers
+  const found = await read
+    .select({ serverId, kind, state, power, powerAt })
+    .from(serverControllers)
+    .where(
+      inArray(
+        serverId,
+        rows.map(row => row.id),
+      ),
+    )
+    .orderBy(asc(kind))
+  return Map.groupBy(found, one => one.serverId)
+}
+
+/** The accounts of servers, as far as views depend on them. */
+export async function accountStates(read: Reader, rows: readonly ServerRow[]): Promise<Map<string, AccountState>> {
+  const ids = [...new Set(rows.flatMap(row => row.accountId ?? []))]
+  if (ids.length === 0) return new Map()
+  const { id, kind, syncedAt, syncFailures, lacks } = cloudAccounts
+  const found = await read.select({ id, kind, syncedAt, syncFailures, lacks }).from(cloudAccounts).where(inArray(id, ids))
+  return new Map(found.map(one => [one.id, one]))
+}
