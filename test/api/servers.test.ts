@@ -149,7 +149,7 @@ describe('a new server', () => {
     const action = await finish(created.body.action_id)
     expect(action).toMatchObject({ type: 'server.provision', status: 'success', error: null })
     expect(action.steps.map((one: any) => [one.name, one.status])).toEqual([
-      ['check_price', 'skipped'],
+      ['check_price', 'success'],
       ['create', 'success'],
       ['wait', 'success'],
     ])
@@ -195,7 +195,7 @@ describe('a new server', () => {
       ssh_keys: [sshKeys.ed25519.text],
     }
     expect((await here.acme.call('PATCH', `/v1/servers/${draft.id}`, patch)).body.order.size).toBe('cx22')
-    expect(pointers(await act(draft.id, 'provision'))).toEqual([422, ['#/max_monthly_price']])
+    expect(pointers(await act(draft.id, 'provision'))).toEqual([422, ['#/params/max_monthly_price']])
     const tooLow = await act(draft.id, 'provision', { max_monthly_price: '1.00', currency: 'EUR' })
     expect([tooLow.status, tooLow.body.code, tooLow.body.maximum]).toEqual([409, 'price_above_maximum', '1.00'])
     expect(double.project.servers.size).toBe(0)

@@ -22,7 +22,7 @@ export function actionView(row: ActionRow): ActionView {
       finished_at: instant(step.finished_at),
     })),
     result: row.result,
-    error: row.error,
+    error: row.error && { ...row.error, failure: row.error.failure ?? null },
     cancelable: row.cancelable && !isFinished(row),
     cancel_requested_at: instant(row.cancelRequestedAt),
     actor: { type: row.actor.type, id: row.actor.id, name: row.actor.name },

@@ -68,6 +68,6 @@ export const interrupted = (): Problem =>
   new Problem('interrupted', 'The process that ran the action stopped, and the action could not be resumed.')
 
 function errorOf(problem: Problem): ActionError {
-  const { type, title, status, detail, code } = problemBody(problem, '') as unknown as ActionError
-  return { type, title, status, detail, code }
+  const { type, title, status, detail, code, failure } = problemBody(problem, '') as unknown as ActionError
+  return { type, title, status, detail, code, ...(failure !== undefined && { failure }) }
 }

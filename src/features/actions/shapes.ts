@@ -25,6 +25,9 @@ const ActionError = Shape(
     status: Type.Integer({ description: 'HTTP status code that corresponds to the error code.' }),
     detail: Type.String({ description: 'What went wrong.' }),
     code: Type.String({ description: 'Machine-readable error code, such as `interrupted`.' }),
+    failure: Nullable(Type.String(), {
+      description: 'For `provider_failed`, the reason, such as `out_of_stock` or `unauthorized`; null for other errors.',
+    }),
   },
   {
     $id: 'ActionError',
@@ -36,6 +39,7 @@ const ActionError = Shape(
         status: 409,
         detail: 'The endpoint is disabled. Enable it first.',
         code: 'conflict',
+        failure: null,
       },
     ],
   },

@@ -32,6 +32,8 @@ export interface ActionError {
   status: number
   detail: string
   code: string
+  /** Why an external system failed, for `provider_failed`. */
+  failure?: string
 }
 
 export const actions = table(

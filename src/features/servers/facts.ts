@@ -77,7 +77,7 @@ function sourcesOf(row: ServerRow, account: AccountState | null): Source[] {
     values: {
       ...(cloud === null && { name: row.name, location: row.location }),
       ...(row.manualAddresses.length > 0 && { addresses: row.manualAddresses.map(one => one.address) }),
-      ...(Object.keys(row.labels).length > 0 && { labels: row.labels }),
+      ...(cloud === null && Object.keys(row.labels).length > 0 && { labels: row.labels }),
     },
   }
   return [...seen, entered]

@@ -22,14 +22,16 @@ export function orderProblems(
     return `${shown.join(', ')}${list.length > shown.length ? ', …' : ''}`
   }
   if (!new RegExp(can.names.pattern).test(name)) refuse('name', 'format', can.names.rule)
-  const places = [order.location, ...order.fallback_locations].filter(one => one !== null)
+  const places = [
+    ...(order.location === null ? [] : [{ place: order.location, field: 'location' }]),
+    ...order.fallback_locations.map((place, at) => ({ place, field: `fallback_locations/${at}` })),
+  ]
   if (order.location === null && can.needsLocation) refuse('location', 'required', `is required: ${oneOf(catalog.locations)}.`)
-  if (catalog.locations.length > 0)
-    places.forEach((place, at) => {
-      if (catalog.locations.some(one => one.slug === place)) return
-      const field = at === 0 && place === order.location ? 'location' : `fallback_locations/${at - 1}`
+  for (const { place, field } of places)
+    if (catalog.locations.length > 0 && !catalog.locations.some(one => one.slug === place))
       refuse(field, 'not_found', `There is no location ${place}. Locations: ${oneOf(catalog.locations)}.`)
-    })
+    else if (typeof order.size === 'string' && field !== 'location' && isNotOffered(catalog, order.size, place))
+      refuse(field, 'not_found', `${order.size} is not offered in ${place}.`)
   problems.push(...sizeProblems(kind, catalog, order))
   if (order.image === null) refuse('image', 'required', 'is required to create a server.')
   else if (!catalog.images.some(one => one.slug === order.image))
@@ -49,6 +51,10 @@ export function orderProblems(
     unsupported(order.enable_ipv4 ? 'enable_ipv6' : 'enable_ipv4', 'servers without one of the address families')
   return problems
 }
+
+/** Whether a size of the catalog exists, but not in a location. */
+const isNotOffered = (catalog: Catalog, slug: string, location: string): boolean =>
+  catalog.sizes.find(one => one.slug === slug)?.offers.every(one => one.location !== location) ?? false
 
 function sizeProblems({ capabilities: can, title }: CloudKind, catalog: Catalog, order: ServerOrderView): FieldProblem[] {
   const refuse = (code: string, detail: string): FieldProblem[] => [{ pointer: '#/size', code, detail }]

@@ -1,6 +1,7 @@
+import { isDeepStrictEqual } from 'node:util'
 import { eq, isNull } from 'drizzle-orm'
 import type { Waiting } from '../../api/long-poll'
-import { refuseOverLimit } from '../../access/plans'
+import { countOf, refuseOverLimit } from '../../access/plans'
 import { callAdapter } from '../../adapters/call'
 import { change } from '../../core/change'
 import type { Ctx } from '../../core/ctx'
@@ -10,6 +11,7 @@ import { listingOf, listPage } from '../../core/list'
 import { searchFilter, textFilter, timeFilters, wordsFilter } from '../../core/list-filters'
 import { inputColumns, patchColumns } from '../../core/members'
 import { classOf, formatAddress, parseAddress } from '../../core/net/address'
+import { pluralize } from '../../core/pluralize'
 import { conflict, invalid, Problem, type FieldProblem } from '../../core/problem'
 import { changedRow, findRow, insertRow, lockRow, saveRow, targetOf } from '../../core/rows'
 import type { Page } from '../../core/shapes'
@@ -47,6 +49,8 @@ import {
 import { committedMicros, lockAccount, requireSpend } from './spend'
 import { defaultSshKeys, sshKeysOf } from './ssh-keys/ssh-keys'
 import { serverLabels, servers } from './tables'
+import { proofsOf } from './proofs'
+import { writeState } from './state'
 import { accountStates, controllerStates } from './states'
 import { labelsOf, serverRows, serverView, type ServerRow } from './view'
 
@@ -98,9 +102,10 @@ export async function createServer(
   { dry_run: isDryRun = false }: { dry_run?: boolean },
   waiting: Waiting | null,
 ): Promise<ServerView | ServerQuoteView> {
+  requireShort(input.user_data)
   await requireMonitors(ctx, input.health_monitor_ids)
   if (input.account_id == null) {
-    if (isDryRun) return freeQuote
+    if (isDryRun) return { ...freeQuote, problems: [...orderedWithoutAccount(input), ...addressProblems(input.addresses)] }
     return await addServer(ctx, input)
   }
   const account = await accountForServer(ctx, input.account_id)
@@ -158,7 +163,7 @@ async function insertOrdered(
     })
     await saveLabels(tx, serverLabels, ctx.workspaceId, [{ id: row.id, before: {}, after: labelsOf(row) }])
     if (input.provision === false) return await changedRow(serverRows, null, row, one => viewOf(tx, one))
-    const started = await startOn(tx, ctx, row, locked, 'provision', acceptedOf(input), catalog)
+    const started = await startOn(tx, ctx, row, locked, 'provision', acceptedOf(input), catalog, '#')
     const after = await viewOf(tx, await findRow(tx, ctx, serverRows, row.id))
     const { jobs = [], events = [], notices = [] } = started
     return { result: after, target: targetOf(serverRows, row), after, jobs, events, notices }
@@ -281,20 +286,23 @@ async function quote(
   order: ServerOrderView,
 ): Promise<ServerQuoteView> {
   const kind = cloudKindOf(account.kind)!
-  const sshKeys = await sshKeysOf(ctx.hub.read, ctx, order.ssh_keys)
-  const found: { pointer: string | null; code: string; detail: string }[] = orderProblems(kind, catalog, input.name, order, {
-    hasUserData: input.user_data != null,
-    sshKeyCount: sshKeys.length,
-  })
+  const found: ServerQuoteView['problems'] = []
+  const attempt = async <T>(step: () => Promise<T>): Promise<T | null> => {
+    try {
+      return await step()
+    } catch (error) {
+      if (!(error instanceof Problem)) throw error
+      found.push(...(error.extras.errors ?? [{ pointer: null, code: error.code, detail: error.detail }]))
+      return null
+    }
+  }
+  const sshKeys = await attempt(() => sshKeysOf(ctx.hub.read, ctx, order.ssh_keys))
+  const checked = { hasUserData: input.user_data != null, sshKeyCount: sshKeys?.length ?? order.ssh_keys.length }
+  found.push(...orderProblems(kind, catalog, input.name, order, checked))
   const price = highestPrice(kind, catalog, order)
   const read = ctx.hub.read as unknown as Tx
-  try {
-    if (order.size !== null) await requireSpend(read, account, price, acceptedOf(input))
-  } catch (error) {
-    if (!(error instanceof Problem)) throw error
-    const [field] = error.extras.errors ?? []
-    found.push(field ?? { pointer: null, code: error.code, detail: error.detail })
-  }
+  if (order.size !== null) await attempt(() => requireSpend(read, account, price, acceptedOf(input)))
+  await attempt(() => requireRoom(ctx))
   const { hasPrices } = kind.capabilities
   return {
     price: {
@@ -311,11 +319,19 @@ async function quote(
   }
 }
 
+/** @throws Problem 403 `plan_limit_reached` */
+async function requireRoom({ hub, workspaceId, limits }: Ctx): Promise<void> {
+  const max = limits.servers
+  if (max == null || (await countOf(hub.read, 'server', workspaceId)) < max) return
+  throw new Problem('plan_limit_reached', `The plan allows ${pluralize(max, 'servers')}, and they are all in use.`)
+}
+
 /**
  * Updates a server. What was ordered can be updated as long as it is a draft.
  * @throws Problem 404, 409, 412, 422
  */
 export async function updateServer(ctx: Ctx, id: string, patch: ServerPatch): Promise<ServerView> {
+  requireShort(patch.user_data)
   await requireMonitors(ctx, patch.health_monitor_ids)
   const problems = addressProblems(patch.addresses)
   if (problems.length > 0) throw invalid(problems)
@@ -323,9 +339,15 @@ export async function updateServer(ctx: Ctx, id: string, patch: ServerPatch): Pr
     const before = await lockRow(tx, ctx, serverRows, id)
     const columns = { ...patchColumns(serverMembers, patch), ...(await placeColumns(tx, ctx, before, patch)) }
     const after = await saveRow(tx, ctx, serverRows, before, columns)
-    if (after !== before)
-      await saveLabels(tx, serverLabels, ctx.workspaceId, [{ id, before: labelsOf(before), after: labelsOf(after) }])
-    return await changedRow(serverRows, before, after, one => viewOf(tx, one))
+    if (after === before) return await changedRow(serverRows, before, after, one => viewOf(tx, one))
+    await saveLabels(tx, serverLabels, ctx.workspaceId, [{ id, before: labelsOf(before), after: labelsOf(after) }])
+    if (isDeepStrictEqual(before.healthMonitorIds, after.healthMonitorIds))
+      return await changedRow(serverRows, before, after, one => viewOf(tx, one))
+    const by = { source: 'monitor' as const, reason: 'The bound monitors were changed.' }
+    const account = (await accountStates(tx, [after])).get(after.accountId ?? '') ?? null
+    const concluded = await writeState(tx, ctx.hub, after, {}, await proofsOf(tx, after, account), by)
+    const changed = await changedRow(serverRows, before, concluded.row, one => viewOf(tx, one))
+    return { ...changed, events: concluded.events }
   })
 }
 
@@ -403,6 +425,13 @@ async function ignoreRef(tx: Tx, { accountId, providerRef }: ServerRow): Promise
     .set({ ignoredRefs: [...account.ignoredRefs, providerRef!], unclaimed: account.unclaimed + 1 })
     .where(eq(cloudAccounts.id, account.id))
 }
+
+/** @throws Problem 422 */
+function requireShort(userData: string | null | undefined): void {
+  if (userData != null && Buffer.byteLength(userData) > maxUserDataBytes)
+    throw invalid([{ pointer: '#/user_data', code: 'too_long', detail: 'must have at most 32,768 bytes.' }])
+}
+const maxUserDataBytes = 32 * 1024
 
 /** @throws Problem 422 for monitors that the caller can’t see */
 async function requireMonitors(ctx: Ctx, ids: readonly string[] | null | undefined): Promise<void> {

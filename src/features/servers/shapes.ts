@@ -386,6 +386,7 @@ export const actionParams = {
     ...spendMembers,
   }),
   rebuild: Shape({ image: slug('Slug of the image.'), user_data: userData }),
+  enable_backups: Shape(spendMembers),
   set_protection: Shape({
     delete: Type.Optional(Type.Boolean({ description: 'Whether to protect it from deletion.' })),
     rebuild: Type.Optional(Type.Boolean({ description: 'Whether to protect it from being rebuilt.' })),

@@ -31,7 +31,7 @@ export async function committedMicros(tx: Tx, accountId: string, except: string 
  * Refuses a purchase that is not covered by what the caller accepts and by the limits of the account.
  * @param account locked
  * @param price null if it is not known
- * @param replaces id of the server whose current price it replaces; null for a new one
+ * @param replaces id of the server whose current price it replaces; null for a new one. `at`: JSON pointer of what is accepted
  * @returns the notice that most of the cap is used, if the purchase reaches that
  * @throws Problem 403 `spend_cap_reached`; 409 `price_unknown`, `price_above_maximum`; 422
  */
@@ -40,14 +40,14 @@ export async function requireSpend(
   account: CloudAccountRow,
   price: Price | null,
   accepted: AcceptedPrice,
-  replaces: string | null = null,
+  { replaces = null, at = '#' }: { replaces?: string | null; at?: string } = {},
 ): Promise<NoticeDraft[]> {
   if (!cloudKindOf(account.kind)?.capabilities.hasPrices) return []
   if (price === null) {
     if (accepted.accept_unknown_price) return []
     throw new Problem('price_unknown', 'The price is not known. To buy anyway, send `accept_unknown_price: true`.')
   }
-  requireAccepted(account, price, accepted)
+  requireAccepted(account, price, accepted, at)
   const { monthly_cap: cap, currency } = account.spend
   if (cap === null) return []
   if (currency !== price.currency)
@@ -76,21 +76,23 @@ const nearNotice = (account: CloudAccountRow, total: number, cap: string): Notic
 })
 
 /** @throws Problem 409 `price_above_maximum`, 422 */
-function requireAccepted({ spend }: CloudAccountRow, price: Price, accepted: AcceptedPrice): void {
+function requireAccepted({ spend }: CloudAccountRow, price: Price, accepted: AcceptedPrice, at: string): void {
   const { max_monthly_price: maximum, currency } = accepted
   const shown = `${amountOf(price.monthlyMicros)} ${price.currency}`
   if (maximum === undefined) {
     if (price.monthlyMicros <= microsOf(spend.confirm_above)) return
     throw invalid([
       {
-        pointer: '#/max_monthly_price',
+        pointer: `${at}/max_monthly_price`,
         code: 'required',
         detail: `is required, because the price of ${shown} per month is above ${spend.confirm_above}. Send the highest price that you accept.`,
       },
     ])
   }
   if (currency !== undefined && currency !== price.currency)
-    throw invalid([{ pointer: '#/currency', code: 'currency', detail: `must be ${price.currency}, the currency of the price.` }])
+    throw invalid([
+      { pointer: `${at}/currency`, code: 'currency', detail: `must be ${price.currency}, the currency of the price.` },
+    ])
   if (price.monthlyMicros > microsOf(maximum))
     throw new Problem('price_above_maximum', `The price is ${shown} per month, above the maximum of ${maximum}.`, {
       fields: { price: amountOf(price.monthlyMicros), maximum, currency: price.currency },

@@ -77,9 +77,10 @@ function concluded(
   const health = healthOf({ ...proofs, status: row.status, power: row.power })
   if (by.isWanted && row.power === 'off')
     return { health: 'down' as const, source: 'action' as const, reason: 'The server was switched off here.' }
+  if (row.status === 'deleted' || row.status === 'missing' || row.status === 'draft') return health
   const isQuiet = row.actionId !== null || (row.quietUntil ?? 0) > now
-  // Nothing bad is concluded while an action works on it, or soon after.
-  return isQuiet && health.health !== 'up' ? null : health
+  // While an action works on it, and soon after, only a running server is believed to be up: its monitors notice a change later.
+  return isQuiet && !(health.health === 'up' && row.status === 'running') ? null : health
 }
 
 /** The health to send an event for; null if none is sent. The first of a server that wasn’t created here is only sent if it is down. */

@@ -95,7 +95,7 @@ async function totalsOf(read: Reader, ids: readonly string[]): Promise<Map<strin
     .select({
       id: servers.accountId,
       servers: count(),
-      unpriced: count(sql`case when ${servers.priceMicros} is null and ${servers.status} <> 'draft' then 1 end`),
+      unpriced: count(sql`case when ${servers.priceMicros} is null and ${servers.status} not in ('draft', 'missing') then 1 end`),
       micros: sql`coalesce(sum(${servers.priceMicros}), 0)`.mapWith(Number),
       currency: sql<string | null>`max(${servers.priceCurrency})`,
     })

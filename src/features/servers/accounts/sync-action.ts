@@ -9,8 +9,7 @@ import type { ActionView } from '../../actions/shapes'
 import { startAction } from '../../actions/start'
 import { accountOf } from './accounts'
 import { cloudAccountRows } from './open'
-import { syncAccount } from './sync'
-import { syncJobFor } from './sync-jobs'
+import { finishSync, syncAccount, type SyncSuccess } from './sync'
 import { cloudAccounts } from './tables'
 
 /** Reads the servers of an account now, up to ten times a minute. @throws Problem 404, 409 `resource_locked`, 429 */
@@ -41,24 +40,13 @@ export const syncAction: ActionKind = {
     if (!account) return async () => ({ result: { failed: new Problem('conflict', 'The cloud account was deleted.') } })
     const outcome = await syncAccount(hub, account)
     return async tx => {
-      if (outcome.error) {
-        const failed = new Problem('provider_failed', outcome.error.detail, { fields: { failure: outcome.error.code } })
-        return { result: { failed } }
-      }
-      await tx
-        .update(cloudAccounts)
-        .set({
-          syncedAt: outcome.startedAt,
-          syncFailures: 0,
-          syncError: null,
-          unclaimed: outcome.unclaimed,
-          rate: outcome.reading.rate,
-        })
-        .where(eq(cloudAccounts.id, account.id))
-      return {
-        result: { done: { servers: outcome.reading.servers.length, unclaimed: outcome.unclaimed } },
-        jobs: [syncJobFor(account.id, hub.clock.now() + 1000)],
-      }
+      const finished = await finishSync(tx, hub, account, outcome)
+      return { ...finished, result: outcome.error ? { failed: problemOf(outcome.error) } : { done: countsOf(outcome) } }
     }
   },
 }
+
+const problemOf = ({ code, detail }: { code: string; detail: string }) =>
+  new Problem('provider_failed', detail, { fields: { failure: code } })
+
+const countsOf = ({ reading, unclaimed }: SyncSuccess) => ({ servers: reading.servers.length, unclaimed })

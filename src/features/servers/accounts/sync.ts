@@ -64,9 +64,14 @@ export const syncAccountJob: JobKind<{ cloud_account_id: string }> = {
   },
 }
 
-type SyncOutcome =
-  | { startedAt: number; reading: Reading; unclaimed: number; error: null }
-  | { error: { code: CloudFailure; detail: string }; retryAfterMs: number | null }
+export interface SyncSuccess {
+  startedAt: number
+  reading: Reading
+  unclaimed: number
+  error: null
+}
+
+type SyncOutcome = SyncSuccess | { error: { code: CloudFailure; detail: string }; retryAfterMs: number | null }
 
 /** Reads an account, and writes what changed. A failed reading changes no server. */
 export async function syncAccount(hub: Hub, account: CloudAccountRow): Promise<SyncOutcome> {
@@ -93,7 +98,12 @@ export async function syncAccount(hub: Hub, account: CloudAccountRow): Promise<S
 }
 
 /** Stores when the account was read, and when it is read next. */
-async function finishSync(tx: Tx, hub: Hub, { id }: CloudAccountRow, outcome: SyncOutcome): Promise<RecordResult<undefined>> {
+export async function finishSync(
+  tx: Tx,
+  hub: Hub,
+  { id }: CloudAccountRow,
+  outcome: SyncOutcome,
+): Promise<RecordResult<undefined>> {
   const [account] = await forUpdate(tx.select().from(cloudAccounts).where(eq(cloudAccounts.id, id)))
   const kind = account && cloudKindOf(account.kind)
   if (!account || !kind) return { result: undefined }
@@ -203,7 +213,7 @@ async function followBatch(
     const after = {
       ...seenColumns(seen),
       ...priceColumns(priceOfSeen(account, catalog, seen), now),
-      ...(row.status === 'draft' && { order: null }),
+      ...(row.order !== null && { order: null }),
       writtenAt: now,
     }
     const proofs = { ...(await proofsOf(tx, { ...row, ...after }, account)), isCloudFresh: true }

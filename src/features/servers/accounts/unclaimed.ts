@@ -3,7 +3,8 @@ import { refuseTooManyRequests } from '../../../access/limiter'
 import { callAdapter } from '../../../adapters/call'
 import { change } from '../../../core/change'
 import type { Ctx } from '../../../core/ctx'
-import { invalid } from '../../../core/problem'
+import { pluralize } from '../../../core/pluralize'
+import { invalid, Problem } from '../../../core/problem'
 import { targetOf } from '../../../core/rows'
 import { onePage, type Page } from '../../../core/shapes'
 import { cloudKindOf } from '../clouds'
@@ -75,6 +76,10 @@ export async function claimServers(ctx: Ctx, id: string, { refs }: CloudClaim): 
   const catalog = hasPrices ? await callAdapter(() => catalogOf(ctx.hub, account, true)) : null
   return await change(ctx, 'cloud.account.claim', async tx => {
     const { result: n, audits, events, notices } = await insertFound(tx, ctx.hub, account, wanted as CloudServer[], catalog)
+    if (n < refs.length)
+      throw new Problem('plan_limit_reached', `The plan has room for only ${pluralize(n, 'more servers')}. Nothing was added.`, {
+        fields: { limit: 'servers' },
+      })
     const added = await tx
       .select({ id: servers.id })
       .from(servers)

@@ -41,7 +41,9 @@ export type ServerActionInput = {
   /** For all verbs but `provision`. */
   command: Exclude<ServerCommand, { verb: 'provision' }> | null
   /** For `provision`: without user data, which is stored with the server. */
-  order: (Omit<ServerOrder, 'userData' | 'ref'> & { fallbackLocations: string[]; details: ServerOrderView }) | null
+  order: (Omit<ServerOrder, 'userData' | 'ref'> & { fallbackLocations: string[] }) | null
+  /** What the price depends on; null if the action doesn’t change it. */
+  priced: Pick<ServerOrderView, 'size' | 'location' | 'enable_ipv4' | 'backups'> | null
   /** Highest price to pay, in millionths per month; null for free or unknown prices. */
   maxPriceMicros: number | null
   /** The price before, and the one that is reserved while the action runs; null if it doesn't change the price. */
@@ -145,17 +147,26 @@ class ServerAction {
 
   /** Checks the price, and reserves a ref. */
   async #prepare(cloud: Cloud, account: CloudAccountRow, server: ServerRow, state: State): Promise<CommitChunk<State>> {
-    const { verb, order, maxPriceMicros } = this.work.input
+    const { verb, maxPriceMicros, priced } = this.work.input
     const next = { ...state, phase: 'send' as const, sentAt: this.hub.clock.now(), attempts: 0 }
-    if (verb !== 'provision') return async () => ({ result: { state: next } })
+    const isNew = verb === 'provision'
+    if (isNew) await this.work.report({ step: 'check_price' })
     const kind = cloudKindOf(account.kind)!
-    if (kind.capabilities.hasPrices && maxPriceMicros !== null) {
-      const price = priceOf(kind, await readCatalog(this.hub, account, false), order!.details)
+    if (kind.capabilities.hasPrices && priced && maxPriceMicros !== null) {
+      const location = isNew ? this.#location(state) : priced.location
+      const price = priceOf(kind, await readCatalog(this.hub, account, false), { ...priced, location })
       const problem = priceProblem(price, maxPriceMicros, server.priceCurrency)
-      if (problem) return this.#failed(server, problem, null)
+      if (problem) return this.#failed(server, problem, isNew ? null : await cloud.get(server.providerRef!))
     }
+    if (!isNew) return async () => ({ result: { state: next } })
     const ref = (await cloud.reserveRef?.()) ?? null
     return async () => ({ result: { state: { ...next, ref }, step: 'create' } })
+  }
+
+  /** The location to create the server in: the ordered one, or an alternative. */
+  #location({ location }: State): string | null {
+    const { order } = this.work.input
+    return [order!.location, ...order!.fallbackLocations][location]!
   }
 
   async #send(cloud: Cloud, server: ServerRow, state: State): Promise<CommitChunk<State>> {
@@ -184,13 +195,13 @@ class ServerAction {
       const started = await cloud.continueProvision?.(found.ref, order)
       return started ? this.#started(server, state, { ref: found.ref, ...started }) : this.#polling(state, null, found.ref)
     }
-    if (found) return await this.#taken(cloud, server, state)
+    if (found) return await this.#taken(cloud, server, state, found)
     return this.#started(server, state, await cloud.start(null, { verb: 'provision', order }))
   }
 
   /** The name or the ref belongs to another server. */
-  async #taken(cloud: Cloud, server: ServerRow, state: State): Promise<CommitChunk<State>> {
-    if (!cloud.reserveRef)
+  async #taken(cloud: Cloud, server: ServerRow, state: State, found: CloudServer): Promise<CommitChunk<State>> {
+    if (!cloud.reserveRef || found.ref !== state.ref)
       return this.#failed(
         server,
         new Problem('already_exists', `A server named ${server.name} exists at the cloud already.`),
@@ -203,12 +214,12 @@ class ServerAction {
   }
 
   async #order(server: ServerRow, state: State): Promise<ServerOrder> {
-    const { fallbackLocations, details: _, ...order } = this.work.input.order!
+    const { fallbackLocations: _, ...order } = this.work.input.order!
     const userData =
       server.userDataSealed === null
         ? null
         : await this.hub.keys.open(sealedIn(servers, server, 'user_data_sealed'), server.userDataSealed)
-    return { ...order, userData, ref: state.ref, location: [order.location, ...fallbackLocations][state.location]! }
+    return { ...order, userData, ref: state.ref, location: this.#location(state) }
   }
 
   #started(server: ServerRow, state: State, started: Started): Promise<CommitChunk<State>> | CommitChunk<State> {
@@ -270,7 +281,8 @@ class ServerAction {
     const isSending = state.phase === 'send'
     const isUncertain = isSending && mayHaveApplied(error)
     if (verb === 'delete' && error.failure === 'not_found') return this.#done(server, null, false)
-    const isPassing = passing.has(error.failure) || isUncertain
+    // An operation that ended because something else was locked has failed for good.
+    const isPassing = (passing.has(error.failure) && (isSending || error.failure !== 'locked')) || isUncertain
     if (isPassing && now < state.deadline) {
       const at = Math.max(this.#after(state.attempts), now + (error.retryAfterMs ?? 0))
       const next = { ...state, attempts: state.attempts + 1, isUncertain: state.isUncertain || isUncertain }
@@ -294,7 +306,7 @@ class ServerAction {
   #elsewhere(state: State, detail: string): CommitChunk<State> {
     return async tx => {
       await tx.update(servers).set({ providerRef: null }).where(eq(servers.id, this.#serverId))
-      return { result: { state: { ...state, phase: 'send', operation: null, attempts: 0 }, step: 'create', detail } }
+      return { result: { state: { ...state, phase: 'prepare', operation: null, attempts: 0 }, detail } }
     }
   }
 
@@ -336,7 +348,7 @@ class ServerAction {
       const columns: Partial<ServerRow> = isDraft
         ? { status: 'draft', power: 'unknown', providerRef: null }
         : seen
-          ? seenColumns(seen)
+          ? { ...seenColumns(seen), order: null }
           : { status: 'error', power: 'unknown' }
       // A server that may exist may also cost something.
       const isFree = isDraft || (verb !== 'provision' && prices !== null)

@@ -19,7 +19,7 @@ import { cloudAccounts } from '../accounts/tables'
 import type { CloudAccountRow } from '../accounts/view'
 import { isPossibleIn, waysOf } from '../available-actions'
 import { cloudKindOf } from '../clouds'
-import { serverVerbs, type Catalog, type Price, type ServerCommand, type ServerVerb } from '../clouds/cloud'
+import { serverVerbs, type Catalog, type CloudKind, type Price, type ServerCommand, type ServerVerb } from '../clouds/cloud'
 import { microsOf } from '../money'
 import { cloudOrderOf, highestPrice, orderProblems, priceOf, sizeOrderOf } from '../order'
 import { actionParams, type AcceptedPrice, type ServerActionInput as Input, type ServerOrderView } from '../shapes'
@@ -52,7 +52,7 @@ async function startServerAction(ctx: Ctx, id: string, input: Input): Promise<Ac
     return await change(ctx, `cloud.server.${verb}` as AuditAction, async tx =>
       startByController(tx, ctx, await lockRow(tx, ctx, serverRows, id), account, verb, params, via),
     )
-  const catalog = verb === 'provision' || verb === 'resize' ? await callAdapter(() => catalogOf(ctx.hub, account, true)) : null
+  const catalog = pricedVerbs.has(verb) ? await callAdapter(() => catalogOf(ctx.hub, account, true)) : null
   return await change(ctx, `cloud.server.${verb}` as AuditAction, async tx => {
     // Accounts are locked before their servers.
     const locked = catalog ? await lockAccount(tx, account.id) : account
@@ -73,7 +73,7 @@ async function startByController(
 ): Promise<ChangeResult<ActionView>> {
   const done = refuseUnlessPossible(row, account, verb)
   if (done) return await unchanged(tx, ctx, row, verb)
-  const input = { verb, via, command: commandOf(row, verb, params), order: null, maxPriceMicros: null, prices: null }
+  const input = { ...plainInput, verb, via, command: commandOf(row, verb, params) }
   return await started(tx, ctx, row, account, { input, columns: {}, notices: [] })
 }
 
@@ -123,7 +123,11 @@ async function started(
   }
 }
 
-/** Starts an action in the caller's transaction. @param account locked if the action can cost something */
+/**
+ * Starts an action in the caller's transaction.
+ * @param account locked if the action can cost something
+ * @param pointer JSON pointer of the parameters in the body
+ */
 export async function startOn(
   tx: Tx,
   ctx: Ctx,
@@ -132,10 +136,11 @@ export async function startOn(
   verb: ServerVerb,
   params: Record<string, unknown>,
   catalog: Catalog | null,
+  pointer = '#/params',
 ): Promise<ChangeResult<ActionView>> {
   if (refuseUnlessPossible(row, account, verb)) return await unchanged(tx, ctx, row, verb)
   refuseProtected(row, verb)
-  const planned = await plan(tx, ctx, row, account, verb, params, catalog)
+  const planned = await plan(tx, ctx, row, account, verb, params, catalog, pointer)
   const userData = params.user_data as string | null | undefined
   const sealed = userData !== undefined && { userDataSealed: await sealUserData(tx, ctx, row, userData) }
   return await started(tx, ctx, row, account, { ...planned, columns: { ...planned.columns, ...sealed } })
@@ -149,7 +154,7 @@ export const sealUserData = async (tx: Tx, ctx: Ctx, row: Pick<ServerRow, 'id' |
 async function unchanged(tx: Tx, ctx: Ctx, row: ServerRow, verb: ServerVerb): Promise<ChangeResult<ActionView>> {
   const action = await addFinishedAction(tx, ctx, serverActionKind(verb), {
     resources: [{ type: 'server', id: row.id }],
-    input: { verb, via: 'cloud', command: null, order: null, maxPriceMicros: null, prices: null },
+    input: { ...plainInput, verb },
     result: { unchanged: true },
   })
   return {
@@ -173,41 +178,62 @@ async function plan(
   verb: ServerVerb,
   params: Record<string, unknown>,
   catalog: Catalog | null,
+  pointer: string,
 ): Promise<Planned> {
-  if (verb === 'provision') return await planProvision(tx, ctx, row, account, params as AcceptedPrice, catalog!)
+  if (verb === 'provision') return await planProvision(tx, ctx, row, account, params as AcceptedPrice, catalog!, pointer)
   const command = commandOf(row, verb, params)
-  const input: ServerActionInput = { verb, via: 'cloud', command, order: null, maxPriceMicros: null, prices: null }
-  if (command.verb !== 'resize') return { input, columns: {}, notices: [] }
-  const size = params.size as NonNullable<ServerOrderView['size']>
   const kind = cloudKindOf(account.kind)!
-  if ((typeof size === 'string') !== (kind.capabilities.sizes === 'catalog'))
-    throw invalid([
-      {
-        pointer: '#/params/size',
-        code: 'type',
-        detail: `must be ${kind.capabilities.sizes === 'catalog' ? 'the slug of a size' : 'an object with cores, memory_bytes, and disk_bytes'}.`,
-      },
-    ])
-  if (typeof size === 'string' && !catalog!.sizes.some(one => one.slug === size))
-    throw invalid([
-      {
-        pointer: '#/params/size',
-        code: 'not_found',
-        detail: `There is no size ${size}. Sizes: ${catalog!.sizes.map(one => one.slug).join(', ')}.`,
-      },
-    ])
-  const price = priceOf(kind, catalog!, {
-    size,
-    location: row.location,
-    enable_ipv4: addressesOf(row).some(one => one.family === 4 && one.scope === 'public'),
-    backups: row.cloud?.backups ?? false,
-  })
-  const notices = await requireSpend(tx, account, price, params as AcceptedPrice, row.id)
+  if (command.verb === 'resize') requireSize(kind, catalog!, params.size as NonNullable<ServerOrderView['size']>)
+  const priced = catalog === null ? null : pricedBy(row, command, params)
+  const input: ServerActionInput = { ...plainInput, verb, command, priced }
+  if (!priced) return { input, columns: {}, notices: [] }
+  const price = priceOf(kind, catalog!, priced)
+  const after = price?.monthlyMicros ?? null
+  const isDearer = after === null || row.priceMicros === null || after > row.priceMicros
+  const accepted = params as AcceptedPrice
+  const notices = isDearer ? await requireSpend(tx, account, price, accepted, { replaces: row.id, at: '#/params' }) : []
   return {
-    input: { ...input, prices: { before: row.priceMicros, after: price?.monthlyMicros ?? null } },
+    input: {
+      ...input,
+      maxPriceMicros: isDearer ? maxPriceOf(accepted, price) : null,
+      prices: { before: row.priceMicros, after },
+    },
     columns: priceColumns(price, ctx.hub.clock.now()),
     notices,
   }
+}
+
+/** The input of an action that costs nothing. */
+const plainInput = { via: 'cloud', command: null, order: null, priced: null, maxPriceMicros: null, prices: null }
+
+/** Verbs whose price depends on the catalog. */
+const pricedVerbs: ReadonlySet<ServerVerb> = new Set(['provision', 'resize', 'enable_backups', 'disable_backups'])
+
+/** What the price of a server depends on after a command; null if it stays the same. */
+function pricedBy(
+  { cloud, location, ...row }: ServerRow,
+  command: ServerCommand,
+  params: Record<string, unknown>,
+): ServerActionInput['priced'] {
+  const size = command.verb === 'resize' ? (params.size as ServerOrderView['size']) : (cloud?.size ?? null)
+  const hasBackups = cloud?.backups ?? false
+  const backups = command.verb === 'enable_backups' || (command.verb !== 'disable_backups' && hasBackups)
+  const enable_ipv4 = addressesOf({ cloud, ...row }).some(one => one.family === 4 && one.scope === 'public')
+  return size === null ? null : { size, location, enable_ipv4, backups }
+}
+
+/** The highest price that a caller accepts, in millionths: by default, the current one. */
+const maxPriceOf = ({ max_monthly_price: max }: AcceptedPrice, price: Price | null): number | null =>
+  max === undefined ? (price?.monthlyMicros ?? null) : microsOf(max)
+
+/** @throws Problem 422 */
+function requireSize(kind: CloudKind, catalog: Catalog, size: NonNullable<ServerOrderView['size']>): void {
+  const isFree = kind.capabilities.sizes === 'free'
+  const refuse = (code: string, detail: string) => invalid([{ pointer: '#/params/size', code, detail }])
+  if ((typeof size === 'string') === isFree)
+    throw refuse('type', `must be ${isFree ? 'an object with cores, memory_bytes, and disk_bytes' : 'the slug of a size'}.`)
+  if (typeof size === 'string' && !catalog.sizes.some(one => one.slug === size))
+    throw refuse('not_found', `There is no size ${size}. Sizes: ${catalog.sizes.map(one => one.slug).join(', ')}.`)
 }
 
 /** The columns of a price. */
@@ -224,6 +250,7 @@ async function planProvision(
   account: CloudAccountRow,
   accepted: AcceptedPrice,
   catalog: Catalog,
+  pointer: string,
 ): Promise<Planned> {
   const order = row.order
   if (!order) throw conflict('The server was not ordered here.')
@@ -235,18 +262,16 @@ async function planProvision(
   })
   if (problems.length > 0) throw invalid(problems)
   const price = highestPrice(kind, catalog, order)
-  const notices = await requireSpend(tx, account, price, accepted)
+  const notices = await requireSpend(tx, account, price, accepted, { at: pointer })
   const input: ServerActionInput = {
+    ...plainInput,
     verb: 'provision',
-    via: 'cloud',
-    command: null,
     order: {
       ...cloudOrderOf({ id: row.id, name: row.name, labels: labelsOf(row) }, order, sshKeys),
       fallbackLocations: order.fallback_locations,
-      details: order,
     },
-    maxPriceMicros:
-      accepted.max_monthly_price === undefined ? (price?.monthlyMicros ?? null) : microsOf(accepted.max_monthly_price),
+    priced: order,
+    maxPriceMicros: maxPriceOf(accepted, price),
     prices: { before: null, after: price?.monthlyMicros ?? null },
   }
   return { input, columns: priceColumns(price, ctx.hub.clock.now()), notices }
