@@ -1,5 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import { watchServers } from '../../src/features/servers/watch'
+import { syncAccount } from '../../src/features/servers/accounts/sync'
+import { cloudAccounts } from '../../src/features/servers/accounts/tables'
 import { cloudScene } from '../support/clouds/cloud-scene'
 import { sshKeys } from '../support/ssh-keys'
 import { world } from '../support/world'
@@ -118,6 +120,39 @@ describe('servers that exist at a cloud', () => {
     expect((await refresh()).counts).toEqual({ servers: 3, unclaimed: 1 })
     const notices = (await here.acme.call('GET', '/v1/notices')).body.data
     expect(notices.filter((one: any) => one.kind === 'cloud_account.servers_left_out').map((one: any) => one.count)).toEqual([1])
+  })
+
+  test('are not added again by a reading that started before they were deleted or removed', async () => {
+    const here = await world()
+    const { double, act, finish, named } = await cloudScene(here)
+    double.addServer({ name: 'web-1' })
+    double.addServer({ name: 'web-2' })
+    await here.advance(60_000)
+    const [one, two] = [await named('web-1'), await named('web-2')]
+    const [account] = await here.hub.read.select().from(cloudAccounts)
+    let before: unknown = null
+    double.answered = (body, { path, query }) => (path === '/servers' && query.has('sort') ? (before ??= body) : body)
+    await here.advance(60_000)
+    await finish((await act(one.id, 'delete')).body.id)
+    await here.acme.call('DELETE', `/v1/servers/${two.id}?at_provider=keep`)
+    here.clock.set(-60_000)
+    expect(await syncAccount(here.hub, account!)).toMatchObject({ error: null })
+    expect((await here.acme.call('GET', '/v1/servers')).body.data).toEqual([])
+  })
+
+  test('are not taken for others that use their ref again', async () => {
+    const here = await world()
+    const { double, create, finish, get, named } = await cloudScene(here)
+    const created = (await create('web-1')).body
+    await finish(created.action_id)
+    const first = double.serverNamed('web-1')!
+    double.console.delete(first)
+    const other = double.addServer({ name: 'db-1', labels: { bailiwick: 'srv_01k3z9a1b2c3d4e5f6g7h8j9km' } })
+    double.project.servers.delete(other.id)
+    double.project.servers.set(first.id, Object.assign(other, { id: first.id }))
+    await here.advance(120_000)
+    expect(await get(created.id)).toMatchObject({ name: 'web-1', status: 'missing' })
+    expect(await named('db-1')).toMatchObject({ origin: 'found', status: 'running', provider_ref: String(first.id) })
   })
 
   test('are found by status, location, labels, and text', async () => {

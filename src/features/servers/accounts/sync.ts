@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util'
-import { and, asc, eq, gt, inArray, isNull } from 'drizzle-orm'
+import { and, asc, eq, gt, gte, inArray, isNull } from 'drizzle-orm'
 import { AdapterError } from '../../../adapters/failure'
 import { suspendedRetryMs } from '../../../access/suspension'
 import { countOf, lockLimit } from '../../../access/plans'
@@ -19,6 +19,7 @@ import { insertRow, targetOf } from '../../../core/rows'
 import { DecryptionFailed } from '../../../core/secrets'
 import { isTurnOver, yieldToEventLoop } from '../../../core/time-slices'
 import { seenColumns } from '../actions/kinds'
+import { isAnother } from '../same-server'
 import { priceColumns } from '../actions/start'
 import { cloudKindOf } from '../clouds'
 import type { Catalog, Cloud, CloudFailure, CloudServer, Reading } from '../clouds/cloud'
@@ -81,9 +82,10 @@ export async function syncAccount(hub: Hub, account: CloudAccountRow): Promise<S
     const reading = await cloud.list()
     const catalog = cloudKindOf(account.kind)!.capabilities.hasPrices ? await catalogOf(hub, account, false) : null
     const known = await knownServers(hub, account.id)
-    await followKnown(hub, account, known, reading, startedAt, catalog)
-    await followMissing(hub, account, known, reading, startedAt, cloud)
-    const unclaimed = await addFound(hub, account, known, reading, catalog)
+    const matched = await matchedServers(known, reading)
+    await followKnown(hub, account, matched, startedAt, catalog)
+    await followMissing(hub, account, known, matched, startedAt, cloud)
+    const unclaimed = await addFound(hub, account, matched, reading, startedAt, catalog)
     return { startedAt, reading, unclaimed, error: null }
   } catch (error) {
     if (error instanceof AdapterError)
@@ -153,24 +155,33 @@ async function knownServers(hub: Hub, accountId: string): Promise<ServerRow[]> {
   return known
 }
 
-/** The server that a reading reports, by its ref, or by the mark of a server whose creation was interrupted. */
-const matching = (row: ServerRow, byRef: Map<string, CloudServer>, byMark: Map<string, CloudServer>) =>
-  (row.providerRef === null ? undefined : byRef.get(row.providerRef)) ?? byMark.get(row.id)
+/** Servers with what a reading reports of them. */
+type Matched = Map<ServerRow, CloudServer>
+
+/** Finds servers in a reading by their refs, or by the mark of a server whose creation was interrupted. */
+async function matchedServers(known: readonly ServerRow[], { servers: seen }: Reading): Promise<Matched> {
+  const byRef = new Map(seen.map(one => [one.ref, one]))
+  const byMark = new Map(seen.flatMap(one => (one.mark === null ? [] : [[one.mark, one]])))
+  const matched: Matched = new Map()
+  for (const row of known) {
+    const atRef = row.providerRef === null ? undefined : byRef.get(row.providerRef)
+    const found = (atRef && !isAnother(row, atRef) ? atRef : undefined) ?? byMark.get(row.id)
+    if (found) matched.set(row, found)
+    if (isTurnOver()) await yieldToEventLoop()
+  }
+  return matched
+}
 
 async function followKnown(
   hub: Hub,
   account: CloudAccountRow,
-  known: readonly ServerRow[],
-  { servers: seen }: Reading,
+  matched: Matched,
   startedAt: number,
   catalog: Catalog | null,
 ): Promise<void> {
-  const byRef = new Map(seen.map(one => [one.ref, one]))
-  const byMark = new Map(seen.flatMap(one => (one.mark === null ? [] : [[one.mark, one]])))
   const changed: [ServerRow, CloudServer][] = []
-  for (const row of known) {
-    const there = matching(row, byRef, byMark)
-    if (there && isChanged(row, there, account, catalog)) changed.push([row, there])
+  for (const [row, there] of matched) {
+    if (isChanged(row, there, account, catalog)) changed.push([row, there])
     if (isTurnOver()) await yieldToEventLoop()
   }
   for (let at = 0; at < changed.length; at += rowsPerBatch)
@@ -259,23 +270,21 @@ async function followMissing(
   hub: Hub,
   account: CloudAccountRow,
   known: readonly ServerRow[],
-  { servers: seen }: Reading,
+  matched: Matched,
   startedAt: number,
   cloud: Cloud,
 ): Promise<void> {
-  const refs = new Set(seen.map(one => one.ref))
-  const marks = new Set(seen.map(one => one.mark))
   const absent = known.filter(
     row =>
       row.providerRef !== null &&
-      !refs.has(row.providerRef) &&
-      !marks.has(row.id) &&
+      !matched.has(row) &&
       row.actionId === null &&
       row.status !== 'missing' &&
       row.writtenAt < startedAt,
   )
   for (const row of absent.slice(0, maxConfirmed)) {
-    if ((await cloud.get(row.providerRef!)) !== null) continue
+    const there = await cloud.get(row.providerRef!)
+    if (there !== null && !isAnother(row, there)) continue
     await record(hub, tx => markMissing(tx, hub, account, row.id, startedAt))
   }
 }
@@ -318,18 +327,19 @@ async function markMissing(
 async function addFound(
   hub: Hub,
   account: CloudAccountRow,
-  known: readonly ServerRow[],
+  matched: Matched,
   { servers: seen }: Reading,
+  startedAt: number,
   catalog: Catalog | null,
 ): Promise<number> {
-  const refs = new Set(known.map(row => row.providerRef))
-  const ids = new Set(known.map(row => row.id))
-  const others = seen.filter(one => !refs.has(one.ref) && !(one.mark !== null && ids.has(one.mark)))
+  const known = new Set(matched.values())
+  // Some clouds tell whose a new server is only when it has been created.
+  const others = seen.filter(one => !known.has(one) && one.status !== 'provisioning')
   const wanted = others.filter(one => isWanted(account, one))
   let added = 0
   for (let at = 0; at < wanted.length; at += rowsPerBatch) {
     const batch = wanted.slice(at, at + rowsPerBatch)
-    const n = await record(hub, tx => insertFound(tx, hub, account, batch, catalog))
+    const n = await record(hub, tx => insertUnknown(tx, hub, account, batch, startedAt, catalog))
     added += n
     if (n < batch.length) break
   }
@@ -339,6 +349,27 @@ async function addFound(
 function isWanted({ import: { mode, label_selector: selector }, ignoredRefs }: CloudAccountRow, seen: CloudServer): boolean {
   if (mode === 'none' || ignoredRefs.includes(seen.ref)) return false
   return mode === 'all' || matchesSelector(parseSelector(selector!), seen.labels)
+}
+
+/** Inserts what a reading found, except servers that were deleted or removed here since it started. */
+async function insertUnknown(
+  tx: Tx,
+  hub: Hub,
+  { id }: CloudAccountRow,
+  batch: readonly CloudServer[],
+  startedAt: number,
+  catalog: Catalog | null,
+): Promise<RecordResult<number>> {
+  const [account] = await forUpdate(tx.select().from(cloudAccounts).where(eq(cloudAccounts.id, id)))
+  if (!account) return { result: 0 }
+  const deleted = await tx
+    .select({ ref: servers.providerRef })
+    .from(servers)
+    .where(and(eq(servers.accountId, id), gte(servers.deletedAt, startedAt)))
+  const gone = new Set([...account.ignoredRefs, ...deleted.map(one => one.ref)])
+  const left = batch.filter(one => !gone.has(one.ref))
+  const inserted = await insertFound(tx, hub, account, left, catalog)
+  return { ...inserted, result: inserted.result + batch.length - left.length }
 }
 
 /** Inserts servers that exist at the cloud, as far as the plan allows. Returns how many. */
@@ -351,8 +382,8 @@ export async function insertFound(
 ): Promise<RecordResult<number>> {
   const { workspaceId } = account
   await lockLimit(tx, 'servers', workspaceId)
-  const taken = await tx
-    .select({ ref: servers.providerRef })
+  const there = await tx
+    .select({ id: servers.id, status: servers.status, ref: servers.providerRef, cloud: servers.cloud })
     .from(servers)
     .where(
       and(
@@ -364,7 +395,7 @@ export async function insertFound(
         ),
       ),
     )
-  const absent = batch.filter(one => !taken.some(({ ref }) => ref === one.ref))
+  const absent = batch.filter(one => !there.some(row => row.ref === one.ref && !isAnother(row, one)))
   const max = (await limitsOf(tx, workspaceId)).servers
   const room = max === null ? absent.length : Math.max(0, max - (await countOf(tx, 'server', workspaceId)))
   const now = hub.clock.now()

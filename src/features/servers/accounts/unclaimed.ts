@@ -1,4 +1,4 @@
-import { and, eq, inArray, isNull } from 'drizzle-orm'
+import { and, eq, inArray, isNull, ne } from 'drizzle-orm'
 import { refuseTooManyRequests } from '../../../access/limiter'
 import { callAdapter } from '../../../adapters/call'
 import { change } from '../../../core/change'
@@ -9,6 +9,7 @@ import { targetOf } from '../../../core/rows'
 import { onePage, type Page } from '../../../core/shapes'
 import { cloudKindOf } from '../clouds'
 import type { CloudServer } from '../clouds/cloud'
+import { isAnother } from '../same-server'
 import { servers } from '../tables'
 import { accountOf } from './accounts'
 import { catalogOf } from './catalog'
@@ -42,12 +43,15 @@ export async function listUnclaimed(ctx: Ctx, id: string): Promise<Page<Unclaime
 async function unclaimedAt(ctx: Ctx, account: CloudAccountRow): Promise<CloudServer[]> {
   const { servers: seen } = await callAdapter(async () => (await openCloud(ctx.hub, account, true)).list())
   const known = await ctx.hub.read
-    .select({ id: servers.id, ref: servers.providerRef })
+    .select({ id: servers.id, status: servers.status, ref: servers.providerRef, cloud: servers.cloud })
     .from(servers)
     .where(and(eq(servers.accountId, account.id), isNull(servers.deletedAt)))
-  const refs = new Set(known.map(one => one.ref))
+  const byRef = new Map(known.map(row => [row.ref, row]))
   const ids = new Set(known.map(one => one.id))
-  return seen.filter(one => !refs.has(one.ref) && !(one.mark !== null && ids.has(one.mark)))
+  return seen.filter(one => {
+    const row = byRef.get(one.ref)
+    return (!row || isAnother(row, one)) && !(one.mark !== null && ids.has(one.mark))
+  })
 }
 
 /**
@@ -83,7 +87,14 @@ export async function claimServers(ctx: Ctx, id: string, { refs }: CloudClaim): 
     const added = await tx
       .select({ id: servers.id })
       .from(servers)
-      .where(and(eq(servers.accountId, id), isNull(servers.deletedAt), inArray(servers.providerRef, refs)))
+      .where(
+        and(
+          eq(servers.accountId, id),
+          isNull(servers.deletedAt),
+          ne(servers.status, 'missing'),
+          inArray(servers.providerRef, refs),
+        ),
+      )
     await tx
       .update(cloudAccounts)
       .set({
