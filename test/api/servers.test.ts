@@ -299,6 +299,43 @@ describe('a new server', () => {
     expect((await refresh()).committed.monthly).toBe('0.00')
   })
 
+  test('costs what it costs when it is bought, within what was accepted and the cap', async () => {
+    const here = await world()
+    const { create, finish, get, double, refresh } = await cloudScene(here, {
+      spend: { monthly_cap: '11.00', confirm_above: '0', currency: 'EUR' },
+    })
+    const first = (await create('web-1')).body
+    double.raisePrice('cx22', 2)
+    expect((await finish(first.action_id)).status).toBe('success')
+    expect(Number((await refresh()).committed.monthly) * 1e6).toBe(double.bill().monthlyMicros)
+    await finish((await here.acme.call('DELETE', `/v1/servers/${first.id}?at_provider=destroy`)).body.id)
+
+    // The catalog can't be read at first, which doesn’t skip the check.
+    const second = (await create('web-2')).body
+    double.raisePrice('cx22', 2)
+    double.fault = ({ path }) => (path === '/pricing' ? { status: 503, code: 'unavailable' } : null)
+    await here.advance(2000)
+    double.fault = () => null
+    expect(await finish(second.action_id)).toMatchObject({ status: 'error', error: { code: 'spend_cap_reached' } })
+    expect(await get(second.id)).toMatchObject({ status: 'draft', price: { monthly: null } })
+    expect(double.project.servers.size).toBe(0)
+  })
+
+  test('stays what it is if the cloud can’t be reached when its creation should end', async () => {
+    const here = await world()
+    const { create, get, double, refresh, action } = await cloudScene(here)
+    double.project.actionMs = () => 3_000_000
+    const created = (await create('web-1')).body
+    await here.advance(2000)
+    double.fault = ({ path }) => (path === '/actions' || path.startsWith('/servers/') ? 'dropped' : null)
+    await here.advance(3_700_000)
+    await here.advance(60_000)
+    expect(await action(created.action_id)).toMatchObject({ status: 'error', error: { code: 'provider_failed' } })
+    const there = double.serverNamed('web-1')!
+    expect(await get(created.id)).toMatchObject({ provider_ref: String(there.id), price: { known: true } })
+    expect(Number((await refresh()).committed.monthly) * 1e6).toBe(double.bill().monthlyMicros)
+  })
+
   test('is created in another location if the size is out of stock', async () => {
     const here = await world()
     const { create, finish, get, double } = await cloudScene(here)

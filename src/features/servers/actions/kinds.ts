@@ -4,6 +4,7 @@ import type { RecordResult } from '../../../core/change-result'
 import type { Tx } from '../../../core/db/transaction'
 import type { Hub } from '../../../core/hub'
 import { sealedIn } from '../../../core/outgoing/signing-secrets'
+import type { NoticeDraft } from '../../../core/notices'
 import { Problem } from '../../../core/problem'
 import { mayHaveApplied } from '../../../adapters/failure'
 import type { ActionKind, CommitChunk, Next, ProgressReport, Work } from '../../actions/kind'
@@ -26,6 +27,8 @@ import {
 } from '../clouds/cloud'
 import { amountOf } from '../money'
 import { priceOf } from '../order'
+import { isAnother } from '../same-server'
+import { lockAccount, requireSpend } from '../spend'
 import type { ServerOrderView } from '../shapes'
 import { servers } from '../tables'
 import type { ServerRow } from '../view'
@@ -148,19 +151,22 @@ class ServerAction {
   /** Checks the price, and reserves a ref. */
   async #prepare(cloud: Cloud, account: CloudAccountRow, server: ServerRow, state: State): Promise<CommitChunk<State>> {
     const { verb, maxPriceMicros, priced } = this.work.input
-    const next = { ...state, phase: 'send' as const, sentAt: this.hub.clock.now(), attempts: 0 }
+    const next: State = { ...state, phase: 'send', sentAt: this.hub.clock.now(), attempts: 0 }
     const isNew = verb === 'provision'
     if (isNew) await this.work.report({ step: 'check_price' })
     const kind = cloudKindOf(account.kind)!
-    if (kind.capabilities.hasPrices && priced && maxPriceMicros !== null) {
-      const location = isNew ? this.#location(state) : priced.location
-      const price = priceOf(kind, await readCatalog(this.hub, account, false), { ...priced, location })
-      const problem = priceProblem(price, maxPriceMicros, server.priceCurrency)
-      if (problem) return this.#failed(server, problem, isNew ? null : await cloud.get(server.providerRef!))
+    const location = isNew ? this.#location(state) : (priced?.location ?? null)
+    const isPriced = kind.capabilities.hasPrices && priced !== null && maxPriceMicros !== null
+    const price = isPriced ? priceOf(kind, await readCatalog(this.hub, account, false), { ...priced, location }) : null
+    const problem = isPriced ? priceProblem(price, maxPriceMicros, server.priceCurrency) : null
+    const unchanged = isNew ? null : server.cloud
+    if (problem) return this.#failed(server, problem, unchanged)
+    const ref = isNew ? ((await cloud.reserveRef?.()) ?? null) : null
+    return async tx => {
+      const more = price && price.monthlyMicros > (server.priceMicros ?? 0) ? await this.#reserve(tx, account.id, price) : []
+      if (more instanceof Problem) return await this.#failed(server, more, unchanged)(tx)
+      return { result: { state: { ...next, ref }, ...(isNew && { step: 'create' }) }, notices: more }
     }
-    if (!isNew) return async () => ({ result: { state: next } })
-    const ref = (await cloud.reserveRef?.()) ?? null
-    return async () => ({ result: { state: { ...next, ref }, step: 'create' } })
   }
 
   /** The location to create the server in: the ordered one, or an alternative. */
@@ -169,17 +175,33 @@ class ServerAction {
     return [order!.location, ...order!.fallbackLocations][location]!
   }
 
+  /** Reserves a price that rose, within what was accepted. Returns why it may not be paid. */
+  async #reserve(tx: Tx, accountId: string, price: Price): Promise<NoticeDraft[] | Problem> {
+    const accepted = { max_monthly_price: amountOf(this.work.input.maxPriceMicros!), currency: price.currency }
+    try {
+      const notices = await requireSpend(tx, await lockAccount(tx, accountId), price, accepted, { replaces: this.#serverId })
+      const columns = { priceMicros: price.monthlyMicros, priceAt: this.hub.clock.now() }
+      await tx.update(servers).set(columns).where(eq(servers.id, this.#serverId))
+      return notices
+    } catch (error) {
+      if (error instanceof Problem) return error
+      throw error
+    }
+  }
+
   async #send(cloud: Cloud, server: ServerRow, state: State): Promise<CommitChunk<State>> {
     const { verb, command } = this.work.input
     if (verb === 'provision') return await this.#provision(cloud, server, state)
     const ref = server.providerRef!
+    // Where the ref is our choice, it can be used again by another server.
+    if (cloud.reserveRef && (await seenAt(cloud, server, ref)) === null) return this.#gone(server)
     const mayBeSent = state.isUncertain || this.work.isRepeated
     if (mayBeSent && !verbRules[verb].isRepeatable) {
       if (!cloud.findOperation)
         return this.#failed(
           server,
           new Problem('interrupted', 'The connection was lost while the request was sent, so it may have been carried out.'),
-          await cloud.get(ref),
+          await seenAt(cloud, server, ref),
         )
       const operation = await cloud.findOperation(ref, verb, state.sentAt)
       if (operation) return this.#polling(state, operation)
@@ -239,7 +261,7 @@ class ServerAction {
       return this.#failed(
         server,
         new Problem('provider_failed', 'The cloud did not finish in time.', { fields: { failure: 'timeout' } }),
-        server.providerRef === null ? null : await cloud.get(server.providerRef),
+        server.providerRef === null ? null : await seenAt(cloud, server, server.providerRef),
       )
     if (state.operation === null) return await this.#look(cloud, server, state)
     const polled = await cloud.poll(state.operation)
@@ -256,12 +278,18 @@ class ServerAction {
   /** Concludes from the server itself how far the action is. */
   async #look(cloud: Cloud, server: ServerRow, state: State): Promise<CommitChunk<State>> {
     const { verb } = this.work.input
-    const seen = server.providerRef === null ? null : await cloud.get(server.providerRef)
+    const seen = server.providerRef === null ? null : await seenAt(cloud, server, server.providerRef)
     const { endsIn } = verbRules[verb]
     const isDone = verb === 'delete' ? seen === null : seen !== null && (endsIn === null || endsIn.includes(seen.status))
     if (isDone) return this.#done(server, seen, false)
-    if (seen === null) return this.#failed(server, new Problem('not_found', 'The server no longer exists at the cloud.'), null)
-    return this.#again(state)
+    return seen === null ? this.#gone(server) : this.#again(state)
+  }
+
+  /** The server doesn’t exist any more. */
+  #gone(server: ServerRow): CommitChunk<State> {
+    return this.work.input.verb === 'delete'
+      ? this.#done(server, null, true)
+      : this.#failed(server, new Problem('not_found', 'The server no longer exists at the cloud.'), null)
   }
 
   #again(state: State, progress: ProgressReport = {}, ref?: string): CommitChunk<State> {
@@ -310,20 +338,20 @@ class ServerAction {
     }
   }
 
-  /** The server as it is now; null if it does not exist or can't be read. */
-  async #seen(account: CloudAccountRow, server: ServerRow): Promise<CloudServer | null> {
+  /** The server as it is now; null if it does not exist, and undefined if it can't be read. */
+  async #seen(account: CloudAccountRow, server: ServerRow): Promise<CloudServer | null | undefined> {
     if (server.providerRef === null) return null
     try {
-      return await (await openCloud(this.hub, account, true)).get(server.providerRef)
+      return await seenAt(await openCloud(this.hub, account, true), server, server.providerRef)
     } catch (error) {
-      if (error instanceof CloudError) return null
+      if (error instanceof CloudError) return undefined
       throw error
     }
   }
 
   async #finish(server: ServerRow, ref: string | null, isUnchanged: boolean): Promise<CommitChunk<State>> {
     const [account] = await this.hub.read.select().from(cloudAccounts).where(eq(cloudAccounts.id, server.accountId!))
-    const seen = ref === null || !account ? null : await (await openCloud(this.hub, account, true)).get(ref)
+    const seen = ref === null || !account ? null : await seenAt(await openCloud(this.hub, account, true), server, ref)
     return this.#done(server, seen, isUnchanged)
   }
 
@@ -341,7 +369,7 @@ class ServerAction {
   }
 
   /** Ends the action with an error. A server that could not be created is a draft again. */
-  #failed(server: ServerRow, problem: Problem, seen: CloudServer | null): CommitChunk<State> {
+  #failed(server: ServerRow, problem: Problem, seen: CloudServer | null | undefined): CommitChunk<State> {
     const { verb, prices } = this.work.input
     return async tx => {
       const isDraft = verb === 'provision' && seen === null
@@ -351,7 +379,7 @@ class ServerAction {
           ? { ...seenColumns(seen), order: null }
           : { status: 'error', power: 'unknown' }
       // A server that may exist may also cost something.
-      const isFree = isDraft || (verb !== 'provision' && prices !== null)
+      const isFree = isDraft || (verb !== 'provision' && prices !== null && seen !== undefined)
       return await this.#end(
         tx,
         server,
@@ -375,6 +403,12 @@ const deleted = (now: number): Partial<ServerRow> => ({
   order: null,
   priceMicros: null,
 })
+
+/** The server with a ref; null if there is none, or another one. */
+async function seenAt(cloud: Cloud, server: ServerRow, ref: string): Promise<CloudServer | null> {
+  const seen = await cloud.get(ref)
+  return seen && !isAnother(server, seen) ? seen : null
+}
 
 /** The columns that follow from what a cloud reports; none if it could not be read. */
 export const seenColumns = (seen: CloudServer | null): Partial<ServerRow> =>
