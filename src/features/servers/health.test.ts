@@ -1,0 +1,60 @@
+import { expect, test } from 'bun:test'
+import fc from 'fast-check'
+import { healthOf, type Proofs } from './health'
+import { powerStates, serverStatuses } from './shapes'
+
+const monitor = fc.record({ name: fc.constantFrom('Site', 'SSH'), isUp: fc.boolean().map(Boolean) })
+const anyProofs: fc.Arbitrary<Proofs> = fc.record({
+  status: fc.constantFrom(...serverStatuses),
+  power: fc.constantFrom(...powerStates),
+  isCloudFresh: fc.boolean().map(Boolean),
+  monitors: fc.array(monitor, { maxLength: 3 }),
+})
+
+const base: Proofs = { status: 'running', power: 'on', isCloudFresh: true, monitors: [] }
+const up = { name: 'Site', isUp: true }
+const down = { name: 'SSH', isUp: false }
+
+test('a sign of life counts more than a sign of death, and both more than the word of the cloud', () => {
+  const table: [Partial<Proofs>, string, string | null][] = [
+    [{}, 'up', 'cloud'],
+    [{ monitors: [up] }, 'up', 'monitor'],
+    [{ monitors: [down] }, 'down', 'monitor'],
+    [{ monitors: [down, up] }, 'up', 'monitor'],
+    [{ power: 'off', status: 'off', monitors: [up] }, 'up', 'monitor'],
+    [{ power: 'off', status: 'off' }, 'down', 'cloud'],
+    [{ power: 'off', status: 'off', isCloudFresh: false }, 'unknown', null],
+    [{ power: 'off', status: 'off', monitors: [down] }, 'down', 'cloud'],
+    [{ isCloudFresh: false }, 'unknown', null],
+    [{ isCloudFresh: false, monitors: [down] }, 'down', 'monitor'],
+    [{ status: 'rebooting', power: 'unknown' }, 'unknown', null],
+    [{ status: 'draft', power: 'unknown' }, 'unknown', null],
+    [{ status: 'missing', power: 'unknown' }, 'unknown', null],
+    [{ status: 'deleted', power: 'unknown' }, 'unknown', null],
+  ]
+  for (const [proofs, health, source] of table)
+    expect({ proofs, ...healthOf({ ...base, ...proofs }) }).toMatchObject({ proofs, health, source })
+})
+
+test('a server is only up with a monitor that is up, or while the cloud confirms that it is running', () => {
+  fc.assert(
+    fc.property(anyProofs, proofs => {
+      const { health, source, reason } = healthOf(proofs)
+      const isAlive = proofs.monitors.some(one => one.isUp)
+      if (health === 'up') expect(isAlive || (proofs.isCloudFresh && proofs.status === 'running')).toBe(true)
+      if (isAlive) expect(health).toBe('up')
+      if (source === 'cloud') expect(proofs.isCloudFresh).toBe(true)
+      expect(source === null).toBe(health === 'unknown')
+      expect(reason).toMatch(/^The(?:re)? .+\.$/)
+    }),
+  )
+})
+
+test('the order of monitors changes nothing but which one is named', () => {
+  fc.assert(
+    fc.property(anyProofs, proofs => {
+      const reversed = healthOf({ ...proofs, monitors: proofs.monitors.toReversed() })
+      expect(reversed.health).toBe(healthOf(proofs).health)
+    }),
+  )
+})
