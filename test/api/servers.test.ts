@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
-import { watchServers } from '../../src/features/servers/watch'
 import { syncAccount } from '../../src/features/servers/accounts/sync'
 import { cloudAccounts } from '../../src/features/servers/accounts/tables'
+import { watchServers } from '../../src/features/servers/watch'
 import { cloudScene } from '../support/clouds/cloud-scene'
 import { sshKeys } from '../support/ssh-keys'
 import { world } from '../support/world'
@@ -514,21 +514,52 @@ test('bound monitors tell whether a server is up', async () => {
   expect(await get(id)).toMatchObject({ health: 'up', status: 'running' })
 })
 
-test('nothing is concluded while an action works on a server, and soon after', async () => {
-  const here = await world()
-  const { double, act, finish, get, named } = await cloudScene(here)
-  const web = double.addServer({ name: 'web-1' })
-  await here.advance(60_000)
-  const { id } = await named('web-1')
-  await finish((await act(id, 'reboot')).body.id)
-  double.console.powerOff(web)
-  await here.advance(60_000)
-  expect(await get(id)).toMatchObject({ status: 'off', power: 'off', health: 'up' })
-  expect(await here.emitted()).toEqual([])
-  for (let seconds = 0; seconds < 180; seconds += 30) await here.advance(30_000)
-  await watchServers(here.hub)
-  expect(await get(id)).toMatchObject({ status: 'off', health: 'down' })
-  expect(await here.emitted()).toEqual(['server.status_changed'])
-  await watchServers(here.hub)
-  expect(await here.emitted()).toEqual([])
+describe('the health of a server', () => {
+  test('is concluded from what its cloud reports once an action is long enough ago', async () => {
+    const here = await world()
+    const { double, act, finish, get, named } = await cloudScene(here)
+    const web = double.addServer({ name: 'web-1' })
+    await here.advance(60_000)
+    const { id } = await named('web-1')
+    await finish((await act(id, 'reboot')).body.id)
+    double.console.powerOff(web)
+    await here.advance(65_000)
+    await watchServers(here.hub)
+    expect(await get(id)).toMatchObject({ status: 'off', health: 'up' })
+    await here.advance(180_000)
+    await watchServers(here.hub)
+    expect(await get(id)).toMatchObject({ status: 'off', health: 'down' })
+    expect(await here.emitted()).toEqual(['server.status_changed'])
+  })
+
+  test('is unknown as soon as it is deleted', async () => {
+    const here = await world()
+    const { double, act, finish, get, named } = await cloudScene(here)
+    double.addServer({ name: 'web-1' })
+    await here.advance(60_000)
+    const { id } = await named('web-1')
+    await finish((await act(id, 'delete')).body.id)
+    expect(await get(id)).toMatchObject({ status: 'deleted', health: 'unknown', health_reason: 'The server was deleted.' })
+    expect(await here.emitted()).toEqual([])
+  })
+
+  test('does not change because the hub was down for an hour', async () => {
+    const here = await world()
+    const { double, get, named } = await cloudScene(here)
+    double.addServer({ name: 'web-1' })
+    double.console.powerOff(double.addServer({ name: 'db-1' }))
+    await here.advance(60_000)
+    const before = [await named('web-1'), await named('db-1')]
+    await here.emitted()
+    await here.audited()
+    here.clock.jump(3_600_000)
+    await watchServers(here.hub)
+    for (const one of before) expect(await get(one.id)).toMatchObject({ status: one.status, health: one.health })
+    await here.advance(60_000)
+    for (const one of before)
+      expect(await get(one.id)).toMatchObject({ health: one.health, health_since_at: one.health_since_at })
+    expect(await here.emitted()).toEqual([])
+    expect(await here.audited()).toEqual([])
+    expect((await here.acme.call('GET', '/v1/notices')).body.data).toEqual([])
+  })
 })

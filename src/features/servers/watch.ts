@@ -1,4 +1,4 @@
-import { and, asc, eq, gt, isNotNull, isNull, lt, sql } from 'drizzle-orm'
+import { and, asc, eq, gt, isNotNull, isNull, lt, lte, or, sql } from 'drizzle-orm'
 import { record } from '../../core/change'
 import type { RecordResult } from '../../core/change-result'
 import { forUpdate } from '../../core/db/dialect'
@@ -23,8 +23,8 @@ const transitionMs = 90 * dayMs
 const rowsPerPage = 200
 
 /**
- * Updates the health of servers with bound monitors, and of those that an action took down some time ago. Frees servers whose action
- * ended without a result.
+ * Updates the health of servers with bound monitors and of those for which nothing could be concluded for a time, and frees servers whose
+ * action ended without a result.
  */
 export async function watchServers(hub: Hub): Promise<void> {
   await eachPage(hub, sql`${servers.healthMonitorIds} <> '[]'`, async rows => {
@@ -36,19 +36,18 @@ export async function watchServers(hub: Hub): Promise<void> {
         await record(hub, tx => concludeAgain(tx, hub, row.id, account))
     }
   })
-  await eachPage(hub, lt(servers.quietUntil, hub.clock.now()), async rows => {
+  const isBusy = isNotNull(servers.actionId)
+  await eachPage(hub, or(isBusy, lte(servers.quietUntil, hub.clock.now()))!, async rows => {
     const accounts = await accountStates(hub.read, rows)
-    for (const row of rows)
-      await record(hub, tx =>
-        concludeAgain(tx, hub, row.id, row.accountId === null ? null : (accounts.get(row.accountId) ?? null)),
-      )
-  })
-  await eachPage(hub, isNotNull(servers.actionId)!, async rows => {
     const open = await openActionIds(
       hub.read,
-      rows.map(row => row.actionId!),
+      rows.flatMap(row => row.actionId ?? []),
     )
-    for (const row of rows) if (!open.has(row.actionId!)) await record(hub, tx => release(tx, hub, row))
+    for (const row of rows) {
+      const account = row.accountId === null ? null : (accounts.get(row.accountId) ?? null)
+      if (row.actionId === null) await record(hub, tx => concludeAgain(tx, hub, row.id, account))
+      else if (!open.has(row.actionId)) await record(hub, tx => release(tx, hub, row))
+    }
   })
 }
 
@@ -73,8 +72,8 @@ async function concludeAgain(tx: Tx, hub: Hub, id: string, account: AccountState
   const row = await lockServer(tx, id)
   if (!row) return { result: undefined }
   const by = { source: 'monitor' as const, reason: 'A monitor changed its status.' }
-  const isQuietOver = row.quietUntil !== null && row.quietUntil < hub.clock.now()
-  const columns = isQuietOver ? { quietUntil: null } : {}
+  const isOver = row.actionId === null && row.quietUntil !== null && row.quietUntil <= hub.clock.now()
+  const columns = isOver ? { quietUntil: null } : {}
   const { events } = await writeState(tx, hub, row, columns, await proofsOf(tx, row, account), by)
   return { result: undefined, events }
 }
@@ -90,7 +89,8 @@ async function release(tx: Tx, hub: Hub, { id, actionId }: ServerRow): Promise<R
     status: isCreated ? ('unknown' as const) : ('draft' as const),
     ...(!isCreated && { priceMicros: null }),
   }
-  const { events } = await writeState(tx, hub, row, columns, { isCloudFresh: false, monitors: [] }, by)
+  const proofs = { ...(await proofsOf(tx, row, null)), isCloudFresh: false }
+  const { events } = await writeState(tx, hub, row, columns, proofs, by)
   return { result: undefined, events, jobs: row.accountId === null ? [] : [syncJobFor(row.accountId, hub.clock.now())] }
 }
 
