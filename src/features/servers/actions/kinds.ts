@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util'
 import { eq } from 'drizzle-orm'
 import type { AuditAction } from '../../../core/audit-actions'
 import type { RecordResult } from '../../../core/change-result'
@@ -268,8 +269,10 @@ class ServerAction {
     if (polled.state === 'done') return await this.#finish(server, polled.ref ?? server.providerRef, false)
     if (polled.state === 'gone') return await this.#look(cloud, server, { ...state, operation: null })
     const { operation, progress, detail, ref } = polled
+    // Pauses only grow while nothing happens.
+    const attempts = isDeepStrictEqual(operation, state.operation) ? state.attempts : 0
     return this.#again(
-      { ...state, operation },
+      { ...state, operation, attempts },
       { ...(progress !== undefined && { progress }), ...(detail !== undefined && { detail }) },
       ref,
     )
