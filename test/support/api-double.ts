@@ -51,6 +51,8 @@ export abstract class ApiDouble {
   beforePage: (page: number, request: ApiRequest) => void = () => {}
   /** Modifies a body before it is sent. */
   answered: (body: any, request: ApiRequest) => any = body => body
+  /** How long `silent` keeps the connection open. */
+  silenceMs = Infinity
   /** Requests that are left before all are throttled. */
   allowance = Infinity
   readonly #server: Server
@@ -83,10 +85,10 @@ export abstract class ApiDouble {
   }
 
   async #serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    const parts: Buffer[] = []
-    for await (const part of request) parts.push(part as Buffer)
+    const text = await textOf(request)
+    // The client went away before all of the request was sent.
+    if (text === null) return
     const url = new URL(request.url!, 'http://double')
-    const text = Buffer.concat(parts).toString()
     const received: ApiRequest = {
       method: request.method!,
       path: url.pathname.slice(url.pathname.startsWith(`${this.root}/`) ? this.root.length : 0),
@@ -105,7 +107,10 @@ export abstract class ApiDouble {
     }
     const reported = fault === 'throttled' || (typeof fault === 'object' && fault) ? fault : null
     const { status, reason, body, headers } = this.answer(received, --this.allowance < 0 ? 'throttled' : reported)
-    if (fault === 'silent') return
+    if (fault === 'silent') {
+      if (this.silenceMs < Infinity) setTimeout(() => request.socket.destroy(), this.silenceMs)
+      return
+    }
     if (fault === 'lost') return void request.socket.destroy()
     if (fault === 'html') {
       response.writeHead(502, { 'content-type': 'text/html' })
@@ -117,6 +122,16 @@ export abstract class ApiDouble {
     response.writeHead(status, { 'content-type': 'application/json; charset=utf-8', ...headers })
     response.end(fault === 'cut' ? sent.slice(0, Math.floor(sent.length / 2)) : sent)
   }
+}
+
+async function textOf(request: IncomingMessage): Promise<string | null> {
+  const parts: Buffer[] = []
+  try {
+    for await (const part of request) parts.push(part as Buffer)
+  } catch {
+    return null
+  }
+  return Buffer.concat(parts).toString()
 }
 
 function parsed(text: string): unknown {
