@@ -1,4 +1,5 @@
 import type { AccountCheck } from '../../../../adapters/adapter'
+import { parseFingerprint } from '../../../../core/net/pinned-fetch'
 import type { Settings } from '../../../../core/sealed-settings'
 import { CloudError, type AdapterContext } from '../cloud'
 import { createClientCertificate } from './client-certificate'
@@ -15,10 +16,11 @@ const maxAddresses = 16
  * @throws CloudError
  */
 export async function joinIncus(settings: IncusSettings, around: AdapterContext): Promise<Settings | null> {
-  const { trust_token, client_certificate, client_key, url } = settings
+  const { trust_token, client_certificate, client_key, url, fingerprint } = settings
   if (trust_token === undefined) return null
   const token = readToken(trust_token, around)
-  if (client_certificate === undefined || client_key === undefined || url === undefined) {
+  const isForOther = fingerprint === undefined || parseFingerprint(fingerprint) !== token.fingerprint
+  if (client_certificate === undefined || client_key === undefined || url === undefined || isForOther) {
     const { certificate, key } = await createClientCertificate('bailiwick', around.clock.now() - clockSkewMs)
     const found = await reachableUrl(settings, token, around)
     return { client_certificate: certificate, client_key: key, url: found, fingerprint: token.fingerprint }
