@@ -1,16 +1,259 @@
-import { afterAll, beforeAll, describe } from 'bun:test'
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import {
+  CloudError,
+  type Cloud,
+  type CloudFailure,
+  type ServerOrder,
+  type Started,
+} from '../../src/features/servers/clouds/cloud'
+import { incus } from '../../src/features/servers/clouds/incus/incus'
+import type { IncusSettings } from '../../src/features/servers/clouds/incus/settings'
 import { cloudContract } from '../support/clouds/cloud-contract'
 import { IncusServer } from '../support/clouds/incus-server'
-import { incusUnderTest } from '../support/clouds/incus-under-test'
+import { addressesOf, incusUnderTest, joined, size } from '../support/clouds/incus-under-test'
+import { pluginContext } from '../support/plugin-context'
 
 describe.each(['incus', 'lxd'] as const)('%s', flavor => {
   let server: IncusServer
+  let settings: IncusSettings
+  let cloud: Cloud
+  const context = pluginContext()
   beforeAll(async () => {
     server = await IncusServer.start(flavor)
+    settings = await joined(await server.token())
+    cloud = incus.open(settings, context)
   }, 60_000)
   afterAll(async () => {
     await server?.stop()
   }, 60_000)
 
-  cloudContract('the contract', () => incusUnderTest(server))
+  const errorOf = async (call: Promise<unknown>): Promise<{ failure: CloudFailure; message: string }> => {
+    try {
+      await call
+    } catch (error) {
+      if (error instanceof CloudError) return error
+      throw error
+    }
+    throw new Error('It did not fail.')
+  }
+  const finish = async (at: Cloud, started: Started): Promise<string | null> => {
+    if (started.state === 'done') return started.ref ?? null
+    for (let operation = started.operation; ;) {
+      const polled = await at.poll(operation)
+      if (polled.state === 'gone') return null
+      if (polled.state === 'done') return polled.ref ?? null
+      operation = polled.operation
+    }
+  }
+  const provision = async (name: string, more: Partial<ServerOrder> = {}, at = cloud): Promise<string> => {
+    const base = { location: null, size, image: 'one', sshKeys: [], userData: null, labels: {}, networks: [], backups: false }
+    const order = { ...base, mark: `srv_${name}`, name, ref: null, enableIpv4: true, enableIpv6: true, start: false, ...more }
+    return (await finish(at, await at.start(null, { verb: 'provision', order })))!
+  }
+  const remove = async (ref: string, at = cloud) => await finish(at, await at.start(ref, { verb: 'delete' }))
+  const configOf = async (name: string) => (await server.call('GET', `/1.0/instances/${name}`)).config as Record<string, string>
+
+  cloudContract('the contract', () => incusUnderTest(server, settings))
+
+  test('identifies itself', async () => {
+    const version = flavor === 'incus' ? /^Incus 6\.0\.\d+ on / : /^LXD 5\.0\.\d+ on /
+    expect((await cloud.check()).detail).toMatch(version)
+  })
+
+  test('a trust token works once, and tries the addresses in it', async () => {
+    const token = await server.token('again')
+    const content = JSON.parse(Buffer.from(token, 'base64').toString())
+    const withAddresses = (addresses: string[], more = {}) =>
+      Buffer.from(JSON.stringify({ ...content, ...more, addresses })).toString('base64')
+    const nowhere = withAddresses(['127.0.0.1:9'])
+    expect(await errorOf(joined(nowhere))).toMatchObject({
+      failure: 'unreachable',
+      message: expect.stringContaining('127.0.0.1:9'),
+    })
+    const impostor = withAddresses(content.addresses, { fingerprint: 'ab'.repeat(32) })
+    const { failure, message } = await errorOf(joined(impostor))
+    expect([failure, message]).toEqual(['unreachable', expect.stringContaining(content.fingerprint)])
+    expect(message).toContain('ab'.repeat(32))
+    // The server compares the whole token.
+    const { url, fingerprint } = await joined(token, { url: 'https://127.0.0.1:9' })
+    expect([url, fingerprint]).toEqual([server.url, content.fingerprint])
+    const used = await errorOf(joined(token))
+    expect([used.failure, used.message]).toEqual(['unauthorized', expect.stringContaining('was used before')])
+  })
+
+  test('a trust token whose response was lost is exchanged all the same', async () => {
+    const token = await server.token('lost')
+    const losing = pluginContext()
+    const { request } = losing
+    losing.request = async (sent, limits) => {
+      const response = await request(sent, limits)
+      return sent.method === 'POST' ? { ...response, body: new Uint8Array(0) } : response
+    }
+    const stored = await joined(token, {}, losing)
+    expect((await incus.open(stored, context).check()).warnings).toEqual([])
+  })
+
+  test('a new trust token replaces what is stored for another certificate', async () => {
+    const stale = { ...settings, fingerprint: 'ef'.repeat(32) }
+    const replaced = await joined(await server.token('renewed'), stale)
+    expect(replaced).toMatchObject({ url: settings.url, fingerprint: settings.fingerprint })
+    expect(replaced.client_certificate).not.toBe(settings.client_certificate)
+    expect((await incus.open(replaced, context).check()).warnings).toEqual([])
+    // The client is trusted already, so the token isn’t used.
+    const unused = await server.token('unused')
+    expect((await joined(unused, replaced)).client_certificate).toBe(replaced.client_certificate!)
+    expect((await joined(unused)).fingerprint).toBe(settings.fingerprint!)
+  })
+
+  test('an unused trust token can be checked without using it', async () => {
+    const trust_token = await server.token('checked')
+    for (let times = 0; times < 2; times++)
+      expect((await incus.open({ trust_token }, context).check()).detail).toStartWith(server.url)
+    expect((await joined(trust_token)).url).toBe(server.url)
+  })
+
+  test('only the pinned certificate and a trusted client are accepted', async () => {
+    const changed = incus.open({ ...settings, fingerprint: 'cd'.repeat(32) }, context)
+    const { failure, message } = await errorOf(changed.list())
+    expect(failure).toBe('unreachable')
+    expect(message).toContain(settings.fingerprint!)
+    expect(message).toContain('cd'.repeat(32))
+    const removed = await joined(await server.token('removed'))
+    for (const { fingerprint, name } of await server.call('GET', '/1.0/certificates?recursion=1'))
+      if (name === 'removed') await server.call('DELETE', `/1.0/certificates/${fingerprint}`)
+    expect((await errorOf(incus.open(removed, context).check())).failure).toBe('unauthorized')
+  })
+
+  test('a client can be restricted to a project', async () => {
+    await server.call('POST', '/1.0/projects', {
+      name: 'team',
+      config: { 'features.images': 'false', 'features.profiles': 'false' },
+    })
+    const restricted = await server.cli(
+      ...['config', 'trust', 'add', ...(flavor === 'lxd' ? ['--name'] : []), 'team', '--restricted', '--projects', 'team'],
+    )
+    const stored = await joined(restricted.trim().split('\n').at(-1)!, { project: 'team' })
+    const team = incus.open(stored, context)
+    expect(await team.check()).toEqual({ detail: expect.stringContaining('project team'), warnings: [] })
+    expect((await team.list()).servers).toEqual([])
+    const ref = await provision('in-team', { start: true }, team)
+    expect((await team.list()).servers.map(one => [one.ref, one.name, one.status])).toEqual([[ref, 'in-team', 'running']])
+    expect((await cloud.list()).servers.map(one => one.name)).not.toContain('in-team')
+    await remove(ref, team)
+    for (const call of ['list', 'check', 'catalog'] as const)
+      expect([call, (await errorOf(incus.open({ ...stored, project: 'default' }, context)[call]())).failure]).toEqual([
+        call,
+        'unauthorized',
+      ])
+    await server.call('DELETE', '/1.0/projects/team')
+    // An empty list would look as if all servers had been deleted.
+    for (const gone of [team, incus.open({ ...settings, project: 'team' }, context)])
+      expect((await errorOf(gone.list())).failure).toBeOneOf(['refused', 'unauthorized'])
+  })
+
+  test('what new servers need is checked', async () => {
+    const wrong = { profiles: ['default', 'absent'], storage_pool: 'absent', network: 'absent' }
+    const { warnings } = await incus.open({ ...settings, ...wrong }, context).check()
+    expect(warnings).toEqual([
+      expect.stringContaining('profile absent'),
+      expect.stringContaining('storage pool absent'),
+      expect.stringContaining('network absent'),
+    ])
+    for (const [member, value] of Object.entries(wrong)) {
+      const call = provision('wrong', {}, incus.open({ ...settings, [member]: value }, context))
+      expect([member, (await errorOf(call)).failure]).toEqual([member, 'not_found'])
+    }
+  })
+
+  test('addresses appear, and cloud-init gets keys and user data', async () => {
+    const sshKeys = [{ name: 'alice', publicKey: 'ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIAAA alice' }]
+    const userData = '#cloud-config\npackages: [htop]\n'
+    const ref = await provision('addressed', { start: true, networks: ['bwbr0'], sshKeys, userData, labels: { role: 'web' } })
+    expect(await configOf('addressed')).toMatchObject({
+      'user.bailiwick.server': 'srv_addressed',
+      'user.bailiwick.label.role': 'web',
+      'cloud-init.user-data': userData,
+      'cloud-init.vendor-data': expect.stringContaining(sshKeys[0]!.publicKey),
+    })
+    const addresses = await addressesOf(cloud, ref)
+    expect(addresses).toEqual([{ address: expect.stringMatching(/^10\.87\.0\.\d+$/), family: 4, scope: 'private', ptr: null }])
+    expect((await cloud.catalog()).networks).toEqual([{ ref: 'bwbr0', title: 'bwbr0', cidrs: ['10.87.0.0/24'], location: null }])
+    expect((await cloud.list()).servers.find(one => one.ref === ref)?.addresses).toEqual(addresses)
+    await remove(ref)
+  }, 30_000)
+
+  test('a copy is not mistaken for the server that it was copied from', async () => {
+    const ref = await provision('original')
+    await server.call('POST', '/1.0/instances', {
+      name: 'copy',
+      profiles: ['default'],
+      source: { type: 'copy', source: 'original' },
+    })
+    const { servers } = await cloud.list()
+    const both = servers.filter(one => one.name === 'copy' || one.name === 'original')
+    expect(both.map(one => [one.name, one.mark]).sort()).toEqual([
+      ['copy', null],
+      ['original', 'srv_original'],
+    ])
+    expect((await cloud.find({ mark: 'srv_original', name: 'x', ref: null }))?.ref).toBe(ref)
+    for (const one of both) await remove(one.ref)
+  })
+
+  test('a guest that does not shut down in time is reported, or switched off', async () => {
+    const ref = await provision('stubborn')
+    // A signal that guests ignore.
+    await server.call('PATCH', '/1.0/instances/stubborn', { config: { 'raw.lxc': 'lxc.signal.halt=SIGWINCH' } })
+    await finish(cloud, await cloud.start(ref, { verb: 'power_on' }))
+    const shutdown = async (thenForce: boolean) =>
+      await finish(cloud, await cloud.start(ref, { verb: 'shutdown', timeoutSeconds: 1, thenForce }))
+    expect((await errorOf(shutdown(false))).failure).toBe('timeout')
+    expect((await cloud.get(ref))?.status).toBe('running')
+    await shutdown(true)
+    expect((await cloud.get(ref))?.status).toBe('off')
+    await remove(ref)
+  }, 30_000)
+
+  test('what is impossible while a server runs is reported', async () => {
+    const ref = await provision('busy', { start: true })
+    if (flavor === 'incus') {
+      const renamed = cloud.start(ref, { verb: 'rename', name: 'renamed' })
+      expect((await errorOf(renamed)).failure).toBe('invalid')
+      const rebuilt = cloud.start(ref, { verb: 'rebuild', image: 'two', userData: null })
+      expect((await errorOf(rebuilt)).failure).toBe('invalid')
+    }
+    await finish(cloud, await cloud.start(ref, { verb: 'power_off' }))
+    for (const verb of ['reboot', 'power_cycle', 'suspend', 'resume'] as const)
+      expect([verb, (await errorOf(cloud.start(ref, { verb }))).failure]).toEqual([verb, 'invalid'])
+    await remove(ref)
+  }, 30_000)
+
+  test('root disks have a size where the storage pool has quotas, and only grow', async () => {
+    await server.call('POST', '/1.0/storage-pools', { name: 'quotas', driver: 'btrfs', config: { size: '1GiB' } })
+    const at = incus.open({ ...settings, storage_pool: 'quotas' }, context)
+    const disk = 64 * 2 ** 20
+    const ref = await provision('sized', { size: { ...size, diskBytes: disk } }, at)
+    const resize = async (diskBytes: number, upgradeDisk = true) =>
+      await finish(at, await at.start(ref, { verb: 'resize', size: { ...size, diskBytes }, upgradeDisk }))
+    expect((await at.get(ref))?.resources.diskBytes).toBe(disk)
+    await resize(2 * disk, false)
+    expect((await at.get(ref))?.resources.diskBytes).toBe(disk)
+    await resize(2 * disk)
+    expect((await at.get(ref))?.resources.diskBytes).toBe(2 * disk)
+    expect((await errorOf(resize(disk))).failure).toBe('invalid')
+    await remove(ref, at)
+    await server.call('DELETE', '/1.0/storage-pools/quotas')
+  }, 30_000)
+
+  test('an operation that the server has forgotten continues with the next step', async () => {
+    const ref = await provision('forgotten')
+    const id = '6ef3d5ee-0000-4000-8000-000000000000'
+    expect(await cloud.poll({ id, name: 'forgotten' })).toEqual({ state: 'gone' })
+    const created = { id, name: 'forgotten', next: 'start', mark: 'srv_forgotten' }
+    expect(await finish(cloud, { state: 'running', operation: created })).toBe(ref)
+    expect((await cloud.get(ref))?.status).toBe('running')
+    expect((await errorOf(cloud.poll({ ...created, mark: 'srv_other' }))).failure).toBe('already_exists')
+    expect(await cloud.poll({ ...created, name: 'absent' })).toEqual({ state: 'gone' })
+    await remove(ref)
+    expect(await cloud.poll({ id, name: 'forgotten', next: 'delete' })).toEqual({ state: 'done' })
+  })
 })

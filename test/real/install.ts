@@ -2,11 +2,12 @@ import { existsSync } from 'node:fs'
 import { installGenerators } from '../support/client-generators'
 import { installBmcServers, installDnsClients } from '../support/python-packages'
 import { succeeds } from '../support/suite'
+import { installBackports } from './backports'
 
 // Servers are in folders that are not in the PATH of users.
 const path = { PATH: '/usr/sbin:/usr/bin:/sbin:/bin' }
 /** Programs that the real tests need: the Debian package of each, and whether it is installed. */
-const dependencies: { package: string; present(): boolean }[] = [
+const dependencies: { package: string; fromBackports?: true; present(): boolean }[] = [
   { package: 'postgresql', present: () => existsSync('/usr/lib/postgresql') || Bun.which('initdb') !== null },
   { package: 'borgbackup', present: () => Bun.which('borg') !== null },
   { package: 'borgmatic', present: () => Bun.which('borgmatic') !== null },
@@ -48,6 +49,14 @@ const dependencies: { package: string; present(): boolean }[] = [
   { package: 'openipmi', present: () => Bun.which('ipmi_sim') !== null },
   { package: 'ipmitool', present: () => Bun.which('ipmitool') !== null },
   { package: 'qemu-system-x86', present: () => Bun.which('qemu-system-x86_64') !== null },
+  { package: 'incus-base', fromBackports: true, present: () => existsSync('/usr/libexec/incus/incusd') },
+  { package: 'incus-client', fromBackports: true, present: () => Bun.which('incus') !== null },
+  { package: 'lxd', present: () => Bun.which('lxd', path) !== null },
+  { package: 'lxd-client', present: () => Bun.which('lxc') !== null },
+  { package: 'dnsmasq-base', present: () => Bun.which('dnsmasq', path) !== null },
+  { package: 'nftables', present: () => Bun.which('nft', path) !== null },
+  { package: 'btrfs-progs', present: () => Bun.which('mkfs.btrfs', path) !== null },
+  { package: 'busybox-static', present: () => existsSync('/usr/share/doc/busybox-static') },
   { package: 'default-jre-headless', present: () => Bun.which('java') !== null },
 ]
 const maxAttempts = 3
@@ -65,15 +74,19 @@ export async function installDependencies(): Promise<string[]> {
 }
 
 async function installPackages(): Promise<string[]> {
-  const missing = () => dependencies.filter(one => !one.present()).map(one => one.package)
+  const missingIn = (fromBackports: boolean) =>
+    dependencies.filter(one => (one.fromBackports ?? false) === fromBackports && !one.present()).map(one => one.package)
+  const missing = () => [...missingIn(false), ...missingIn(true)]
   const initiallyMissing = missing()
   if (initiallyMissing.length === 0 || process.getuid?.() !== 0 || !Bun.which('apt-get')) return initiallyMissing
   const env = { DEBIAN_FRONTEND: 'noninteractive' }
   for (let at = 1; at <= maxAttempts && missing().length > 0; at++) {
     if (at > 1) await Bun.sleep(5000 * at)
     // An outdated package list can contain packages that the mirror no longer has.
-    if (!(await succeeds(['apt-get', 'update', '-qq'], env))) continue
-    await succeeds(['apt-get', 'install', '-y', '-qq', '--no-install-recommends', ...missing()], env)
+    const backports = missingIn(true)
+    if (backports.length > 0) await installBackports(backports)
+    if (missingIn(false).length === 0 || !(await succeeds(['apt-get', 'update', '-qq'], env))) continue
+    await succeeds(['apt-get', 'install', '-y', '-qq', '--no-install-recommends', ...missingIn(false)], env)
   }
   return missing()
 }

@@ -38,6 +38,8 @@ export interface CloudUnderTest {
   names: { refused: readonly string[]; accepted: readonly string[] }
   /** Waits between two polls. */
   pause(): Promise<unknown>
+  /** Waits until the guest of a running server can shut down; absent if there is no guest. */
+  booted?(ref: string): Promise<unknown>
   /** Changes servers without the adapter. */
   outside: {
     /** Creates a server that Bailiwick doesn’t know. @returns its ref */
@@ -297,6 +299,7 @@ export function cloudContract(title: string, start: () => Promise<CloudUnderTest
       await expectStatus({ verb: 'resume' }, 'running', 'on')
       await expectStatus({ verb: 'power_off' }, 'off', 'off')
       await expectStatus({ verb: 'power_on' }, 'running', 'on')
+      await here.booted?.(ref)
       await expectStatus({ verb: 'shutdown', timeoutSeconds: 20, thenForce: true }, 'off', 'off')
       await remove(ref)
     }, 60_000)
@@ -305,6 +308,7 @@ export function cloudContract(title: string, start: () => Promise<CloudUnderTest
       const { ref } = await provision({ start: true })
       for (const verb of ['reboot', 'power_cycle'] as const) {
         if (!can(verb)) continue
+        await here.booted?.(ref)
         expect([verb, (await run(ref, { verb })).unchanged]).toEqual([verb, false])
         expect([verb, ...(await statusOf(ref))]).toEqual([verb, 'running', 'on'])
       }

@@ -1,23 +1,41 @@
+import type { Cloud, ServerAddress } from '../../../src/features/servers/clouds/cloud'
+import { createClientCertificate } from '../../../src/features/servers/clouds/incus/client-certificate'
 import { incus } from '../../../src/features/servers/clouds/incus/incus'
 import type { IncusSettings } from '../../../src/features/servers/clouds/incus/settings'
-import { createClientCertificate } from '../../../src/features/servers/clouds/incus/client-certificate'
 import { pluginContext } from '../plugin-context'
 import type { CloudUnderTest } from './cloud-contract'
 import type { IncusServer } from './incus-server'
 
-/** A real installation, joined with a trust token. */
-export async function incusUnderTest(server: IncusServer): Promise<CloudUnderTest> {
-  const around = pluginContext()
-  const token = await server.token()
-  const settings: IncusSettings = { trust_token: token }
+const around = pluginContext()
+
+/** Size of the smallest server. */
+export const size = { cores: 1, memoryBytes: 128 * 2 ** 20, diskBytes: 2 ** 30 }
+
+/** Exchanges a trust token step by step, as an account does. @returns the settings that are stored */
+export async function joined(token: string, more: IncusSettings = {}, context = around): Promise<IncusSettings> {
+  let settings: IncusSettings = { ...more, trust_token: token }
+  for (let steps = 0; settings.trust_token !== undefined && steps < 3; steps++) {
+    incus.validate!(settings)
+    const replaced = Object.entries({ ...settings, ...(await incus.join!(settings, context)) })
+    settings = Object.fromEntries(replaced.filter(([, value]) => value !== null))
+  }
   incus.validate!(settings)
-  const created = (await incus.join!(settings, around)) as IncusSettings
-  // As after a crash: the certificate is stored, and the token may have been used.
-  const first = await incus.join!({ ...settings, ...created }, around)
-  const again = await incus.join!({ ...settings, ...created }, around)
-  if (first?.trust_token !== null || again?.trust_token !== null) throw new Error('The trust token was not removed.')
-  const stored: IncusSettings = created
-  incus.validate!(stored)
+  return settings
+}
+
+/** Waits for the addresses of a server. Its guest has booted as soon as it asks for one. */
+export async function addressesOf(cloud: Cloud, ref: string): Promise<ServerAddress[]> {
+  for (let attempt = 0; attempt < 400; attempt++) {
+    const server = await cloud.get(ref)
+    if (server && server.addresses.length > 0) return server.addresses
+    await Bun.sleep(50)
+  }
+  throw new Error('The server has no address.')
+}
+
+/** A real installation. @param settings joined before */
+export async function incusUnderTest(server: IncusServer, settings: IncusSettings): Promise<CloudUnderTest> {
+  const cloud = incus.open(settings, around)
   const other = await createClientCertificate('other', Date.now())
   const nameOf = async (ref: string) => {
     const instances: { name: string; config: Record<string, string> }[] = await server.call('GET', '/1.0/instances?recursion=1')
@@ -25,14 +43,13 @@ export async function incusUnderTest(server: IncusServer): Promise<CloudUnderTes
   }
   const refOf = async (name: string): Promise<string> =>
     (await server.call('GET', `/1.0/instances/${name}`)).config['volatile.uuid']
-  const size = { cores: 1, memoryBytes: 128 * 2 ** 20, diskBytes: 2 ** 30 }
   return {
     kind: incus,
-    cloud: incus.open(stored, around),
-    reopen: () => incus.open(stored, around),
-    unauthorized: incus.open({ ...stored, client_certificate: other.certificate, client_key: other.key }, around),
-    unreachable: incus.open({ ...stored, url: 'https://127.0.0.1:9' }, around),
-    secrets: [token, stored.client_key!],
+    cloud,
+    reopen: () => incus.open(settings, around),
+    unauthorized: incus.open({ ...settings, client_certificate: other.certificate, client_key: other.key }, around),
+    unreachable: incus.open({ ...settings, url: 'https://127.0.0.1:9' }, around),
+    secrets: [settings.client_key!],
     offer: {
       location: null,
       size,
@@ -47,10 +64,10 @@ export async function incusUnderTest(server: IncusServer): Promise<CloudUnderTes
       accepted: ['w', 'W-1--2', 'w'.repeat(63)],
     },
     pause: () => Bun.sleep(20),
+    booted: ref => addressesOf(cloud, ref),
     outside: {
       async create(name) {
-        const source = { type: 'image', alias: 'one' }
-        await server.call('POST', '/1.0/instances', { name, source, type: 'container' })
+        await server.call('POST', '/1.0/instances', { name, source: { type: 'image', alias: 'one' }, type: 'container' })
         return await refOf(name)
       },
       async rename(ref, name) {
