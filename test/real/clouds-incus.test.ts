@@ -81,7 +81,7 @@ describe.each(['incus', 'lxd'] as const)('%s', flavor => {
     expect([used.failure, used.message]).toEqual(['unauthorized', expect.stringContaining('was used before')])
   })
 
-  test('a trust token whose response was lost is exchanged all the same', async () => {
+  test('a trust token is exchanged even if the response is lost', async () => {
     const token = await server.token('lost')
     const losing = pluginContext()
     const { request } = losing
@@ -118,6 +118,9 @@ describe.each(['incus', 'lxd'] as const)('%s', flavor => {
     expect(failure).toBe('unreachable')
     expect(message).toContain(settings.fingerprint!)
     expect(message).toContain('cd'.repeat(32))
+    const { fingerprint: pinned, ...unpinned } = settings
+    const rejected = await errorOf(incus.open(unpinned, context).check())
+    expect([rejected.failure, rejected.message]).toEqual(['unreachable', expect.stringContaining(pinned!)])
     const removed = await joined(await server.token('removed'))
     for (const { fingerprint, name } of await server.call('GET', '/1.0/certificates?recursion=1'))
       if (name === 'removed') await server.call('DELETE', `/1.0/certificates/${fingerprint}`)

@@ -1,4 +1,5 @@
 import type { AccountCheck } from '../../../../adapters/adapter'
+import { checkWithFingerprint } from '../../../../adapters/presented-certificate'
 import { parseFingerprint } from '../../../../core/net/pinned-fetch'
 import { isObject } from '../../../../dns/octets'
 import {
@@ -95,6 +96,10 @@ class Incus implements Cloud {
 
   async check(): Promise<AccountCheck> {
     if (this.settings.trust_token !== undefined) return await checkTrustToken(this.settings, this.around)
+    return await checkWithFingerprint(() => this.#check(), this.settings, this.around)
+  }
+
+  async #check(): Promise<AccountCheck> {
     const server = await this.#server()
     const { server: program, server_version, server_name } = isObject(server.environment) ? server.environment : {}
     await this.#refuseMissingProject()

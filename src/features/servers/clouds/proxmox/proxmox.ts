@@ -2,6 +2,7 @@ import { Type } from '@sinclair/typebox'
 import type { AccountCheck } from '../../../../adapters/adapter'
 import { urlProblem } from '../../../../adapters/json-http'
 import { destination, secret, settingsForm, type SettingsOf } from '../../../../adapters/settings-form'
+import { checkWithFingerprint } from '../../../../adapters/presented-certificate'
 import { parseFingerprint } from '../../../../core/net/pinned-fetch'
 import { invalid, type FieldProblem } from '../../../../core/problem'
 import { grouped, Line } from '../../../../core/shapes'
@@ -173,11 +174,7 @@ class Proxmox implements Cloud {
   }
 
   async check(): Promise<AccountCheck> {
-    try {
-      return await this.#check()
-    } catch (error) {
-      throw error instanceof CloudError ? await this.#withFingerprint(error) : error
-    }
+    return await checkWithFingerprint(() => this.#check(), this.settings, this.around)
   }
 
   async #check(): Promise<AccountCheck> {
@@ -256,20 +253,6 @@ class Proxmox implements Cloud {
 
   async findOperation(ref: string, verb: ServerVerb, since: number): Promise<Operation | null> {
     return (await this.#commands.findOperation(ref, verb, since)) as Operation | null
-  }
-
-  /** Adds the fingerprint of a certificate that was rejected, so that a person can compare it. */
-  async #withFingerprint(error: CloudError): Promise<CloudError> {
-    const { url, fingerprint } = this.settings
-    if (fingerprint !== undefined || !/certificate/.test(error.message)) return error
-    try {
-      const seen = await this.around.presentedFingerprint?.(url)
-      if (seen === undefined) return error
-      const advice = `Its SHA-256 fingerprint is ${seen}. If it is the certificate of your node, enter it as the fingerprint.`
-      return new CloudError(error.failure, `${error.message} ${advice}`, null, error.ambiguous)
-    } catch {
-      return error
-    }
   }
 
   #markOf(vmid: number): string | null {
