@@ -14,6 +14,7 @@ import changelog from './changelog.md' with { type: 'text' }
 import checks from './checks.md' with { type: 'text' }
 import cloudAccounts from './cloud-accounts.md' with { type: 'text' }
 import cloudHetzner from './cloud-hetzner.md' with { type: 'text' }
+import cloudIncus from './cloud-incus.md' with { type: 'text' }
 import cloudProxmox from './cloud-proxmox.md' with { type: 'text' }
 import commands from './commands.md' with { type: 'text' }
 import comparison from './comparison.md' with { type: 'text' }
@@ -131,6 +132,7 @@ export const groups: readonly Group[] = [
       page('cloud-accounts', cloudAccounts),
       page('cloud-hetzner', withSettingsTables(cloudHetzner, cloudKinds)),
       page('cloud-proxmox', withSettingsTables(cloudProxmox, cloudKinds)),
+      page('cloud-incus', withSettingsTables(cloudIncus, cloudKinds)),
       page('ssh-keys', sshKeys),
       page('controllers', withSettingsTables(controllers, controllerKinds)),
     ],

@@ -3,7 +3,7 @@ import { isObject } from '../../../../dns/octets'
 import { CloudError, type AdapterContext, type CloudFailure } from '../cloud'
 
 /** How to access the API. */
-export interface IncusAccess {
+interface IncusAccess {
   url: string
   project: string
   /** SHA-256 of the certificate of the server; undefined for certificates of public CAs. */

@@ -90,8 +90,8 @@ export function validateIncusSettings(settings: IncusSettings): void {
     else {
       if (client_certificate === undefined) wrong('client_certificate', 'required', 'is required with a private key.')
       if (client_key === undefined) wrong('client_key', 'required', 'is required with a client certificate.')
+      if (url === undefined) wrong('url', 'required', 'is required without a trust token.')
     }
-    if (url === undefined) wrong('url', 'required', 'is required without a trust token.')
   } else if (!decodeTrustToken(trust_token))
     wrong('trust_token', 'format', 'must be a trust token as `incus config trust add` prints it, complete and without spaces.')
   if (url !== undefined) {
