@@ -2,6 +2,7 @@ import { systemClock } from '../core/clock'
 import type { FieldProblem } from '../core/problem'
 import { reportNoResponse, reportResponse } from './connection'
 import { compareClocks, hubNow } from './hub-clock'
+import { keyedPaths } from './keyed-paths'
 import { store } from './parts/store'
 
 type Method = 'GET' | 'POST' | 'PATCH' | 'PUT' | 'DELETE'
@@ -78,6 +79,8 @@ export async function call<Result = unknown>(request: Call, signal?: AbortSignal
   if (body !== undefined) headers['content-type'] = request.contentType ?? 'application/json'
   if (workspace) headers['bailiwick-workspace'] = workspace
   if (request.ifMatch !== undefined) headers['if-match'] = `"${request.ifMatch}"`
+  const submission = needsIdempotencyKey(request) ? submissionOf(request) : null
+  if (submission) headers['idempotency-key'] = submission.key
   const sentAt = systemClock.now()
   let response: Response
   let text: string
@@ -99,9 +102,23 @@ export async function call<Result = unknown>(request: Call, signal?: AbortSignal
   compareClocks(response.headers.get('date'), sentAt)
   reportResponse()
   record(request, response.status)
+  if (response.status < 500) submission?.end()
   if (!response.ok) throw errorFrom(response, isJson ? (JSON.parse(text) as Record<string, unknown>) : {})
   if (response.status === 204 || text === '') return undefined as Result
   return (isJson && request.accept === undefined ? JSON.parse(text) : text) as Result
+}
+
+/** Whether a request can spend money, so that the API requires an idempotency key. */
+const needsIdempotencyKey = ({ method, path }: Call): boolean => method === 'POST' && keyedPaths.includes(path)
+
+const openSubmissions = new Map<string, string>()
+
+/** Returns a new idempotency key, or the one of the same request if it was sent before and it is not known whether it succeeded. */
+function submissionOf({ path, query, body }: Call): { key: string; end(): void } {
+  const text = JSON.stringify([path, query, body])
+  const key = openSubmissions.get(text) ?? [...crypto.getRandomValues(new Uint32Array(4))].map(one => one.toString(36)).join('')
+  openSubmissions.set(text, key)
+  return { key, end: () => void openSubmissions.delete(text) }
 }
 
 /** Reads a JSON file that the hub serves outside the API. @throws Error if it can’t */
@@ -128,6 +145,7 @@ export function curlCommand(request: Call, origin: string = location.origin): st
   parts.push(`-H "Authorization: Bearer $TOKEN"`)
   if (request.ifMatch !== undefined) parts.push(`-H 'If-Match: "${request.ifMatch}"'`)
   if (request.accept !== undefined) parts.push(`-H 'Accept: ${request.accept}'`)
+  if (needsIdempotencyKey(request)) parts.push(`-H "Idempotency-Key: $(uuidgen)"`)
   if (request.body !== undefined) {
     parts.push(`-H 'Content-Type: ${request.contentType ?? 'application/json'}'`)
     const text = typeof request.body === 'string' ? request.body : JSON.stringify(masked(request.body), null, 2)

@@ -1,12 +1,18 @@
 import { expect, test } from 'bun:test'
+import { keyedPaths } from '../../src/dashboard/keyed-paths'
 import { openapiDocument } from '../../src/hub/openapi'
 import { codeWithImports, dashboardCalls } from './dashboard-calls'
 
 interface Operation {
   operationId: string
-  parameters?: { name: string; in: string }[]
+  parameters?: (Parameter | Schema)[]
   requestBody?: { content: Record<string, { schema: Schema }> }
   responses: Record<string, { content?: Record<string, { schema: Schema }> }>
+}
+interface Parameter {
+  name: string
+  in: string
+  required?: boolean
 }
 type Schema = { $ref?: string; properties?: Record<string, Schema>; anyOf?: Schema[]; oneOf?: Schema[]; items?: Schema }
 
@@ -43,6 +49,13 @@ test('the dashboard only calls operations of the API', () => {
   expect([...calls.keys()].filter(call => operationOf(call) === undefined)).toEqual([])
 })
 
+test('the dashboard sends an idempotency key where the API requires one', () => {
+  const required = operations.filter(one =>
+    resolvedParameters(one).some(({ name, required }) => name === 'Idempotency-Key' && required),
+  )
+  expect(keyedPaths.map(path => `POST ${path}`).toSorted()).toEqual(required.map(one => one.call).toSorted())
+})
+
 /** Fields that forms leave out, with the reason. */
 const leftOut: Readonly<Record<string, readonly string[]>> = {
   // `until` does the same.
@@ -69,6 +82,9 @@ function responseOf({ responses }: Operation): Schema | undefined {
   const schema = responses['200']?.content?.['application/json']?.schema
   return schema?.anyOf?.[0] ?? schema
 }
+
+const resolvedParameters = ({ parameters = [] }: Operation) =>
+  parameters.map(one => resolved(one as Schema) as unknown as Parameter)
 
 /** The names of all fields of a request body, of all its variants. */
 function fieldsOf(schema: Schema | undefined): string[] {
