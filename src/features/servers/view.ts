@@ -88,6 +88,7 @@ export function serverView(row: ServerRow, account: AccountState | null, control
     image: row.image,
     addresses: addressesOf(row),
     protection: row.cloud?.protection ?? { delete: false, rebuild: false },
+    backups: row.cloud?.backups ?? null,
     price: {
       monthly: nullableAmount(row.priceMicros),
       currency: row.priceCurrency,
