@@ -1,5 +1,6 @@
 import { useState } from 'react'
 import type { DnsProviderKindView, DnsProviderView } from '../../features/dns/accounts/shapes'
+import { accountStatus, CheckOutcome } from '../parts/account-check'
 import { Button } from '../parts/button'
 import { CopyableText } from '../parts/code'
 import { confirmDelete } from '../parts/open-dialog'
@@ -11,10 +12,9 @@ import { Status } from '../parts/status'
 import { RelativeTime } from '../parts/time'
 import { useOne } from '../queries'
 import { usePerson } from '../session'
-import { CheckOutcome } from './dns/providers/check-outcome'
+import { checkedProviders } from './dns/providers/checked-providers'
 import { EditProvider } from './dns/providers/edit-provider'
 import { ProviderZones } from './dns/providers/provider-zones'
-import { providerStatus } from './dns/providers/provider-status'
 
 const untilCheckedMs = 1500
 
@@ -44,7 +44,7 @@ function ProviderPage({ resource: provider }: { resource: DnsProviderView }) {
     <Page
       title={provider.name}
       parent="/dns/providers"
-      aside={<Status {...providerStatus(provider)} />}
+      aside={<Status {...accountStatus(provider)} />}
       actions={
         canWrite && (
           <>
@@ -68,7 +68,7 @@ function ProviderPage({ resource: provider }: { resource: DnsProviderView }) {
           {provider.state === 'unknown' ? (
             <p className="text-muted">Checking for the first time…</p>
           ) : (
-            <CheckOutcome {...provider} state={provider.state} error={provider.last_error} />
+            <CheckOutcome {...provider} state={provider.state} error={provider.last_error} of={checkedProviders} />
           )}
           <div className="mt-4">
             <Facts

@@ -1,14 +1,14 @@
-import type { DnsProviderCheckResult, DnsProviderKindView } from '../../features/dns/accounts/shapes'
+import type { DnsProviderKindView } from '../../features/dns/accounts/shapes'
+import { TestSettings } from '../parts/account-check'
 import { Advanced } from '../parts/advanced'
 import { useUrlState } from '../parts/url-state'
-import { SettingsFields, SettingsGroups, settingsBody, settingsOf, settingValues } from '../parts/adapter-settings'
-import { Button } from '../parts/button'
+import { SettingsFields, SettingsGroups, settingsBody, settingValues } from '../parts/adapter-settings'
 import { CreatePage } from '../parts/edit-page'
-import { FieldFrame, TextField, useForm } from '../parts/form'
+import { FieldFrame, TextField } from '../parts/form'
 import { Select } from '../parts/input'
 import { Loaded } from '../parts/page'
-import { useOne, useSend } from '../queries'
-import { CheckOutcome } from './dns/providers/check-outcome'
+import { useOne } from '../queries'
+import { checkedProviders } from './dns/providers/checked-providers'
 
 /** Adds a provider. Settings can be tested first. */
 export default function NewProvider() {
@@ -44,33 +44,10 @@ export default function NewProvider() {
             <Advanced>
               <SettingsGroups kind={kind} />
             </Advanced>
-            <TestSettings kind={kind} />
+            <TestSettings kind={kind} of={checkedProviders} path="/dns/provider-checks" />
           </CreatePage>
         )
       }}
     </Loaded>
-  )
-}
-
-/** Tests the settings as entered. */
-function TestSettings({ kind }: { kind: DnsProviderKindView }) {
-  const { values, showError } = useForm()
-  const send = useSend<DnsProviderCheckResult>({ quiet: true })
-  const body = { kind: kind.kind, settings: settingsOf(kind, values) }
-  return (
-    <div className="rounded-md border border-line p-3">
-      <div className="flex flex-wrap items-center gap-3">
-        <p className="min-w-40 grow text-muted">Checks that Bailiwick can reach the provider, without saving anything.</p>
-        <Button
-          disabled={send.isPending}
-          onClick={() => send.mutate({ method: 'POST', path: '/dns/provider-checks', body }, { onError: showError })}
-        >
-          {send.isPending ? 'Testing…' : 'Test settings'}
-        </Button>
-      </div>
-      <div aria-live="polite" className="mt-3 empty:hidden">
-        {send.data && <CheckOutcome {...send.data} />}
-      </div>
-    </div>
   )
 }

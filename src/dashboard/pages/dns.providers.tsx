@@ -1,16 +1,16 @@
 import { Server } from 'lucide-react'
 import type { DnsProviderView } from '../../features/dns/accounts/shapes'
+import { accountStates, accountStatus } from '../parts/account-check'
 import { ListPage, type Column } from '../parts/list'
 import { Status } from '../parts/status'
 import { RelativeTime } from '../parts/time'
 import { dnsTabs } from './dns/dns-tabs'
 import { useProviderKindTitles } from './dns/provider-names'
-import { providerStatus } from './dns/providers/provider-status'
 
 const columnsOf = (titleOf: (kind: string) => string): readonly Column<DnsProviderView>[] => [
   { title: 'Provider', look: 'strong', render: one => one.name },
   { title: 'Type', width: 'clamp(12rem, 22cqw, 26rem)', onPhone: 'plain', render: one => titleOf(one.kind) },
-  { title: 'Status', width: '9rem', render: one => <Status {...providerStatus(one)} /> },
+  { title: 'Status', width: '9rem', render: one => <Status {...accountStatus(one)} /> },
   {
     title: 'Details',
     showFrom: 'md',
@@ -25,8 +25,6 @@ const columnsOf = (titleOf: (kind: string) => string): readonly Column<DnsProvid
   },
 ]
 
-const states = { ok: 'Healthy', failing: 'Failing', unknown: 'Unknown' }
-
 /** DNS providers: the built-in name server, other name servers, and accounts. */
 export default function Providers() {
   const titleOf = useProviderKindTitles()
@@ -40,7 +38,7 @@ export default function Providers() {
       create="/dns/providers/new"
       columns={columnsOf(titleOf)}
       query={({ state }) => ({ state, limit: null })}
-      filters={[{ name: 'state', label: 'Status', all: 'All statuses', choices: states }]}
+      filters={[{ name: 'state', label: 'Status', all: 'All statuses', choices: accountStates }]}
       empty={{
         icon: Server,
         title: 'No matches',
