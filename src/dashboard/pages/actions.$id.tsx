@@ -4,14 +4,13 @@ import { CopyableText } from '../parts/code'
 import { Json } from '../parts/json'
 import { Card, Page } from '../parts/page'
 import { resourcePage } from '../parts/resource-page'
-import { ErrorDetail } from '../parts/problem'
 import { ResourceLinks } from '../parts/resource'
 import { SendButton } from '../parts/send-button'
-import { Status, StatusIcon, humanize, capitalize } from '../parts/status'
+import { Status } from '../parts/status'
 import { RelativeTime, formatDuration } from '../parts/time'
 import { usePerson } from '../session'
+import { ActionSteps } from './actions/action-steps'
 import { statusLabelOf, titleOf } from './actions/action-title'
-import { Progress } from './actions/progress'
 
 const refetchMs = 1500
 
@@ -45,24 +44,7 @@ function Shown({ resource: action }: { resource: ActionView }) {
     >
       <div className="grid gap-4 lg:grid-cols-2">
         <Card title="Progress">
-          <Progress action={action} />
-          {action.error && (
-            <p className="mt-3 rounded-md bg-bad-soft p-3 text-bad wrap-anywhere">
-              <ErrorDetail {...action.error} />
-            </p>
-          )}
-          <ol className="mt-4 flex flex-col gap-2">
-            {action.steps.map(step => (
-              <li key={step.name} className="flex items-start gap-2">
-                <StatusIcon status={step.status} className="mt-0.5 size-4" />
-                <span className="min-w-0 grow">
-                  <span className="font-medium">{capitalize(humanize(step.name))}</span>
-                  {step.detail && <span className="block text-muted wrap-anywhere">{step.detail}</span>}
-                </span>
-                <span className="text-[13px] text-muted">{humanize(step.status)}</span>
-              </li>
-            ))}
-          </ol>
+          <ActionSteps action={action} />
         </Card>
         <Card
           title="Details"

@@ -2,6 +2,7 @@ import { limitTable } from '../../access/limit-table'
 import type { PlanView } from '../../features/plans/shapes'
 import type { LimitView } from '../../features/limits/shapes'
 import type { WorkspaceView } from '../../features/workspaces/shapes'
+import { Meter, usageTone } from '../parts/meter'
 import { Card, Loaded, Page } from '../parts/page'
 import { StatusIcon } from '../parts/status'
 import { RelativeTime } from '../parts/time'
@@ -55,33 +56,18 @@ export default function Plan() {
 }
 
 function Usage({ limit: { limit, max, used, resets_at: resetsAt } }: { limit: LimitView }) {
-  const part = max === null || max === 0 ? 0 : Math.min((used ?? 0) / max, 1)
-  const tone = part >= 1 ? 'bad' : part >= 0.8 ? 'warn' : 'ok'
+  const tone = usageTone(used ?? 0, max)
   const name = limitTable[limit].label
   return (
     <li>
       <div className="mb-1 flex items-baseline gap-2">
         <span className="grow font-medium">{name}</span>
-        {part >= 0.8 && <StatusIcon status={tone} tone={tone} />}
+        {tone !== 'ok' && <StatusIcon status={tone} tone={tone} />}
         <span className="text-muted">
           {(used ?? 0).toLocaleString()} {max === null ? '· no limit' : `of ${max.toLocaleString()}`}
         </span>
       </div>
-      {max !== null && (
-        <div
-          role="meter"
-          aria-label={name}
-          aria-valuemin={0}
-          aria-valuemax={max}
-          aria-valuenow={Math.min(used ?? 0, max)}
-          className="h-1.5 overflow-hidden rounded-full bg-idle-soft"
-        >
-          <div
-            className={`h-full ${{ ok: 'bg-ok-mark', warn: 'bg-warn-mark', bad: 'bg-bad-mark' }[tone]}`}
-            style={{ width: `${part * 100}%` }}
-          />
-        </div>
-      )}
+      {max !== null && <Meter label={name} value={used ?? 0} max={max} />}
       {resetsAt && (
         <p className="mt-0.5 text-[13px] text-muted">
           resets <RelativeTime at={resetsAt} />

@@ -31,6 +31,8 @@ interface FormContext {
   errorOf(name: string): string | null
   /** Shows errors at their fields, such as those of a test of the values. */
   showError(error: ApiError): void
+  /** Shows what a dry run of the current values found at the fields, without moving the focus. */
+  showFound(errors: ApiError['errors']): void
 }
 
 interface Registry {
@@ -70,6 +72,8 @@ export interface FormProps<Result> {
   submitLabel: string
   /** Whether what it sends is destructive. */
   danger?: boolean
+  /** Text the user has to type first, for irreversible actions. */
+  typeToConfirm?: string | undefined
   onCancel?: () => void
   /** A full-width button and no “View as API call”, for the sign-in pages. */
   plain?: boolean
@@ -90,6 +94,7 @@ export function Form<Result>({
   send,
   submitLabel,
   danger,
+  typeToConfirm,
   onCancel,
   plain,
   resets,
@@ -99,6 +104,8 @@ export function Form<Result>({
   const [values, setValues] = useState(initial)
   const [isSending, setSending] = useState(false)
   const [error, setError] = useState<ApiError | null>(null)
+  const [found, setFound] = useState<ApiError['errors']>([])
+  const [typed, setTyped] = useState('')
   const [registered, setRegistered] = useState<ReadonlyMap<symbol, FormField>>(new Map())
   const fields = [...registered.values()]
   const form = useRef<HTMLFormElement>(null)
@@ -107,7 +114,9 @@ export function Form<Result>({
     if (error) form.current?.querySelector<HTMLElement>(invalidInput)?.focus()
   }, [error?.requestId])
   const textOf = (which: (pointer: string) => boolean): string | null => {
-    const texts = (error?.errors ?? []).filter(one => which(one.pointer)).map(one => errorText(one, fields, values))
+    const texts = [...(error?.errors ?? []), ...found]
+      .filter(one => which(one.pointer))
+      .map(one => errorText(one, fields, values))
     return texts.length > 0 ? [...new Set(texts)].join(' ') : null
   }
   const set = (changed: Values) => {
@@ -146,6 +155,7 @@ export function Form<Result>({
           return textOf(one => isWithin(one, pointer))
         },
         showError: setError,
+        showFound: setFound,
         fields,
         register(field) {
           const key = Symbol()
@@ -165,6 +175,7 @@ export function Form<Result>({
     >
       <form ref={form} onSubmit={event => void submit(event)} noValidate className="flex flex-col gap-4">
         {children}
+        {typeToConfirm !== undefined && <TypeToConfirm text={typeToConfirm} typed={typed} onType={setTyped} />}
         {error && (rest.length > 0 || error.errors.length === 0) && <Problem error={withErrors(error, rest)} />}
         <div className={`flex flex-wrap items-center gap-2 ${plain ? '' : 'justify-end'}`}>
           {!plain && (
@@ -173,7 +184,12 @@ export function Form<Result>({
             </div>
           )}
           {onCancel && <Button onClick={onCancel}>Cancel</Button>}
-          <Button kind={danger ? 'danger' : 'primary'} type="submit" disabled={isSending} className={plain ? 'w-full' : ''}>
+          <Button
+            kind={danger ? 'danger' : 'primary'}
+            type="submit"
+            disabled={isSending || (typeToConfirm !== undefined && typed !== typeToConfirm)}
+            className={plain ? 'w-full' : ''}
+          >
             {submitLabel}
           </Button>
         </div>
@@ -186,6 +202,22 @@ const invalidInput = ['[aria-invalid=true]', '[aria-invalid=true] *'].map(one =>
 
 const withErrors = ({ status, code, message, requestId, body }: ApiError, errors: ApiError['errors']): ApiError =>
   new ApiError(status, code, message, errors, requestId, body)
+
+interface TypeToConfirmProps {
+  text: string
+  typed: string
+  onType(typed: string): void
+}
+
+/** The field where the user types a text, such as the name of a resource, to confirm an irreversible action. */
+export const TypeToConfirm = ({ text, typed, onType }: TypeToConfirmProps) => (
+  <label className="block">
+    <span className="mb-1 block">
+      Type <strong className="font-mono">{text}</strong> to confirm
+    </span>
+    <Input mono value={typed} onText={onType} autoComplete="off" />
+  </label>
+)
 
 interface FieldProps {
   /** Name of the field in the request body. Dots address nested fields: `options.method`. */

@@ -5,8 +5,7 @@ import type { PagePath } from '../pages'
 import { useSend, type SendOptions } from '../queries'
 import { Button } from './button'
 import { Dialog } from './dialog'
-import { Form, type FormProps } from './form'
-import { Input } from './input'
+import { Form, TypeToConfirm, type FormProps } from './form'
 import { capitalize } from './status'
 import { store } from './store'
 import { toast } from './toast'
@@ -164,12 +163,9 @@ export function Confirm<Result>({ text, action, typeToConfirm, call, send, next 
     >
       <div className="text-muted">{text}</div>
       {typeToConfirm !== undefined && (
-        <label className="mt-4 block">
-          <span className="mb-1 block">
-            Type <strong className="font-mono">{typeToConfirm}</strong> to confirm
-          </span>
-          <Input mono value={typed} onText={setTyped} autoComplete="off" />
-        </label>
+        <div className="mt-4">
+          <TypeToConfirm text={typeToConfirm} typed={typed} onType={setTyped} />
+        </div>
       )}
       <div className="mt-5 flex justify-end gap-2">
         <Button onClick={close}>Cancel</Button>
