@@ -1,0 +1,16 @@
+import type { ServerQuoteView } from '../../../features/servers/shapes'
+import type { Values } from '../../parts/values'
+import { useDryRun } from '../../queries'
+
+// The price is not known before the response, so the dry run accepts any. The order itself names the price that was shown.
+const anyPrice = { max_monthly_price: '999999999', accept_unknown_price: true }
+
+/** What creating a server would cost, and why it may be impossible. Null asks nothing. */
+export const useQuote = (body: Values | null) =>
+  useDryRun<ServerQuoteView>(
+    body && { method: 'POST', path: '/servers', query: { dry_run: true }, body: { ...body, ...anyPrice } },
+  )
+
+/** The price that was shown, as a request accepts it. */
+export const acceptedPrice = (quote: ServerQuoteView | null): Values =>
+  quote?.price.monthly ? { max_monthly_price: quote.price.monthly, currency: quote.price.currency } : {}

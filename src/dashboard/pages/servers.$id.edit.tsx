@@ -1,0 +1,73 @@
+import type { CloudAccountView, CloudKindView } from '../../features/servers/accounts/shapes'
+import type { ServerView } from '../../features/servers/shapes'
+import { Advanced } from '../parts/advanced'
+import { EditPage } from '../parts/edit-page'
+import { Loaded } from '../parts/page'
+import { resourcePage } from '../parts/resource-page'
+import { useAccounts, useCloudKinds } from './cloud/accounts'
+import { OrderFields, OrderGroups, orderBody, orderValues } from './cloud/order-fields'
+import { ManualFields, manualValues, NameField, OrganizationFields, serverBody, serverValues } from './cloud/server-fields'
+import { invalidates } from './cloud/server-text'
+
+/** Edits a server: labels, monitors, and notes, what is known of one without an account, and the order of a draft. */
+export default resourcePage<ServerView>({ path: '/servers', parent: '/servers' }, ({ resource: server }) =>
+  server.status === 'draft' ? <EditDraft server={server} /> : <EditServer server={server} order={null} />,
+)
+
+interface Ordered {
+  account: CloudAccountView
+  kind: CloudKindView
+}
+
+function EditDraft({ server }: { server: ServerView }) {
+  const accounts = useAccounts()
+  const kinds = useCloudKinds()
+  const account = accounts.data?.data.find(one => one.id === server.account_id)
+  const kind = kinds.data?.data.find(one => one.kind === account?.kind)
+  return (
+    <Loaded query={{ ...accounts, data: account && kind && { account, kind } }} parent="/servers">
+      {order => <EditServer server={server} order={order} />}
+    </Loaded>
+  )
+}
+
+function EditServer({ server, order }: { server: ServerView; order: Ordered | null }) {
+  const isManual = server.account_id === null
+  const path = `/servers/${server.id}`
+  const valuesOf = (one: ServerView | null) => ({
+    ...serverValues(one),
+    ...(isManual && manualValues(one)),
+    ...(order && orderValues(one?.order ?? null)),
+  })
+  const names = Object.keys({ ...serverValues(null), ...(isManual && manualValues(null)) })
+  return (
+    <EditPage<ServerView>
+      resource={server}
+      to={path}
+      path={path}
+      invalidates={invalidates}
+      defaults={valuesOf(null)}
+      valuesOf={valuesOf}
+      bodyOf={(values, before) => ({
+        ...serverBody(values, before, names),
+        ...(order && orderBody(values, before)),
+      })}
+    >
+      {() => (
+        <>
+          {(isManual || order) && <NameField />}
+          {isManual && <ManualFields />}
+          {order && (
+            <>
+              <OrderFields {...order} hasUserData={server.user_data_set} />
+              <Advanced>
+                <OrderGroups {...order} />
+              </Advanced>
+            </>
+          )}
+          <OrganizationFields />
+        </>
+      )}
+    </EditPage>
+  )
+}

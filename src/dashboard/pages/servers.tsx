@@ -1,0 +1,135 @@
+import { Server } from 'lucide-react'
+import type { ServerView } from '../../features/servers/shapes'
+import { Button, LinkButton } from '../parts/button'
+import { UrlSearch } from '../parts/filters'
+import { ListPage, type Column } from '../parts/list'
+import { Tag } from '../parts/status'
+import { useUrlState } from '../parts/url-state'
+import { usePerson } from '../session'
+import { useAccountNames, useAccounts } from './cloud/accounts'
+import { addServer } from './cloud/add-server'
+import { describeResources, formatAmount } from './cloud/amounts'
+import { BulkPower } from './cloud/bulk-power'
+import { ServerHealth, ServerPower, ServerStatus } from './cloud/server-status'
+import { kindTitles, originTitles } from './cloud/server-text'
+
+const healths = { up: 'Up', down: 'Down', unknown: 'Unknown' }
+const powers = { on: 'On', off: 'Off', unknown: 'Unknown' }
+const statuses = {
+  running: 'Running',
+  off: 'Off',
+  draft: 'Draft',
+  'provisioning,starting,stopping,rebooting,rebuilding,resizing,restoring,migrating,deleting': 'Changing',
+  suspended: 'Suspended',
+  error: 'Error',
+  missing: 'Missing',
+  unknown: 'Unknown',
+}
+
+/** The servers of the workspace: at clouds, on hypervisors, and others. */
+export default function Servers() {
+  const { canWrite } = usePerson()
+  const [, set] = useUrlState({ location: '' })
+  const accountName = useAccountNames()
+  const accounts = useAccounts().data?.data ?? []
+  const columns: readonly Column<ServerView>[] = [
+    { title: 'Name', sort: 'name', look: 'strong', width: 'clamp(9rem, 16cqw, 22rem)', render: one => one.name },
+    { title: 'Status', width: '9rem', render: one => <ServerStatus server={one} /> },
+    { title: 'Health', width: '7.5rem', onPhone: 'plain', render: one => <ServerHealth server={one} /> },
+    { title: 'Power', width: '5rem', showFrom: 'xl', render: one => one.power !== 'unknown' && <ServerPower server={one} /> },
+    { title: 'Addresses', look: 'mono', onPhone: 'line', showFrom: 'md', render: one => <Addresses server={one} /> },
+    {
+      title: 'Location',
+      width: '7rem',
+      showFrom: 'lg',
+      onPhone: 'plain',
+      render: one =>
+        one.location && (
+          <button
+            type="button"
+            className="flex min-w-0"
+            aria-label={`Filter by location ${one.location}`}
+            onClick={() => set({ location: one.location! })}
+          >
+            <Tag>{one.location}</Tag>
+          </button>
+        ),
+    },
+    { title: 'Size', width: '7rem', showFrom: 'lg', onPhone: 'plain', render: sizeOf },
+    {
+      title: 'Account',
+      width: 'clamp(8rem, 12cqw, 16rem)',
+      showFrom: 'xl',
+      look: 'muted',
+      onPhone: 'hidden',
+      render: one => one.account_id && accountName(one.account_id),
+    },
+    {
+      title: 'Price',
+      width: '7rem',
+      showFrom: 'md',
+      alignRight: true,
+      render: one => one.price.monthly && formatAmount(one.price.monthly, one.price.currency),
+    },
+  ]
+  return (
+    <ListPage
+      label="Servers"
+      description="Machines at clouds, on your hypervisors, and in your own racks. Prices are per month."
+      path="/servers"
+      page="/servers/$id"
+      create={accounts.length > 0 && '/servers/new'}
+      actions={canWrite && accounts.length > 0 && <Button onClick={addServer}>Add server</Button>}
+      columns={columns}
+      sort="name"
+      search
+      counted
+      params={{ label_selector: '' }}
+      filters={[
+        { name: 'status', label: 'Status', all: 'All statuses', choices: statuses },
+        { name: 'health', label: 'Health', all: 'All health states', choices: healths },
+        { name: 'power', label: 'Power', all: 'All power states', choices: powers },
+        { name: 'kind', label: 'Kind', all: 'All kinds', choices: kindTitles },
+        { name: 'origin', label: 'Origin', all: 'All origins', choices: originTitles },
+        accounts.length > 0 && {
+          name: 'account_id',
+          label: 'Account',
+          all: 'All accounts',
+          choices: accounts.map(one => [one.id, one.name] as const),
+        },
+        { name: 'location', label: 'Location' },
+      ]}
+      controls={<UrlSearch name="label_selector" label="Label selector" />}
+      bulk={canWrite ? (rows, clear) => <BulkPower servers={rows} onSuccess={clear} /> : undefined}
+      empty={{
+        icon: Server,
+        text: 'See what your machines are doing, control their power, and create new ones.',
+        action: canWrite && (
+          <div className="flex flex-wrap justify-center gap-2">
+            <LinkButton to="/cloud-accounts/new" kind="primary">
+              Connect a cloud
+            </LinkButton>
+            <Button onClick={addServer}>Add a server you have</Button>
+          </div>
+        ),
+      }}
+    />
+  )
+}
+
+/** The size; for a draft the one that it orders. */
+const sizeOf = ({ size, order }: ServerView): string => {
+  const ordered = order?.size ?? null
+  return size.slug ?? (typeof ordered === 'string' ? ordered : describeResources(ordered ?? size))
+}
+
+const shownAddresses = 2
+
+const Addresses = ({ server: { addresses } }: { server: ServerView }) => (
+  <>
+    {addresses.slice(0, shownAddresses).map(one => (
+      <div key={one.address}>{one.address}</div>
+    ))}
+    {addresses.length > shownAddresses && <div className="text-muted">{addresses.length - shownAddresses} more</div>}
+  </>
+)
