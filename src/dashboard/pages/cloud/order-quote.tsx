@@ -4,7 +4,6 @@ import type { CloudKindView } from '../../../features/servers/accounts/shapes'
 import type { ServerQuoteView } from '../../../features/servers/shapes'
 import { useForm, type Values } from '../../parts/form'
 import { labelOf, lowerFirst } from '../../parts/labels'
-import { Card } from '../../parts/page'
 import { TextWithCode } from '../../parts/text-with-code'
 import { Quote } from './quote'
 import { useQuote } from './use-quote'
@@ -37,16 +36,18 @@ export function OrderQuote({ body, kind, onQuote }: OrderQuoteProps) {
     ...(error && error.errors.length === 0 ? [error.message] : []),
   ]
   return (
-    <Card title="Price">
-      <div aria-live="polite">
-        <Quote quote={quote} hasPrices={kind.capabilities.has_prices} isCurrent={isCurrent && result !== null} />
-        {others.map(one => (
-          <p key={one} className="mt-3 rounded-md bg-bad-soft p-3 text-bad wrap-anywhere">
-            <TextWithCode text={one} />
-          </p>
-        ))}
-        {missing.length > 0 && <p className="mt-3 text-[13px] text-muted">Still required: {missing.join(', ')}.</p>}
-      </div>
-    </Card>
+    <section
+      aria-label="Price"
+      aria-live="polite"
+      className="rounded-lg border border-line bg-surface p-3 max-lg:border-strong-line max-lg:shadow-lg lg:p-4"
+    >
+      <Quote quote={quote} hasPrices={kind.capabilities.has_prices} isCurrent={isCurrent && result !== null} />
+      {others.map(one => (
+        <p key={one} className="mt-3 rounded-md bg-bad-soft p-3 text-bad wrap-anywhere">
+          <TextWithCode text={one} />
+        </p>
+      ))}
+      {missing.length > 0 && <p className="mt-3 text-[13px] text-muted">Still required: {missing.join(', ')}.</p>}
+    </section>
   )
 }
