@@ -134,7 +134,7 @@ for (const { title, open, servers, cap, perKill, roundMs } of clouds) {
       const at = Math.floor(random() * hubs.length)
       await hubs[at]!.stop('SIGKILL')
       logs.push(hubs[at]!.err())
-      // Requests to the other hub go on.
+      // Requests to the other hub continue.
       traffic.resume(urls().filter((_, n) => n !== at))
       hubs[at] = await startHub(here)
       expect({ round, found: await inconsistencies(rows) }).toEqual({ round, found: [] })
@@ -168,7 +168,7 @@ for (const { title, open, servers, cap, perKill, roundMs } of clouds) {
   }, 1_800_000)
 }
 
-// Room for two fifths of the servers, at 5.11 EUR each.
+// Enough for two fifths of the servers, at 5.11 EUR each.
 const capMicros = (servers: number): number => Math.ceil(servers * 0.4) * 5_200_000
 
 async function connect(hub: HubProcess, token: string, cloud: Cloud, servers: number | null): Promise<{ id: string }> {

@@ -52,7 +52,7 @@ const steps: Step[] = [
   },
 ]
 
-test('servers are only up with a sign of life, and every change is told once', async () => {
+test('servers are only up with a sign of life, and every change is reported once', async () => {
   const here = await world()
   const seed = Number(process.env.BAILIWICK_TEST_SEED ?? Date.now() % 1_000_000)
   const random = generator(seed)

@@ -277,7 +277,7 @@ const sharedTables: [tables: string, folders: string[], reason: string][] = [
   ['dns/plans', ['targets'], 'the sync status of a zone includes the plan that blocks it'],
   ['dns/accounts', ['plans', 'targets'], 'a sync target is synced with the settings of its account'],
   ['dns/transfers', ['zones'], 'names of new zones must not conflict with catalogs'],
-  ['servers/server-controllers', ['.'], 'servers show their controllers, and what these measure'],
+  ['servers/server-controllers', ['.', 'actions'], 'servers show their controllers and what they measure, and actions use them'],
   ['servers/accounts', ['.', 'actions'], 'servers belong to an account, and actions change them there'],
   ['people/passkeys', ['.', 'second-factors'], 'passkeys are a second factor, and users show whether they have one'],
   ['people/password-resets', ['.', 'profile'], 'changes of a user or a password revoke the reset links'],

@@ -11,6 +11,7 @@ import { FollowedAction } from './actions/followed-action'
 import { useAccountNames } from './cloud/accounts'
 import { describeResources, formatAmount } from './cloud/amounts'
 import { ServerActions } from './cloud/server-actions'
+import { ServerControllers } from './cloud/server-controllers'
 import { ServerFacts } from './cloud/server-facts'
 import { RecentActions, ServerHistory } from './cloud/server-history'
 import { Origin, ServerHealth, ServerPower, ServerStatus } from './cloud/server-status'
@@ -42,6 +43,7 @@ function ServerPage({ resource: server }: { resource: ServerView }) {
         <div className="flex min-w-0 flex-col gap-4">
           {followed !== null && <FollowedAction key={followed} id={followed} />}
           <State server={server} />
+          {(server.account_id === null || server.controllers.length > 0) && <ServerControllers server={server} />}
           {server.status !== 'draft' && <ServerFacts id={server.id} />}
           {server.notes !== '' && (
             <Card title="Notes">

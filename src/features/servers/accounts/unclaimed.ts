@@ -81,7 +81,7 @@ export async function claimServers(ctx: Ctx, id: string, { refs }: CloudClaim): 
   return await change(ctx, 'cloud.account.claim', async tx => {
     const { result: n, audits, events, notices } = await insertFound(tx, ctx.hub, account, wanted as CloudServer[], catalog)
     if (n < refs.length)
-      throw new Problem('plan_limit_reached', `The plan has room for only ${pluralize(n, 'more servers')}. Nothing was added.`, {
+      throw new Problem('plan_limit_reached', `The plan allows only ${pluralize(n, 'more servers')}. Nothing was added.`, {
         fields: { limit: 'servers' },
       })
     const added = await tx

@@ -9,7 +9,7 @@ import { openController } from '../server-controllers/server-controllers'
 import { serverControllers } from '../server-controllers/tables'
 import type { ServerRow } from '../view'
 import { endOnServer } from './end-on-server'
-import type { ServerActionInput } from './kinds'
+import type { ServerActionInput } from './input'
 import { verbRules } from './verbs'
 
 type State = {

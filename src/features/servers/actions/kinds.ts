@@ -21,7 +21,6 @@ import {
   type CloudServer,
   type Operation,
   type Price,
-  type ServerCommand,
   type ServerOrder,
   type ServerVerb,
   type Started,
@@ -30,29 +29,12 @@ import { amountOf } from '../money'
 import { priceOf } from '../order'
 import { isAnother } from '../same-server'
 import { lockAccount, requireSpend } from '../spend'
-import type { ServerOrderView } from '../shapes'
 import { servers } from '../tables'
 import type { ServerRow } from '../view'
 import { runByController } from './by-controller'
+import type { ServerActionInput } from './input'
 import { endOnServer } from './end-on-server'
 import { verbRules } from './verbs'
-
-/** What an action was asked to do. */
-export type ServerActionInput = {
-  verb: ServerVerb
-  /** `cloud`, or the kind of the controller that performs it. */
-  via: string
-  /** For all verbs but `provision`. */
-  command: Exclude<ServerCommand, { verb: 'provision' }> | null
-  /** For `provision`: without user data, which is stored with the server. */
-  order: (Omit<ServerOrder, 'userData' | 'ref'> & { fallbackLocations: string[] }) | null
-  /** What the price depends on; null if the action doesn’t change it. */
-  priced: Pick<ServerOrderView, 'size' | 'location' | 'enable_ipv4' | 'backups'> | null
-  /** Highest price to pay, in millionths per month; null for free or unknown prices. */
-  maxPriceMicros: number | null
-  /** The price before, and the one that is reserved while the action runs; null if it doesn't change the price. */
-  prices: { before: number | null; after: number | null } | null
-}
 
 type State = {
   phase: 'prepare' | 'send' | 'poll'

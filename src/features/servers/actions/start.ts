@@ -30,7 +30,8 @@ import { proofsOf } from '../proofs'
 import { controllerStates } from '../states'
 import { servers } from '../tables'
 import { addressesOf, labelsOf, serverRows, type ServerRow } from '../view'
-import { serverActionKind, type ServerActionInput } from './kinds'
+import type { ServerActionInput } from './input'
+import { serverActionKind } from './kinds'
 import { verbRules } from './verbs'
 
 /**

@@ -1,0 +1,19 @@
+import type { ServerCommand, ServerOrder, ServerVerb } from '../clouds/cloud'
+import type { ServerOrderView } from '../shapes'
+
+/** What an action was asked to do. */
+export type ServerActionInput = {
+  verb: ServerVerb
+  /** `cloud`, or the kind of the controller that performs it. */
+  via: string
+  /** For all verbs but `provision`. */
+  command: Exclude<ServerCommand, { verb: 'provision' }> | null
+  /** For `provision`: without user data, which is stored with the server. */
+  order: (Omit<ServerOrder, 'userData' | 'ref'> & { fallbackLocations: string[] }) | null
+  /** What the price depends on; null if the action doesn’t change it. */
+  priced: Pick<ServerOrderView, 'size' | 'location' | 'enable_ipv4' | 'backups'> | null
+  /** Highest price to pay, in millionths per month; null for free or unknown prices. */
+  maxPriceMicros: number | null
+  /** The price before, and the one that is reserved while the action runs; null if it doesn't change the price. */
+  prices: { before: number | null; after: number | null } | null
+}
