@@ -134,6 +134,16 @@ test('a request is sent as without a pin', async () => {
   await expect(send({ url, pin: 'abc' })).rejects.toThrow(TypeError)
 })
 
+test('the connection is closed after the response, and by an error', async () => {
+  const keeping = await listen('loopback', socket => socket.write('HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok'))
+  const request = { url: `https://a.test:${keeping.port}/`, pin: pinOf('loopback') }
+  await send(request)
+  await send(request, { maxBodyBytes: 1 })
+  await failureOf(send({ ...request, pin: pinOf('expired') }))
+  await presentedFingerprint(request.url, { egress, policy })
+  while (keeping.sockets.size > 0) await Bun.sleep(1)
+})
+
 test('the client certificate is sent', async () => {
   const requests: string[] = []
   const { port } = await listen(
