@@ -22,10 +22,10 @@ describe.each(['incus', 'lxd'] as const)('%s', flavor => {
     server = await IncusServer.start(flavor)
     settings = await joined(await server.token())
     cloud = incus.open(settings, context)
-  }, 60_000)
+  }, 120_000)
   afterAll(async () => {
     await server?.stop()
-  }, 60_000)
+  }, 120_000)
 
   const errorOf = async (call: Promise<unknown>): Promise<{ failure: CloudFailure; message: string }> => {
     try {
@@ -183,7 +183,7 @@ describe.each(['incus', 'lxd'] as const)('%s', flavor => {
     expect((await cloud.catalog()).networks).toEqual([{ ref: 'bwbr0', title: 'bwbr0', cidrs: ['10.87.0.0/24'], location: null }])
     expect((await cloud.list()).servers.find(one => one.ref === ref)?.addresses).toEqual(addresses)
     await remove(ref)
-  }, 30_000)
+  }, 120_000)
 
   test('a copy is not mistaken for the server that it was copied from', async () => {
     const ref = await provision('original')
@@ -214,7 +214,7 @@ describe.each(['incus', 'lxd'] as const)('%s', flavor => {
     await shutdown(true)
     expect((await cloud.get(ref))?.status).toBe('off')
     await remove(ref)
-  }, 30_000)
+  }, 120_000)
 
   test('what is impossible while a server runs is reported', async () => {
     const ref = await provision('busy', { start: true })
@@ -228,7 +228,7 @@ describe.each(['incus', 'lxd'] as const)('%s', flavor => {
     for (const verb of ['reboot', 'power_cycle', 'suspend', 'resume'] as const)
       expect([verb, (await errorOf(cloud.start(ref, { verb }))).failure]).toEqual([verb, 'invalid'])
     await remove(ref)
-  }, 30_000)
+  }, 120_000)
 
   test('root disks have a size where the storage pool has quotas, and only grow', async () => {
     await server.call('POST', '/1.0/storage-pools', { name: 'quotas', driver: 'btrfs', config: { size: '1GiB' } })
@@ -245,7 +245,7 @@ describe.each(['incus', 'lxd'] as const)('%s', flavor => {
     expect((await errorOf(resize(disk))).failure).toBe('invalid')
     await remove(ref, at)
     await server.call('DELETE', '/1.0/storage-pools/quotas')
-  }, 30_000)
+  }, 120_000)
 
   test('an operation that the server has forgotten continues with the next step', async () => {
     const ref = await provision('forgotten')

@@ -95,7 +95,7 @@ export function cloudContract(title: string, start: () => Promise<CloudUnderTest
     }, 120_000)
     afterAll(async () => {
       await here?.stop()
-    }, 60_000)
+    }, 120_000)
 
     const freeName = () => `bw-${++created}-${Date.now().toString(36)}`
     const can = (verb: ServerVerb) => here.kind.capabilities.verbs.includes(verb) && !here.lacks.includes(verb)
@@ -302,7 +302,7 @@ export function cloudContract(title: string, start: () => Promise<CloudUnderTest
       await here.booted?.(ref)
       await expectStatus({ verb: 'shutdown', timeoutSeconds: 20, thenForce: true }, 'off', 'off')
       await remove(ref)
-    }, 60_000)
+    }, 120_000)
 
     test('restarts servers', async () => {
       const { ref } = await provision({ start: true })
@@ -313,7 +313,7 @@ export function cloudContract(title: string, start: () => Promise<CloudUnderTest
         expect([verb, ...(await statusOf(ref))]).toEqual([verb, 'running', 'on'])
       }
       await remove(ref)
-    }, 60_000)
+    }, 120_000)
 
     test('renames servers', async () => {
       if (!can('rename')) return
@@ -338,7 +338,7 @@ export function cloudContract(title: string, start: () => Promise<CloudUnderTest
       else expect(resized.resources).toMatchObject({ cores: size.cores, memoryBytes: size.memoryBytes })
       expect(resized).toMatchObject({ name: order.name, mark: order.mark, status: 'off' })
       await remove(ref)
-    }, 60_000)
+    }, 120_000)
 
     test('resizes servers in each status in which it is possible', async () => {
       if (!can('resize') || !here.kind.capabilities.resizableIn.includes('running')) return
@@ -346,7 +346,7 @@ export function cloudContract(title: string, start: () => Promise<CloudUnderTest
       await run(ref, { verb: 'resize', size: here.offer.otherSize, upgradeDisk: false })
       expect(await statusOf(ref)).toEqual(['running', 'on'])
       await remove(ref)
-    }, 60_000)
+    }, 120_000)
 
     test('rebuilds servers from another image, and keeps what identifies them', async () => {
       if (!can('rebuild')) return
@@ -358,7 +358,7 @@ export function cloudContract(title: string, start: () => Promise<CloudUnderTest
       expect(server).toMatchObject({ ref, name: order.name, mark: order.mark })
       if (server!.image !== null) expect(server!.image).toBe(here.offer.otherImage)
       await remove(ref)
-    }, 60_000)
+    }, 120_000)
 
     test('protects servers from being deleted', async () => {
       if (!can('set_protection')) return
@@ -650,7 +650,7 @@ export function cloudContract(title: string, start: () => Promise<CloudUnderTest
             },
           )
         expect(await here.cloud.find(order)).toBeNull()
-      }, 60_000)
+      }, 120_000)
 
       /** Reads until it is so. */
       const until = async <T>(read: () => Promise<T>, isSo: (value: T) => boolean): Promise<T> => {
