@@ -153,6 +153,7 @@ for (const { title, open, servers, cap, perKill, roundMs } of clouds) {
     const stored = await storedServers(rows)
     expect(differences(stored, cloud.machines())).toEqual([])
     expect(await rows.all(`select id from servers where origin = 'found'`)).toEqual([])
+    expect(await failures(rows)).toEqual([])
     expect(cloud.creations()).toBe(await successes(rows, 'server.provision'))
     expect(cloud.monthlyMicros()).toBe(stored.reduce((sum, one) => sum + (one.price_micros ?? 0), 0))
     expect(overCap).toEqual([])
@@ -208,6 +209,10 @@ const storedServers = (rows: Rows) =>
 
 const successes = async (rows: Rows, type: string): Promise<number> =>
   (await rows.all(`select id from actions where type = '${type}' and status = 'success'`)).length
+
+/** Creations that failed although the cloud only lost requests and responses. */
+const failures = (rows: Rows) =>
+  rows.all(`select resource_id, error from actions where type = 'server.provision' and status = 'error'`)
 
 /** Reads the account once more, after which everything is as at the cloud. */
 async function synced(traffic: FleetTraffic, id: string): Promise<void> {

@@ -311,6 +311,12 @@ class ServerAction {
       const location = fallbackLocations[state.location]
       if (location !== undefined) return this.#elsewhere({ ...state, location: state.location + 1 }, `Trying ${location}`)
     }
+    // Where the ref is our choice, another server took it before its turn came.
+    if (verb === 'provision' && state.phase === 'poll' && state.ref !== null && error.failure === 'already_exists')
+      return async tx => {
+        await tx.update(servers).set({ providerRef: null }).where(eq(servers.id, this.#serverId))
+        return { result: { state: { ...state, phase: 'prepare', ref: null, operation: null }, at: this.#after(0) } }
+      }
     const problem = new Problem('provider_failed', error.message, { fields: { failure: error.failure } })
     return this.#failed(server, problem, await this.#seen(account, server))
   }

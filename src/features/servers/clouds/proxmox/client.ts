@@ -95,8 +95,12 @@ export class ProxmoxClient {
     // Versions before 8.4 have the message only in the status line.
     const text = [typeof message === 'string' && message.trim() !== '' ? message.trim() : response.reason, ...fields].join(' ')
     const found = failureOf(status, text)
-    if (!found)
-      return responseError(response, this.around, { text, credentials: 'API token', secrets: [this.access.token_secret] })
+    if (!found) {
+      const error = responseError(response, this.around, { text, credentials: 'API token', secrets: [this.access.token_secret] })
+      // Of a proxy in front of Proxmox, or of one that is starting.
+      const isPassing = status >= 502 && status <= 504 && error.failure === 'refused'
+      return isPassing ? new CloudError('unreachable', error.message, null, true) : error
+    }
     const Failure = found.failure === 'unreachable' ? NodeUnreachable : CloudError
     return new Failure(found.failure, this.message(`${found.title}: ${text}`), null, found.ambiguous)
   }
