@@ -175,3 +175,39 @@ test('kinds are listed with their settings', async () => {
     ['wake_on_lan', false, []],
   ])
 })
+
+test('actions of a server without a cloud are performed by its controllers', async () => {
+  const here = await world()
+  const { bmc, path, put, server } = await scene(here)
+  expect((await server()).actions).toEqual([])
+  await put()
+  await here.settle()
+  const act = (action: string, more: object = {}) => here.acme.call('POST', `${path}/actions`, { action, ...more })
+  const finish = async (id: string) => {
+    for (let seconds = 0; seconds < 600; seconds += 2) {
+      const action = (await here.acme.call('GET', `/v1/actions/${id}`)).body
+      if (action.finished_at !== null) return action
+      await here.advance(2000)
+    }
+    throw new Error('The action does not finish.')
+  }
+  expect((await server()).actions).toEqual([{ action: 'power_on', via: ['ipmi'] }])
+  expect(pointers(await act('power_on', { via: 'redfish' }))).toEqual([422, ['#/via']])
+  expect(pointers(await act('resize'))).toEqual([422, ['#/action']])
+  const on = await act('power_on')
+  expect((await server()).status).toBe('starting')
+  expect(await finish(on.body.id)).toMatchObject({ status: 'success' })
+  expect(bmc.power).toBe('on')
+  expect(await server()).toMatchObject({ status: 'running', power: 'on', action_id: null })
+  expect((await act('power_on')).body.result).toEqual({ unchanged: true })
+  await here.emitted()
+  expect(await finish((await act('power_off', { via: 'ipmi' })).body.id)).toMatchObject({ status: 'success' })
+  expect(bmc.power).toBe('off')
+  expect(await server()).toMatchObject({ status: 'off', health: 'down' })
+  const events = (await here.acme.call('GET', '/v1/events')).body.data
+  expect(events[0].data).toMatchObject({ status: 'down', power: 'off' })
+  bmc.stop()
+  const failed = await finish((await act('power_on')).body.id)
+  expect(failed).toMatchObject({ status: 'error', error: { code: 'provider_failed' } })
+  expect((await server()).action_id).toBeNull()
+})

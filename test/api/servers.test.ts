@@ -4,6 +4,7 @@ import { cloudAccounts } from '../../src/features/servers/accounts/tables'
 import { watchServers } from '../../src/features/servers/watch'
 import { cloudScene } from '../support/clouds/cloud-scene'
 import { sshKeys } from '../support/ssh-keys'
+import { say, watched } from '../support/watched-monitors'
 import { world } from '../support/world'
 
 const pointers = (answer: { status: number; body: any }) => [answer.status, answer.body.errors?.map((one: any) => one.pointer)]
@@ -562,4 +563,48 @@ describe('the health of a server', () => {
     expect(await here.audited()).toEqual([])
     expect((await here.acme.call('GET', '/v1/notices')).body.data).toEqual([])
   })
+})
+
+test('actions that make a server dearer are purchases', async () => {
+  const here = await world()
+  const { double, act, finish, get, named } = await cloudScene(here, {
+    spend: { monthly_cap: '5.50', confirm_above: '0', currency: 'EUR' },
+  })
+  double.addServer({ name: 'web-1' })
+  await here.advance(60_000)
+  const { id, price } = await named('web-1')
+  expect(pointers(await act(id, 'enable_backups'))).toEqual([422, ['#/params/max_monthly_price']])
+  const capped = await act(id, 'enable_backups', { max_monthly_price: '7', currency: 'EUR' })
+  expect([capped.status, capped.body.code]).toEqual([403, 'spend_cap_reached'])
+  const account = (await get(id)).account_id
+  await here.acme.call('PATCH', `/v1/cloud-accounts/${account}`, {
+    spend: { monthly_cap: '20', confirm_above: '0', currency: 'EUR' },
+  })
+  await finish((await act(id, 'enable_backups', { max_monthly_price: '7', currency: 'EUR' })).body.id)
+  const backed = await get(id)
+  expect(Number(backed.price.monthly)).toBeGreaterThan(Number(price.monthly))
+  expect(Number(backed.price.monthly) * 1e6).toBe(double.bill().monthlyMicros)
+  // Cheaper is free.
+  await finish((await act(id, 'disable_backups')).body.id)
+  expect((await get(id)).price.monthly).toBe(price.monthly)
+})
+
+test('monitors that are still up do not contradict a server that was switched off', async () => {
+  const here = await world()
+  const { double, act, finish, get, named } = await cloudScene(here)
+  double.addServer({ name: 'web-1' })
+  await here.advance(60_000)
+  const { id } = await named('web-1')
+  const monitor = await watched(here, { name: 'Site' })
+  await say(here, monitor, { status: 'up' })
+  await here.acme.call('PATCH', `/v1/servers/${id}`, { health_monitor_ids: [monitor] })
+  expect(await get(id)).toMatchObject({ health: 'up', health_reason: 'The monitor Site is up.' })
+  await here.emitted()
+  await finish((await act(id, 'power_off')).body.id)
+  await watchServers(here.hub)
+  expect((await get(id)).health).toBe('down')
+  expect(await here.emitted()).toEqual(['server.status_changed'])
+  await here.acme.call('PATCH', `/v1/servers/${id}`, { health_monitor_ids: [] })
+  await finish((await act(id, 'power_on')).body.id)
+  expect(await get(id)).toMatchObject({ health: 'up', health_reason: 'The cloud reports the status running.' })
 })
