@@ -92,7 +92,7 @@ async function proxmox(): Promise<Cloud> {
 const clouds = [
   { title: 'Hetzner', open: hetzner, servers: scaled(1), cap: true, perKill: 5, roundMs: 1200 },
   // Clones run one after another.
-  { title: 'Proxmox', open: proxmox, servers: scaled(0.2), cap: false, perKill: 2, roundMs: 3000 },
+  { title: 'Proxmox', open: proxmox, servers: scaled(0.15), cap: false, perKill: 2, roundMs: 3000 },
 ]
 
 for (const { title, open, servers, cap, perKill, roundMs } of clouds) {

@@ -89,10 +89,10 @@ async function walk(here: World, random: Random, name: string): Promise<void> {
     const where = { name, at, step: step.name }
     const isQuiet = row.actionId !== null || (row.quietUntil ?? 0) > clock.now()
     const isAlive = monitors.some(one => one.isUp) || (seen.isCloudFresh && row.status === 'running')
-    // While an action works on it and soon after, it stays what it was.
+    // While an action works on it and soon after, it stays what it was, unless it is gone.
     if (row.health === 'up')
       expect({ ...where, isAlive: isAlive || (isQuiet && before.health === 'up') }).toMatchObject({ isAlive: true })
-    if (isQuiet && before.health !== row.health && row.healthSource !== 'action')
+    if (isQuiet && before.health !== row.health && row.healthSource !== 'action' && row.status !== 'missing')
       expect({ ...where, health: row.health }).toMatchObject({ health: 'up' })
     if (before.health === row.health) expect({ ...where, since: row.healthSince }).toMatchObject({ since: before.healthSince })
     // An event says another health than the last one, and the health that is stored.
