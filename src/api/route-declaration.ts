@@ -62,7 +62,7 @@ export interface Route<Q extends TObject = TObject, B extends TSchema = TSchema>
   noHead?: boolean
   /** Honors `Prefer: wait=N`. */
   longPoll?: boolean
-  /** It spends money, so an Idempotency-Key is required: a repeated request must not buy twice. */
+  /** It spends money, so an Idempotency-Key is required, except with `dry_run`: a repeated request must not buy twice. */
   needsIdempotencyKey?: true
   /** Fields of the response that are shown only once and left out of replays. */
   secretFields?: readonly string[]

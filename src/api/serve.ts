@@ -121,7 +121,7 @@ export async function serve(
       const problems = unstorableErrors.length > 0 ? unstorableErrors : fieldProblems(spec.envelope ?? spec.body, body)
       if (problems.length > 0) throw invalid(problems)
     }
-    if (spec.needsIdempotencyKey && context.idempotency_key === null)
+    if (spec.needsIdempotencyKey && context.idempotency_key === null && query.dry_run !== true)
       throw new Problem(
         'idempotency_key_required',
         'This request can spend money. Send an Idempotency-Key header, so that it is safe to repeat.',

@@ -109,7 +109,8 @@ export async function call<Result = unknown>(request: Call, signal?: AbortSignal
 }
 
 /** Whether a request can spend money, so that the API requires an idempotency key. */
-const needsIdempotencyKey = ({ method, path }: Call): boolean => method === 'POST' && keyedPaths.includes(path)
+const needsIdempotencyKey = ({ method, path, query }: Call): boolean =>
+  method === 'POST' && keyedPaths.includes(path) && query?.dry_run !== true
 
 const openSubmissions = new Map<string, string>()
 

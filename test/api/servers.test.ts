@@ -210,6 +210,7 @@ describe('a new server', () => {
     const { double, order, finish } = await cloudScene(here)
     const without = await here.acme.call('POST', '/v1/servers', order('web-1'))
     expect([without.status, without.body.code]).toEqual([400, 'idempotency_key_required'])
+    expect((await here.acme.call('POST', '/v1/servers?dry_run=true', order('web-1'))).status).toBe(200)
     const key = { 'Idempotency-Key': 'a-key' }
     const first = await here.acme.call('POST', '/v1/servers', order('web-1'), key)
     const again = await here.acme.call('POST', '/v1/servers', order('web-1'), key)
