@@ -4,6 +4,8 @@ import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { zstdDecompressSync } from 'node:zlib'
 import { call, fullToken, installation, startHub, until, type Installation } from '../support/binary'
+import { hetznerOrder } from '../support/clouds/fleet'
+import { HetznerCloudDouble } from '../support/clouds/hetzner-cloud'
 import { rowsOf } from '../support/database'
 import { receiver, stopReceivers } from '../support/receiver'
 import { ed25519KeyPair } from '../support/ssh-server'
@@ -96,6 +98,22 @@ test('no secret is stored in plain text in the database, its WAL, a copy, a back
   }))
     expect((await call(hub, token, 'PUT', `/v1/servers/${rack.id}/controllers/${kind}`, { settings })).status).toBe(200)
   planted['private key of a controller'] = planted['private key of a controller'].split('\n')[2]!
+  planted['API token of a cloud'] = `planted-token-of-a-cloud-${'x'.repeat(39)}`
+  planted['secret of a Proxmox token'] = crypto.randomUUID()
+  planted['user data'] = 'planted-password-in-user-data'
+  await using cloud = await cloudDouble(planted['API token of a cloud'])
+  const proxmox = { url: 'https://127.0.0.1:9', token_id: 'hub@pve!hub', token_secret: planted['secret of a Proxmox token'] }
+  await post('/v1/cloud-accounts', { kind: 'proxmox', name: 'own', settings: proxmox, import: { mode: 'none', label_selector: null } })
+  const hetzner = { base_url: cloud.double.url, api_token: planted['API token of a cloud'] }
+  const account = await call(hub, token, 'POST', '/v1/cloud-accounts', { kind: 'hetzner', name: 'rented', settings: hetzner })
+  const user_data = `#cloud-config\npassword: ${planted['user data']}\n`
+  const ordered = await fetch(`${hub.url}/v1/servers`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', authorization: `Bearer ${token}`, 'idempotency-key': 'key-of-order' },
+    body: JSON.stringify({ ...hetznerOrder, name: 'web-1', account_id: account.body.id, user_data }),
+  })
+  const server = (await ordered.json()) as any
+  expect([ordered.status, server.user_data_set]).toEqual([201, true])
   for (const line of readFileSync(keyFile(here), 'utf8').trim().split('\n')) planted['master key'] = line
 
   // Uses each secret once, in ways that are recorded: pings, a delivered alert, updates, a rotated token.
@@ -120,8 +138,8 @@ test('no secret is stored in plain text in the database, its WAL, a copy, a back
   await call(hub, token, 'PATCH', `/v1/heartbeats/${beat.id}`, { description: `${marker}, edited` })
   await until('the deliveries', async () => seen.received.length >= 2 && log.received.length > 0)
   await using rows = rowsOf(here)
-  // The job that ends the overlap of secrets is due in a day, and controllers are checked again and again.
-  const due = `select 1 from jobs where kind <> 'webhooks.promote' and kind <> 'cloud.check-controller'`
+  // The job that ends the overlap of secrets is due in a day, and accounts and controllers are read again and again.
+  const due = `select 1 from jobs where kind <> 'webhooks.promote' and kind not like 'cloud.%'`
   await until('the queue empty', async () => (await rows.all(due)).length === 0)
 
   expect(Object.values(planted).filter(value => typeof value !== 'string' || value.length < 20)).toEqual([])
@@ -129,6 +147,16 @@ test('no secret is stored in plain text in the database, its WAL, a copy, a back
   expect(Object.keys(copies).length).toBeGreaterThan(0)
   // The marker must be found in every copy, to prove that the search works.
   for (const [name, bytes] of Object.entries(copies)) expect([name, bytes.includes(marker)]).toEqual([name, true])
+  expect(cloud.double.serverNamed('web-1')?.userData).toContain(planted['user data'])
+  // The cloud repeats the token in an error.
+  cloud.double.fault = () => ({ status: 403, code: 'forbidden', message: `no access with ${planted['API token of a cloud']}` })
+  await call(hub, token, 'POST', `/v1/cloud-accounts/${account.body.id}/check`)
+  const answers = ['cloud-accounts', 'servers', 'actions', 'events', 'audit-events', 'notices', `servers/${server.id}/facts`]
+  for (const path of [...answers, `cloud-accounts/${account.body.id}`, `servers/${server.id}`, `actions/${server.action_id}`]) {
+    const answer = await call(hub, token, 'GET', `/v1/${path}`)
+    expect([path, answer.status]).toEqual([path, 200])
+    copies[`the response of ${path}`] = Buffer.from(JSON.stringify(answer.body))
+  }
   copies['the log of the hub'] = Buffer.from(hub.err())
   copies['what the audit stream received'] = Buffer.from(log.received.map(one => one.body).join('\n'))
   const found = Object.entries(copies).flatMap(([name, bytes]) =>
@@ -138,6 +166,12 @@ test('no secret is stored in plain text in the database, its WAL, a copy, a back
   )
   expect(found).toEqual([])
 }, 60_000)
+
+async function cloudDouble(token: string): Promise<AsyncDisposable & { double: HetznerCloudDouble }> {
+  const double = Object.assign(new HetznerCloudDouble(), { token })
+  await double.start()
+  return { double, [Symbol.asyncDispose]: async () => double.stop() }
+}
 
 /**
  * All stored bytes of the installation: the SQLite files while the hub is running and a copy of them, or every row of
