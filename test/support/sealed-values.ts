@@ -1,3 +1,5 @@
+import { record } from '../../src/core/change'
+import { cloudCatalogs } from '../../src/features/servers/accounts/tables'
 import { password, person } from './people'
 import type { World } from './world'
 
@@ -21,8 +23,21 @@ export async function sealSome(w: World): Promise<{ beat: any; key: any }> {
   const server = await w.acme.call('POST', '/v1/servers', { name: 'rack' }, { 'Idempotency-Key': 'rack' })
   const bmc = { url: 'http://127.0.0.1:9/', user: 'bailiwick', password: 'a-password' }
   await w.acme.call('PUT', `/v1/servers/${server.body.id}/controllers/redfish`, { settings: bmc })
+  await draftWithUserData(w)
   await w.rival.call('POST', '/v1/heartbeats', { name: 'beat', schedule })
   const { call } = await person(w, w.acme.workspaceId, 'viewer', 'ada@example.com')
   await call('POST', '/v1/users/me/one-time-codes', { password })
   return { beat, key: (await w.acme.call('GET', '/v1/heartbeats/ping-key')).body }
+}
+
+/** A draft at a cloud that is not there, but whose catalog is known. */
+async function draftWithUserData(w: World): Promise<void> {
+  const access = { api_token: 't'.repeat(64), base_url: 'http://127.0.0.1:9/' }
+  const { body: account } = await w.acme.call('POST', '/v1/cloud-accounts', { kind: 'hetzner', name: 'cloud', settings: access })
+  const catalog = { locations: [], sizes: [], images: [], networks: [] }
+  const row = { accountId: account.id, catalog, readAt: w.clock.now() }
+  await record(w.hub, async tx => ({ result: void (await tx.insert(cloudCatalogs).values(row)) }))
+  const draft = { name: 'draft', account_id: account.id, provision: false, user_data: '#cloud-config\n' }
+  const { status, text } = await w.acme.call('POST', '/v1/servers', draft, { 'Idempotency-Key': 'draft' })
+  if (status !== 201) throw new Error(text)
 }
