@@ -31,6 +31,8 @@ describe('servers that exist at a cloud', () => {
     })
     expect(server.price.known).toBe(true)
     expect((await refresh()).counts).toEqual({ servers: 1, unclaimed: 0 })
+    const expanded = (await here.acme.call('GET', `/v1/servers/${server.id}?expand=account`)).body.expanded
+    expect(expanded.account).toMatchObject({ id: account.id, name: 'Hetzner' })
     // The first event of a server that was found would say nothing new.
     expect(await here.emitted()).toEqual([])
 

@@ -4,6 +4,7 @@ import { listQuery } from '../../core/list'
 import { Action } from '../actions/shapes'
 import { performServerAction } from './actions/start'
 import { listFacts } from './facts'
+import { serverRelations } from './relations'
 import { createServer, deleteServer, getServer, listServers, serverListing, updateServer } from './servers'
 import {
   Server,
@@ -27,11 +28,13 @@ export const serverRoutes = area('servers', 'Servers and cloud', [
     list: {
       listing: serverListing,
       description: 'Lists the servers of the workspace. Deleted servers are not included.',
+      expands: serverRelations,
       response: ServerList,
       run: listServers,
     },
     get: {
       description: 'Returns a server. A deleted server can be read for 30 days.',
+      expands: serverRelations,
       run: getServer,
     },
     update: {

@@ -1,7 +1,20 @@
 import { Type, type Static } from '@sinclair/typebox'
 import { inputMembers, members, patchMembers, viewMembers } from '../../core/members'
-import { editable, Instant, Line, ListOf, Nullable, NullableInstant, Prose, Shape, SinglePageOf, Words } from '../../core/shapes'
+import {
+  editable,
+  Expanded,
+  Instant,
+  Line,
+  ListOf,
+  Nullable,
+  NullableInstant,
+  Prose,
+  Shape,
+  SinglePageOf,
+  Words,
+} from '../../core/shapes'
 import { accountStates } from '../../adapters/accounts/columns'
+import { CloudAccount } from './accounts/shapes'
 import { cloudStatuses, serverVerbs } from './clouds/cloud'
 import { controllerKinds } from './controllers'
 import { Labels } from './labels'
@@ -276,6 +289,7 @@ export const Server = Shape(
     action_id: Nullable(Type.String(), { description: 'ID of the action that works on it; null if there is none.' }),
     user_data_set: Type.Boolean({ description: 'Whether it has user data.' }),
     order: Nullable(OrderView, { description: 'What to order; null unless it is a draft or being created.' }),
+    expanded: Expanded({ account: CloudAccount }),
     ...editable,
   },
   { $id: 'Server', description: 'A server: at a cloud, on a hypervisor, or any other machine.', examples: [example] },
