@@ -34,7 +34,7 @@ export const inputMembers = <M extends Members>(of: M) =>
   map(of, one =>
     one.required
       ? inputOf(one)
-      : Type.Optional(one.default === undefined ? inputOf(one) : { ...inputOf(one), default: one.default }),
+      : Type.Optional(hasShownDefault(one) ? { ...inputOf(one), default: one.default } : inputOf(one)),
   ) as {
     [K in keyof M]: M[K] extends { required: true } ? InputOf<M[K]> : TOptional<InputOf<M[K]>>
   }
@@ -50,6 +50,10 @@ export const patchMembers = <M extends Members>(of: M) =>
   }
 
 const inputOf = (one: Member): TSchema => one.input ?? one.schema
+
+/** Client generators don’t support objects as defaults. Those are described instead. */
+const hasShownDefault = ({ default: value }: Member): boolean =>
+  value !== undefined && (typeof value !== 'object' || value === null || Array.isArray(value))
 
 type Base<V> = [V] extends [string]
   ? $Type<ReturnType<typeof text>, V>

@@ -130,7 +130,7 @@ export const Overview = Shape(
             currency: Nullable(Type.String(), { description: 'Currency; null if nothing has a price yet.' }),
             monthly_cap: Nullable(Type.String(), { description: 'Spending cap per month; null if there is none.' }),
           },
-          { $id: 'CloudAccountSpend', description: 'What a cloud account costs.' },
+          { $id: 'CloudAccountCost', description: 'What a cloud account costs.' },
         ),
       ),
       { description: 'Cost of the cloud accounts with prices.' },

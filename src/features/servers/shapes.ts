@@ -208,7 +208,7 @@ const ControllerState = Shape(
     ),
     state: Words(accountStates, { description: 'Result of its last check.' }),
   },
-  { $id: 'ServerControllerState', description: 'A controller of a server, and whether it works.' },
+  { $id: 'ServerControllerSummary', description: 'A controller of a server, and whether it works.' },
 )
 
 const OrderView = Shape(viewMembers(orderMembers), {
