@@ -24,11 +24,19 @@ import { formatAmount } from './cloud/amounts'
 import { SpendBar } from './cloud/spend-bar'
 import { UnclaimedServers } from './cloud/unclaimed-servers'
 
-const untilCheckedMs = 1500
+const untilReadMs = 1500
+// Syncs that change no server are not reported by live updates.
+const refetchMs = 30_000
+
+const isNew = ({ state, sync }: CloudAccountView) => state === 'unknown' || (state === 'ok' && sync.finished_at === null)
 
 /** A cloud account: its status, servers, spend, and what it offers. The first check follows right after creation. */
 export default resourcePage(
-  { path: '/cloud-accounts', parent: '/cloud-accounts', refetchMs: ({ state }) => state === 'unknown' && untilCheckedMs },
+  {
+    path: '/cloud-accounts',
+    parent: '/cloud-accounts',
+    refetchMs: (account: CloudAccountView) => (isNew(account) ? untilReadMs : refetchMs),
+  },
   AccountPage,
 )
 

@@ -43,6 +43,7 @@ export default function CloudAccounts() {
       create="/cloud-accounts/new"
       columns={columnsOf(titleOf)}
       query={({ state }) => ({ state, limit: null })}
+      refetchMs={30_000}
       filters={[{ name: 'state', label: 'Status', all: 'All statuses', choices: accountStates }]}
       empty={{
         icon: Cloud,

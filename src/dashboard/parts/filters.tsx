@@ -1,6 +1,5 @@
 import { Search, X } from 'lucide-react'
 import { pairsOf, type Choices } from './choices'
-import { lowerFirst } from './labels'
 import { capitalize, humanize } from './status'
 import { Button } from './button'
 import { useEffect, useRef, useState, type ReactNode } from 'react'
@@ -117,7 +116,8 @@ export function UrlSearch({ name, label }: { name: string; label: string }) {
 /** A filter that is set by other parts of the page, such as a click on a tag. It can only be removed here. */
 export const FilterChip = ({ label, value, onClear }: { label: string; value: string; onClear(): void }) =>
   value !== '' && (
-    <Button small onClick={onClear} aria-label={`Remove ${lowerFirst(label)} filter ${value}`}>
-      {label} {value} ×
+    <Button small onClick={onClear} aria-label={`${label} ${value}, remove filter`}>
+      {label} {value}
+      <X className="size-3.5" aria-hidden />
     </Button>
   )

@@ -1,0 +1,313 @@
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+import type { Page } from 'playwright-core'
+import type { ServerView } from '../../src/features/servers/shapes'
+import { until } from '../support/binary'
+import { HetznerCloudDouble } from '../support/clouds/hetzner-cloud'
+import { dashboard, expectClean, forgetProblems, type Dashboard } from '../support/dashboard'
+import { sshKeys } from '../support/ssh-keys'
+
+let ui: Dashboard
+const double = new HetznerCloudDouble()
+beforeAll(async () => {
+  ui = await dashboard()
+  await double.start()
+  for (const [name, role] of [
+    ['web-1', 'web'],
+    ['web-2', 'web'],
+    ['db-1', 'db'],
+  ] as const)
+    double.addServer({ name, labels: { role } })
+  const [workspace] = (await ui.api('GET', '/v1/workspaces')).data
+  await ui.api('PATCH', `/v1/workspaces/${workspace.id}`, { network_policy: { allow_private: true, allow_ranges: [] } })
+}, 60_000)
+afterAll(async () => {
+  double.stop()
+  await ui?.[Symbol.asyncDispose]()
+})
+
+const serverNamed = async (name: string): Promise<ServerView> =>
+  (await ui.api('GET', `/v1/servers?q=${name}`)).data.find((one: ServerView) => one.name === name)
+const account = async () => (await ui.api('GET', '/v1/cloud-accounts')).data[0]
+const sync = async () => ui.api('POST', `/v1/cloud-accounts/${(await account()).id}/sync`)
+const openServer = async (name: string) => ui.open(`/servers/${(await serverNamed(name)).id}`)
+const section = (page: Page, heading: string) =>
+  page.locator('section').filter({ has: page.getByRole('heading', { name: heading, exact: true }) })
+
+/** Opens the dialog of an action in the menu of a server. */
+async function act(page: Page, label: string) {
+  await page.getByRole('button', { name: 'More actions' }).click()
+  await page.getByRole('menuitem', { name: label, exact: true }).click()
+  return page.getByRole('dialog')
+}
+
+test('a cloud is connected after its settings were tested, and its servers are added', async () => {
+  const page = await ui.open('/servers')
+  await page.getByText('No servers yet').waitFor()
+  await expectClean(page)
+  await page.getByRole('link', { name: 'Connect a cloud' }).click()
+  await page.getByLabel('Name', { exact: true }).fill('Production')
+  const token = page.getByLabel('API token', { exact: true })
+  await token.fill('x'.repeat(64))
+  await page.locator('summary', { hasText: 'Connection' }).click()
+  await page.getByLabel('Base URL').fill(double.url)
+  await page.getByLabel('Existing servers').selectOption('none')
+  await page.locator('summary', { hasText: 'Spending limits' }).click()
+  await page.getByLabel('Monthly cap').fill('30')
+  await page.getByRole('button', { name: 'Test settings' }).click()
+  await page.getByRole('link', { name: 'unauthorized' }).waitFor()
+  await token.fill(double.token)
+  await page.getByRole('button', { name: 'Test settings' }).click()
+  await page.getByText('Connected: Hetzner Cloud: 3 servers').waitFor()
+  // Nothing is stored yet, and the error of the API is at its field.
+  expect((await ui.api('GET', '/v1/cloud-accounts')).data).toEqual([])
+  await page.getByRole('button', { name: 'Connect a cloud' }).click()
+  await page
+    .getByText('Enter a currency')
+    .or(page.getByText(/Currency .*required/))
+    .waitFor()
+  await expectClean(page)
+  await page.getByLabel('Currency', { exact: true }).fill('EUR')
+  await page.getByRole('button', { name: 'Connect a cloud' }).click()
+
+  await page.getByRole('heading', { level: 1, name: 'Production' }).waitFor()
+  await page.getByText('Connected: Hetzner Cloud').waitFor()
+  await page.getByRole('button', { name: 'Show servers' }).click()
+  const unclaimed = page.getByRole('table', { name: 'Servers that are not in the workspace' })
+  await unclaimed.getByRole('row').filter({ hasText: 'db-1' }).waitFor()
+  await unclaimed.getByLabel('Select all').check()
+  await page.getByRole('button', { name: 'Add 3 servers' }).click()
+  await page.getByText('3 servers added').waitFor()
+  await section(page, 'Monthly spend').getByText('€15.32 of €30.00').waitFor()
+  await page.getByRole('table', { name: 'Sizes' }).getByRole('row').filter({ hasText: 'cx32' }).waitFor()
+  await page.getByRole('button', { name: 'Images' }).click()
+  await page.getByRole('table', { name: 'Images' }).getByText('Debian 12').waitFor()
+  await page.getByRole('button', { name: 'Sync now' }).click()
+  const synced = section(page, 'Sync cloud account')
+  await synced.getByText('succeeded').waitFor()
+  await expectClean(page)
+
+  await page.getByRole('button', { name: 'Edit limits' }).click()
+  const limits = page.getByRole('dialog')
+  await limits.getByLabel('Monthly cap').fill('25')
+  await limits.getByRole('button', { name: 'Save changes' }).click()
+  await page.getByText('Spending limits saved').waitFor()
+  expect((await account()).spend).toEqual({ monthly_cap: '25', confirm_above: '0', currency: 'EUR' })
+  await page.getByRole('link', { name: 'Edit' }).click()
+  await page.getByLabel('Existing servers').selectOption('selector')
+  await page.getByLabel('Label selector').fill('role=web')
+  await page.getByRole('button', { name: 'Save changes' }).click()
+  await page.getByText('Added if their labels match').waitFor()
+  const list = await ui.open('/cloud-accounts')
+  await list.getByRole('row').filter({ hasText: 'Production' }).getByText('3 servers').waitFor()
+  await list.getByRole('meter', { name: 'Committed spend' }).waitFor()
+  await expectClean(list)
+}, 60_000)
+
+test('servers are filtered, and several are switched at once', async () => {
+  const page = await ui.open('/servers?status=running')
+  await page.getByText('3 of 3').waitFor()
+  await page.getByLabel('Label selector').fill('role=web')
+  await page.getByText('2 of 2').waitFor()
+  expect(new URL(page.url()).search).toContain('label_selector=role%3Dweb')
+  await page.getByRole('button', { name: 'Filter by location fsn1' }).first().click()
+  await page.getByRole('button', { name: 'Location fsn1, remove filter' }).waitFor()
+  await page.getByLabel('Select all').check()
+  await expectClean(page)
+  await page.getByRole('toolbar').getByRole('button', { name: 'Power off' }).click()
+  const dialog = page.getByRole('dialog', { name: 'Power off 2 servers?' })
+  await dialog.getByText('web-2').waitFor()
+  const confirm = dialog.getByRole('button', { name: 'Power off 2 servers' })
+  expect(await confirm.isDisabled()).toBe(true)
+  await dialog.getByLabel('to confirm').fill('2')
+  await confirm.click()
+  await page.getByText('2 actions started').waitFor()
+  // They leave the filtered list as they are switched off.
+  await page.getByText('No matches').waitFor()
+  expect(double.serverNamed('web-1')!.status).toBe('off')
+  await page.goto(`${ui.hub.url}/servers?power=off`)
+  await page.getByRole('row').filter({ hasText: 'web-1' }).getByText('off').first().waitFor()
+}, 60_000)
+
+test('the page of a server shows what is known, follows actions and the cloud, and edits labels', async () => {
+  const page = await openServer('web-1')
+  const state = section(page, 'State')
+  await state.getByText('off', { exact: true }).first().waitFor()
+  await page.getByRole('table', { name: 'Facts' }).getByRole('row').filter({ hasText: 'Memory' }).getByText('4 GiB').waitFor()
+
+  // While it is off, it can get another size, at the price that is shown.
+  const resize = await act(page, 'Resize')
+  await resize.getByRole('radio', { name: /^cx32/ }).check()
+  await resize.getByText('€8.69').waitFor()
+  await expectClean(page)
+  await resize.getByRole('button', { name: 'Resize' }).click()
+  await section(page, 'Resize server').getByText('succeeded').waitFor()
+  await section(page, 'Details').getByText('cx32').waitFor()
+
+  await page.getByRole('button', { name: 'Power on' }).click()
+  await page.getByRole('dialog').getByRole('button', { name: 'Power on' }).click()
+  await section(page, 'Power on server').getByText('succeeded').waitFor()
+  await state.getByText('running', { exact: true }).waitFor()
+  await section(page, 'History').getByText('starting').waitFor()
+
+  const rebuild = await act(page, 'Rebuild')
+  await rebuild.getByLabel('Image').selectOption('debian-12')
+  expect(await rebuild.getByRole('button', { name: 'Rebuild' }).isDisabled()).toBe(true)
+  await rebuild.getByLabel('to confirm').fill('web-1')
+  expect(await rebuild.getByRole('button', { name: 'Rebuild' }).isDisabled()).toBe(false)
+  await expectClean(page)
+  await rebuild.getByRole('button', { name: 'Cancel' }).click()
+
+  await page.getByRole('link', { name: 'Edit' }).click()
+  await page.getByLabel('Labels').fill('role=web, tier=gold, wrong value')
+  await page.getByRole('button', { name: 'Save changes' }).click()
+  await page.getByText(/1 to 63 characters/).waitFor()
+  await expectClean(page)
+  await page.getByLabel('Labels').fill('role=web, tier=gold')
+  await page.getByLabel('Notes').fill('Ask Alice.')
+  await page.getByRole('button', { name: 'Save changes' }).click()
+  await page.getByText('tier=gold').first().waitFor()
+  expect((await serverNamed('web-1')).labels).toEqual({ role: 'web', tier: 'gold' })
+
+  // What happens at the cloud shows up with the next reading.
+  double.console.powerOff(double.serverNamed('web-1')!)
+  await sync()
+  await state.getByText('off', { exact: true }).first().waitFor()
+  await expectClean(page)
+}, 60_000)
+
+test('a new server costs at most the price that was shown, and is bought once', async () => {
+  const page = await ui.open('/servers/new')
+  const keys: (string | undefined)[] = []
+  let isLost = true
+  await page.route('**/v1/servers', async (route, request) => {
+    if (request.method() !== 'POST') return await route.continue()
+    keys.push(request.headers()['idempotency-key'])
+    if (!isLost) return await route.continue()
+    isLost = false
+    await route.abort()
+  })
+  await page.getByLabel('Location', { exact: true }).selectOption('fsn1')
+  await page.getByRole('radio', { name: /^ccx13/ }).check()
+  const price = page.getByRole('region', { name: 'Price' })
+  await price.getByText(/The account may cost up to 25 EUR per month/).waitFor()
+  await page.getByRole('radio', { name: /^cax11/ }).check()
+  await price.getByText('€5.11').waitFor()
+  await price.getByText(/left after this/).waitFor()
+  await price.getByText('Still required: image, SSH keys.').waitFor()
+  // Problems of the dry run are at the fields, and don’t move the focus.
+  const name = page.getByLabel('Name', { exact: true })
+  await name.pressSequentially('app 1_')
+  await page.getByText('Name must be a hostname').waitFor()
+  expect(await name.evaluate(input => input === document.activeElement)).toBe(true)
+  await page.getByRole('button', { name: 'Create server' }).click()
+  await page
+    .getByText('Choose an image')
+    .or(page.getByText(/Image is required/))
+    .first()
+    .waitFor()
+  forgetProblems(page)
+  await expectClean(page)
+  await name.fill('app-1')
+  await page.getByLabel('Image', { exact: true }).selectOption('debian-12')
+  await page.getByLabel('Other public keys, one per line').fill(sshKeys.ed25519.text)
+  await price.getByText('Still required').waitFor({ state: 'detached' })
+  await page.getByRole('button', { name: 'View as API call' }).click()
+  const command = await page.getByRole('dialog').locator('pre').textContent()
+  for (const part of ['-H "Idempotency-Key: $(uuidgen)"', '"max_monthly_price": "5.11"', '"currency": "EUR"'])
+    expect(command).toContain(part)
+  await page.keyboard.press('Escape')
+
+  keys.length = 0
+  isLost = true
+  const create = page.getByRole('button', { name: 'Create server' })
+  await create.click()
+  await page.getByText('Can’t reach Bailiwick').first().waitFor()
+  await create.click()
+  await page.getByRole('heading', { level: 1, name: 'app-1' }).waitFor()
+  expect(keys).toHaveLength(2)
+  expect(keys[0]).toMatch(/^[a-z0-9]{16,}$/)
+  expect(keys[1]).toBe(keys[0])
+  await section(page, 'Provision server').getByText('succeeded').waitFor()
+  await section(page, 'State').getByText('running', { exact: true }).waitFor()
+  expect([...double.project.servers.values()].filter(one => one.name === 'app-1')).toHaveLength(1)
+  expect((await serverNamed('app-1')).price.monthly).toBe('5.11')
+}, 60_000)
+
+test('a draft is edited, bought after its price was confirmed, and deleted with the server at the cloud', async () => {
+  const page = await ui.open('/servers/new')
+  await page.getByLabel('Name', { exact: true }).fill('draft-1')
+  await page.getByLabel('Only save it as a draft').check()
+  await page.getByRole('button', { name: 'Create server' }).click()
+  await page.getByRole('heading', { level: 1, name: 'draft-1' }).waitFor()
+  await page.getByText('draft', { exact: true }).first().waitFor()
+  await expectClean(page)
+  await page.getByRole('link', { name: 'Edit' }).click()
+  await page.getByLabel('Location', { exact: true }).selectOption('fsn1')
+  await page.getByRole('radio', { name: /^cax11/ }).check()
+  await page.getByLabel('Image', { exact: true }).selectOption('debian-12')
+  await page.getByLabel('Other public keys, one per line').fill(sshKeys.ed25519.text)
+  await page.getByRole('button', { name: 'Save changes' }).click()
+  // The cap has no room for it.
+  await page.getByRole('button', { name: 'Create at cloud' }).click()
+  const dialog = page.getByRole('dialog')
+  await dialog.getByText(/The account may cost up to 25 EUR/).waitFor()
+  await dialog.getByRole('button', { name: 'Cancel' }).click()
+  const { id, version } = await account()
+  await fetch(`${ui.hub.url}/v1/cloud-accounts/${id}`, {
+    method: 'PATCH',
+    headers: { authorization: `Bearer ${ui.token}`, 'content-type': 'application/json', 'if-match': `"${version}"` },
+    body: JSON.stringify({ spend: { monthly_cap: '60', confirm_above: '0', currency: 'EUR' } }),
+  })
+  await page.getByRole('button', { name: 'Create at cloud' }).click()
+  await dialog.getByText('€5.11').waitFor()
+  await dialog.getByText(/left after this/).waitFor()
+  await expectClean(page)
+  await dialog.getByRole('button', { name: 'Create at cloud' }).click()
+  await section(page, 'Provision server').getByText('succeeded').waitFor()
+
+  await section(page, 'State').getByText('running', { exact: true }).waitFor()
+  const remove = await act(page, 'Delete')
+  const confirm = remove.getByRole('button', { name: 'Delete server' })
+  expect(await confirm.isDisabled()).toBe(true)
+  await remove.getByLabel('to confirm').fill('draft-1')
+  await expectClean(page)
+  await confirm.click()
+  await page.getByText('draft-1 is being deleted').waitFor()
+  await section(page, 'State').getByText('deleted', { exact: true }).waitFor()
+  expect(double.serverNamed('draft-1')).toBeUndefined()
+}, 60_000)
+
+test('a server without a cloud account is added with a controller, and deleted', async () => {
+  const page = await ui.open('/servers')
+  await page.getByRole('button', { name: 'Add server' }).click()
+  const dialog = page.getByRole('dialog')
+  await dialog.getByLabel('Name', { exact: true }).fill('nas')
+  await dialog.getByLabel('Kind').selectOption('bare_metal')
+  await dialog.getByLabel('IP addresses').fill('192.168.1.999')
+  await dialog.getByRole('button', { name: 'Add server' }).click()
+  await dialog.getByText(/must be an IPv4 or IPv6 address/).waitFor()
+  await expectClean(page)
+  await dialog.getByLabel('IP addresses').fill('192.168.1.10')
+  await dialog.getByRole('button', { name: 'Add server' }).click()
+  await page.getByText('nas created').waitFor()
+  await page.getByRole('link', { name: 'nas', exact: true }).click()
+  await section(page, 'State').getByRole('code').getByText('192.168.1.10').waitFor()
+
+  await page.getByRole('button', { name: 'Add controller' }).click()
+  await page.getByRole('menuitem', { name: 'Wake-on-LAN' }).click()
+  await page.getByRole('dialog').getByLabel('MAC').fill('00:11:22:33:44:55')
+  await page.getByRole('dialog').getByRole('button', { name: 'Add controller' }).click()
+  const controllers = section(page, 'Controllers')
+  await controllers.getByText('Wake-on-LAN').waitFor()
+  await expectClean(page)
+  await controllers.getByRole('button', { name: 'Delete Wake-on-LAN' }).click()
+  await page.getByRole('dialog').getByRole('button', { name: 'Delete controller' }).click()
+  await controllers.getByText('Add the BMC, SSH, or Wake-on-LAN').waitFor()
+
+  const remove = await act(page, 'Delete')
+  await remove.getByLabel('to confirm').fill('nas')
+  await remove.getByRole('button', { name: 'Delete server' }).click()
+  await page.getByText('nas deleted', { exact: true }).waitFor()
+  await until('the server to be gone', async () => (await serverNamed('nas')) === undefined)
+  expect(double.offences).toEqual([])
+}, 60_000)
