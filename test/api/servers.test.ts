@@ -78,6 +78,38 @@ describe('servers that exist at a cloud', () => {
     expect((await here.acme.call('DELETE', `/v1/servers/${server.id}`)).status).toBe(204)
   })
 
+  test('show each change that was made at the cloud with the next reading, once', async () => {
+    const here = await world()
+    const { double, named, get } = await cloudScene(here)
+    const web = double.addServer({ name: 'web-1', labels: { role: 'web' } })
+    await here.advance(60_000)
+    const { id, price } = await named('web-1')
+    await here.audited()
+    const changes: [string, () => void, object][] = [
+      ['name', () => double.console.rename(web, 'web-01'), { name: 'web-01' }],
+      ['size', () => double.console.resize(web, 'cx32'), { size: { slug: 'cx32', cores: 4 } }],
+      ['labels', () => double.console.relabel(web, { role: 'api' }), { labels: { role: 'api' } }],
+      ['protection', () => (web.protection = { delete: true, rebuild: true }), { protection: { delete: true, rebuild: true } }],
+      ['deletion', () => double.console.delete(web), { status: 'missing', price: { monthly: null } }],
+    ]
+    for (const [what, change, shown] of changes) {
+      change()
+      await here.advance(60_000)
+      expect({ what, ...(await get(id)) }).toMatchObject(shown)
+      expect({ what, audited: await here.audited() }).toEqual({ what, audited: ['cloud.server.follow'] })
+      await here.advance(60_000)
+      await here.advance(60_000)
+      expect({ what, audited: await here.audited() }).toEqual({ what, audited: [] })
+      if (what === 'size') expect((await get(id)).price.monthly).not.toBe(price.monthly)
+    }
+    const entries = (await here.acme.call('GET', '/v1/audit-events?action=cloud.server.follow')).body.data
+    const seen = entries.map((one: any) => Object.keys(one.changes.after ?? {})).reverse()
+    expect(seen.slice(1)).toEqual([['name'], expect.arrayContaining(['size']), ['labels'], ['protection'], ['status']])
+    const notices = (await here.acme.call('GET', '/v1/notices')).body.data
+    expect(notices.map((one: any) => [one.kind, one.count])).toEqual([['server.missing', 1]])
+    expect(await here.emitted()).toEqual([])
+  })
+
   test('stay as they are while the cloud returns only half a list, or nothing', async () => {
     const here = await world()
     const { double, named, get, refresh } = await cloudScene(here)
@@ -269,21 +301,29 @@ describe('a new server', () => {
     expect((await here.acme.call('GET', '/v1/servers')).body.data).toEqual([])
   })
 
-  test('is refused above the spending cap, which cloud permissions alone can’t raise', async () => {
+  test('is created as often as the spending cap has room, however many requests come at once', async () => {
     const here = await world()
+    // Each costs 5.11 EUR.
     const { create, account, finish, double } = await cloudScene(here, {
-      spend: { monthly_cap: '10.00', confirm_above: '6.00', currency: 'EUR' },
+      spend: { monthly_cap: '51.60', confirm_above: '6.00', currency: 'EUR' },
     })
-    const answers = await Promise.all(Array.from({ length: 8 }, (_, n) => create(`web-${n}`, { max_monthly_price: undefined })))
+    const answers = await Promise.all(Array.from({ length: 50 }, (_, n) => create(`web-${n}`, { max_monthly_price: undefined })))
     const made = answers.filter(one => one.status === 201)
     const refused = answers.filter(one => one.status === 403)
-    expect(made.length + refused.length).toBe(8)
-    expect(refused[0]!.body).toMatchObject({ code: 'spend_cap_reached', cap: '10.00', currency: 'EUR' })
-    for (const one of made) await finish(one.body.action_id)
-    const committed = (await here.acme.call('GET', `/v1/cloud-accounts/${account.id}`)).body.committed
+    expect([made.length, refused.length]).toEqual([10, 40])
+    expect(refused[0]!.body).toMatchObject({ code: 'spend_cap_reached', cap: '51.60', currency: 'EUR' })
+    for (const one of made) expect((await finish(one.body.action_id)).status).toBe('success')
+    const { committed } = (await here.acme.call('GET', `/v1/cloud-accounts/${account.id}`)).body
     expect(Number(committed.monthly) * 1e6).toBe(double.bill().monthlyMicros)
-    expect(double.bill().monthlyMicros).toBeLessThanOrEqual(10e6)
-    expect(made).toHaveLength(double.project.servers.size)
+    expect(double.bill().monthlyMicros).toBeLessThanOrEqual(51.6e6)
+    expect(double.project.servers.size).toBe(10)
+    const notices = (await here.acme.call('GET', '/v1/notices')).body.data
+    expect(notices.map((one: any) => [one.kind, one.count])).toEqual([['cloud_account.spend_near', 1]])
+  })
+
+  test('costs no more than a cap that cloud permissions alone can’t raise', async () => {
+    const here = await world()
+    const { account } = await cloudScene(here, { spend: { monthly_cap: '10.00', confirm_above: '6.00', currency: 'EUR' } })
     const cloudOnly = await here.scoped('cloud.write')
     const raised = await cloudOnly.call('PATCH', `/v1/cloud-accounts/${account.id}`, {
       spend: { monthly_cap: null, confirm_above: '0', currency: null },
