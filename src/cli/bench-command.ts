@@ -5,6 +5,7 @@ import { instant, systemClock } from '../core/clock'
 import { version } from '../core/version'
 import type { Threads } from '../hub/run'
 import { benches } from './bench'
+import { addCloudServer } from './bench/cloud-server'
 import { addReferenceServer } from './bench/reference-server'
 import type { Bench, BenchOption, Report } from './bench/bench'
 import { addCheckLoad } from './bench/check-load'
@@ -28,6 +29,7 @@ Examples:
   for (const bench of benches) addOne(command, bench)
   addReferenceServer(command)
   addSink(command)
+  addCloudServer(command)
   addBenchNameServer(command, threads)
   addCheckTargets(command)
   addCheckLoad(command, threads)

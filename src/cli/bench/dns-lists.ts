@@ -30,11 +30,11 @@ export async function listFigures(api: InProcessApi, id: string, records: number
     const page = `limit=${pageSize}&${query}`
     const skipped = Math.floor(records * share * depth)
     const cursor = await cursorAfter(list, query, skipped)
-    figures.push(...(await times(`${name}, first page`, () => list(page))))
-    figures.push(...(await times(`${name}, after ${skipped}`, () => list(`${page}&cursor=${cursor}`))))
+    figures.push(...(await listTimes(`${name}, first page`, () => list(page))))
+    figures.push(...(await listTimes(`${name}, after ${skipped}`, () => list(`${page}&cursor=${cursor}`))))
   }
   for (const { name, query } of shortLists)
-    figures.push(...(await times(name, n => list(`limit=${pageSize}&${query((n * 7919) % records)}`))))
+    figures.push(...(await listTimes(name, n => list(`limit=${pageSize}&${query((n * 7919) % records)}`))))
   return figures
 }
 
@@ -54,7 +54,8 @@ async function cursorAfter(list: List, query: string, skipped: number): Promise<
   return cursor
 }
 
-async function times(name: string, request: (n: number) => Promise<unknown>): Promise<Figure[]> {
+/** Requests pages of a list. */
+export async function listTimes(name: string, request: (n: number) => Promise<unknown>): Promise<Figure[]> {
   const durations: number[] = []
   for (let n = 0; n < pagesPerList; n++) {
     const startedAt = performance.now()

@@ -8,6 +8,7 @@ import { heartbeatsBench } from './heartbeats'
 import { monitorsBench } from './monitors'
 import { providerApplyBench } from './provider-apply'
 import { seriesBench } from './series'
+import { serversBench } from './servers'
 import { storeBench } from './store'
 import { webhooksBench } from './webhooks'
 
@@ -22,6 +23,7 @@ export const benches: readonly Bench[] = [
   monitorsBench,
   providerApplyBench,
   seriesBench,
+  serversBench,
   storeBench,
   webhooksBench,
 ]
