@@ -57,7 +57,8 @@ const rules: Record<string, string> = {
     select id, entries from dynamic_ips left join ${entriesOf("action = 'dynamic_ip.report'")}
     where coalesce(entries, 0) <> (select count(*) from events where resource_id = dynamic_ips.id and kind = 'dynamic_ip.changed')
     or coalesce(entries, 0) <> (select count(*) from dynamic_ip_updates where source_id = dynamic_ips.id and changed)
-    or version <> 1 + coalesce(entries, 0)`,
+    or (version <> 1 + coalesce(entries, 0) and not exists (select 1 from audit_entries
+      where action like 'dynamic_ip.%' and action not in ('dynamic_ip.create', 'dynamic_ip.report')))`,
   'status changes and audit entries don’t match': `
     select id, changes, entries from heartbeats
     left join (select heartbeat_id, count(*) as changes from flips group by heartbeat_id) as changed on heartbeat_id = id
