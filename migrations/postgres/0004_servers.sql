@@ -79,6 +79,7 @@ CREATE TABLE "cloud_accounts" (
 	"sync_error" text,
 	"rate" text,
 	"unclaimed" bigint NOT NULL,
+	"unclaimed_micros" bigint NOT NULL,
 	"ignored_refs" text NOT NULL,
 	"lacks" text NOT NULL
 );

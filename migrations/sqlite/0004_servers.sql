@@ -101,6 +101,7 @@ CREATE TABLE `cloud_accounts` (
 	`sync_error` text,
 	`rate` text,
 	`unclaimed` integer NOT NULL,
+	`unclaimed_micros` integer NOT NULL,
 	`ignored_refs` text NOT NULL,
 	`lacks` text NOT NULL,
 	FOREIGN KEY (`workspace_id`) REFERENCES `workspaces`(`id`) ON UPDATE no action ON DELETE cascade

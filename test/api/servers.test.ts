@@ -1,11 +1,13 @@
 import { describe, expect, test } from 'bun:test'
+import { actions } from '../../src/features/actions/tables'
+import { servers } from '../../src/features/servers/tables'
 import { syncAccount } from '../../src/features/servers/accounts/sync'
 import { cloudAccounts } from '../../src/features/servers/accounts/tables'
 import { watchServers } from '../../src/features/servers/watch'
 import { cloudScene } from '../support/clouds/cloud-scene'
 import { sshKeys } from '../support/ssh-keys'
 import { say, watched } from '../support/watched-monitors'
-import { world } from '../support/world'
+import { callerWith, world } from '../support/world'
 
 const pointers = (answer: { status: number; body: any }) => [answer.status, answer.body.errors?.map((one: any) => one.pointer)]
 
@@ -259,7 +261,9 @@ describe('a new server', () => {
     const draft = (await create('web-1', { provision: false, size: null, image: null, ssh_keys: [] })).body
     expect(draft).toMatchObject({ status: 'draft', health: 'unknown', price: { monthly: null }, order: { size: null } })
     expect(draft.actions).toEqual([{ action: 'provision', via: ['cloud'] }])
-    expect(pointers(await act(draft.id, 'provision'))).toEqual([422, ['#/size', '#/image', '#/ssh_keys']])
+    const incomplete = await act(draft.id, 'provision')
+    expect(pointers(incomplete)).toEqual([422, ['#/action', '#/action', '#/action']])
+    expect(incomplete.body.errors[0].detail).toBe('The draft can’t be created. `size`: is required to create a server.')
     const patch = {
       size: 'cx22',
       image: 'debian-12',
@@ -641,7 +645,7 @@ test('monitors that are still up do not contradict a server that was switched of
   const monitor = await watched(here, { name: 'Site' })
   await say(here, monitor, { status: 'up' })
   await here.acme.call('PATCH', `/v1/servers/${id}`, { health_monitor_ids: [monitor] })
-  expect(await get(id)).toMatchObject({ health: 'up', health_reason: 'The monitor Site is up.' })
+  expect(await get(id)).toMatchObject({ health: 'up', health_reason: 'A monitor of the server is up.' })
   await here.emitted()
   await finish((await act(id, 'power_off')).body.id)
   await watchServers(here.hub)
@@ -650,4 +654,102 @@ test('monitors that are still up do not contradict a server that was switched of
   await here.acme.call('PATCH', `/v1/servers/${id}`, { health_monitor_ids: [] })
   await finish((await act(id, 'power_on')).body.id)
   expect(await get(id)).toMatchObject({ health: 'up', health_reason: 'The cloud reports the status running.' })
+})
+
+describe('what must never happen', () => {
+  test('private keys and user data are stored nowhere in plain text', async () => {
+    const here = await world()
+    const { double, create, act, finish, named } = await cloudScene(here)
+    const privateKey = '-----BEGIN OPENSSH PRIVATE KEY-----\nb3BlbnNzaC1rZXktdjEAAAAA\n-----END OPENSSH PRIVATE KEY-----'
+    const draft = { provision: false, ssh_keys: [privateKey] }
+    expect(pointers(await create('web-1', draft))).toEqual([422, ['#/ssh_keys/0']])
+    const { id } = (await create('web-2', { provision: false })).body
+    expect(pointers(await here.acme.call('PATCH', `/v1/servers/${id}`, { ssh_keys: [privateKey] }))).toEqual([
+      422,
+      ['#/ssh_keys/0'],
+    ])
+    double.addServer({ name: 'web-3' })
+    await here.advance(60_000)
+    const found = await named('web-3')
+    const rebuild = await act(found.id, 'rebuild', { image: 'debian-12', user_data: '#cloud-config secret-4711' })
+    await finish(rebuild.body.id)
+    expect(double.requests.some(one => JSON.stringify(one.body ?? null).includes('secret-4711'))).toBe(true)
+    const stored = JSON.stringify([await here.hub.read.select().from(actions), await here.hub.read.select().from(servers)])
+    expect(stored).not.toContain('secret-4711')
+    expect(stored).not.toContain('PRIVATE KEY')
+    const tooLong = await act(found.id, 'rebuild', { image: 'debian-12', user_data: 'ü'.repeat(20_000) })
+    expect(pointers(tooLong)).toEqual([422, ['#/params/user_data']])
+    expect(pointers(await act(found.id, 'rebuild', { image: 'windows' }))).toEqual([422, ['#/params/image']])
+    expect(pointers(await act(found.id, 'rename', { name: 'not valid!' }))).toEqual([422, ['#/params/name']])
+  })
+
+  test('removing servers here only, or resizing them, does not free the spending cap', async () => {
+    const here = await world()
+    const { double, create, finish, act, refresh } = await cloudScene(here, {
+      spend: { monthly_cap: '6.00', confirm_above: '0', currency: 'EUR' },
+    })
+    const { id, action_id } = (await create('web-1')).body
+    await finish(action_id)
+    expect((await here.acme.call('DELETE', `/v1/servers/${id}?at_provider=keep`)).status).toBe(204)
+    expect((await create('web-2')).body.code).toBe('spend_cap_reached')
+    await here.advance(60_000)
+    expect((await create('web-2')).body.code).toBe('spend_cap_reached')
+    expect(Number((await refresh()).committed.monthly) * 1e6).toBe(double.bill().monthlyMicros)
+
+    const other = await cloudScene(here, {
+      name: 'Other',
+      spend: { monthly_cap: '21.00', confirm_above: '0', currency: 'EUR' },
+    })
+    const big = (await other.create('big', { size: 'cx42', max_monthly_price: '30' })).body
+    await other.finish(big.action_id)
+    await other.finish((await act(big.id, 'power_off')).body.id)
+    const smaller = await act(big.id, 'resize', { size: 'cx22' })
+    expect(smaller.status).toBe(202)
+    expect((await other.create('web-3')).body.code).toBe('spend_cap_reached')
+  })
+
+  test('a purchase that may have been made is not forgotten', async () => {
+    const here = await world()
+    const { double, create, finish, get } = await cloudScene(here, { import: { mode: 'none', label_selector: null } })
+    let isLost = false
+    double.fault = request => {
+      if (request.method === 'POST' && request.path === '/servers') {
+        isLost = true
+        return 'lost'
+      }
+      return isLost ? { status: 401, code: 'unauthorized', message: 'unable to authenticate' } : null
+    }
+    const created = (await create('web-1')).body
+    expect((await finish(created.action_id)).status).toBe('error')
+    expect(await get(created.id)).toMatchObject({ status: 'error', price: { monthly: created.price.monthly } })
+    expect(pointers(await here.acme.call('DELETE', `/v1/servers/${created.id}`))).toEqual([422, ['#/query/at_provider']])
+    double.fault = () => null
+    const deletion = await here.acme.call('DELETE', `/v1/servers/${created.id}?at_provider=destroy`)
+    expect((await finish(deletion.body.id)).status).toBe('success')
+    expect(double.project.servers.size).toBe(0)
+    expect((await get(created.id)).status).toBe('deleted')
+  })
+
+  test('a request that can’t wait fails after it bought something', async () => {
+    const here = await world()
+    const { create } = await cloudScene(here)
+    const one = (await create('web-1')).body
+    const busy = await here.acme.call('POST', `/v1/servers/${one.id}/actions`, { action: 'delete' })
+    expect([busy.status, busy.body.code, busy.body.holder]).toEqual([409, 'resource_locked', one.action_id])
+  })
+
+  test('tokens that are restricted to a server learn about monitors', async () => {
+    const here = await world()
+    const { double, named } = await cloudScene(here)
+    double.addServer({ name: 'web-1' })
+    await here.advance(60_000)
+    const { id } = await named('web-1')
+    const monitor = await watched(here, { name: 'Secret customer' })
+    const token = (await here.acme.call('POST', '/v1/tokens', { name: 'narrow', mode: 'full', resource_ids: [id] })).body.token
+    const narrow = callerWith(here.app, here.acme.workspaceId, token)
+    expect(pointers(await narrow.call('PATCH', `/v1/servers/${id}`, { health_monitor_ids: [monitor] }))).toEqual([
+      422,
+      ['#/health_monitor_ids/0'],
+    ])
+  })
 })

@@ -4,6 +4,7 @@ import type { Waiting } from '../../api/long-poll'
 import { countOf, refuseOverLimit } from '../../access/plans'
 import { callAdapter } from '../../adapters/call'
 import { change } from '../../core/change'
+import type { ChangeResult } from '../../core/change-result'
 import type { Ctx } from '../../core/ctx'
 import type { Reader, Tx } from '../../core/db/transaction'
 import { newId } from '../../core/ids'
@@ -13,9 +14,9 @@ import { inputColumns, patchColumns } from '../../core/members'
 import { classOf, formatAddress, parseAddress } from '../../core/net/address'
 import { pluralize } from '../../core/pluralize'
 import { conflict, invalid, Problem, type FieldProblem } from '../../core/problem'
+import { canAccess } from '../../core/resource-access'
 import { changedRow, findRow, insertRow, lockRow, saveRow, targetOf } from '../../core/rows'
 import type { Page } from '../../core/shapes'
-import { getAction } from '../actions/actions'
 import type { ActionView } from '../actions/shapes'
 import { monitorStatusesOf } from '../monitors/statuses'
 import { accountOf } from './accounts/accounts'
@@ -23,7 +24,7 @@ import { catalogOf } from './accounts/catalog'
 import { cloudAccounts } from './accounts/tables'
 import type { CloudAccountRow } from './accounts/view'
 import { provisionSteps } from './actions/kinds'
-import { findAccount, sealUserData, startOn } from './actions/start'
+import { startOn, waitForAction } from './actions/start'
 import { cloudKindOf } from './clouds'
 import type { Catalog, ServerAddress } from './clouds/cloud'
 import { listingByLabel, saveLabels, selectorFilter } from './label-filter'
@@ -49,6 +50,7 @@ import {
 import { committedMicros, lockAccount, requireSpend } from './spend'
 import { defaultSshKeys, sshKeysOf } from './ssh-keys/ssh-keys'
 import { serverLabels, servers } from './tables'
+import { requireShort, sealUserData } from './user-data'
 import { proofsOf } from './proofs'
 import { writeState } from './state'
 import { accountStates, controllerStates } from './states'
@@ -114,8 +116,9 @@ export async function createServer(
   const catalog = await callAdapter(() => catalogOf(ctx.hub, account, true))
   if (isDryRun) return await quote(ctx, account, catalog, input, order)
   if (input.provision !== false) await requireOrder(ctx, account, catalog, input, order)
+  else await sshKeysOf(ctx.hub.read, ctx, order.ssh_keys)
   const created = await insertOrdered(ctx, account, catalog, input, order)
-  if (waiting && created.action_id !== null) await getAction(ctx, created.action_id, waiting)
+  if (waiting && created.action_id !== null) await waitForAction(ctx, created.action_id, waiting)
   return waiting ? await getServer(ctx, created.id) : created
 }
 
@@ -312,7 +315,7 @@ async function quote(
       known: price !== null,
       as_of: price ? new Date(ctx.hub.clock.now()).toISOString() : null,
     },
-    committed: hasPrices ? nullableAmount(await committedMicros(read, account.id)) : null,
+    committed: hasPrices ? nullableAmount(await committedMicros(read, account)) : null,
     cap: account.spend.monthly_cap,
     steps: [...provisionSteps],
     problems: found,
@@ -332,6 +335,8 @@ async function requireRoom({ hub, workspaceId, limits }: Ctx): Promise<void> {
  */
 export async function updateServer(ctx: Ctx, id: string, patch: ServerPatch): Promise<ServerView> {
   requireShort(patch.user_data)
+  // Also refuses private keys.
+  if (patch.ssh_keys) await sshKeysOf(ctx.hub.read, ctx, patch.ssh_keys)
   await requireMonitors(ctx, patch.health_monitor_ids)
   const problems = addressProblems(patch.addresses)
   if (problems.length > 0) throw invalid(problems)
@@ -387,51 +392,45 @@ async function placeColumns(tx: Tx, ctx: Ctx, row: ServerRow, patch: ServerPatch
  */
 export async function deleteServer(ctx: Ctx, id: string, { at_provider: at }: ServerDeletion): Promise<ActionView | undefined> {
   const found = await findRow(ctx.hub.read, ctx, serverRows, id)
-  const isThere =
-    found.accountId !== null && found.providerRef !== null && found.status !== 'missing' && found.status !== 'deleted'
-  if (isThere && at === undefined)
-    throw invalid([
-      {
-        pointer: '#/query/at_provider',
-        code: 'required',
-        detail: 'is required, because the server exists at a cloud: `destroy` deletes it there, `keep` only removes it here.',
-      },
-    ])
-  if (isThere && at === 'destroy') {
-    const account = (await findAccount(ctx, found))!
-    return await change(ctx, 'cloud.server.delete', async tx =>
-      startOn(tx, ctx, await lockRow(tx, ctx, serverRows, id), account, 'delete', {}, null),
-    )
-  }
-  await change(ctx, 'cloud.server.delete', async tx => {
+  return await change(ctx, 'cloud.server.delete', async (tx): Promise<ChangeResult<ActionView | undefined>> => {
+    // Accounts are locked before their servers.
+    const account = found.accountId === null ? null : await lockAccount(tx, found.accountId)
     const row = await lockRow(tx, ctx, serverRows, id)
     if (row.actionId !== null)
       throw new Problem('resource_locked', `The action ${row.actionId} is working on the server. Wait until it has finished.`, {
         fields: { holder: row.actionId },
       })
+    const isThere = account !== null && !gone.has(row.status)
+    if (isThere && at === undefined)
+      throw invalid([
+        {
+          pointer: '#/query/at_provider',
+          code: 'required',
+          detail: 'is required, because the server exists at a cloud: `destroy` deletes it there, `keep` only removes it here.',
+        },
+      ])
+    if (isThere && at === 'destroy') return await startOn(tx, ctx, row, account, 'delete', {}, null)
     const before = await viewOf(tx, row)
-    if (isThere) await ignoreRef(tx, row)
+    if (isThere && row.providerRef !== null) await ignoreServer(tx, row, account)
     await tx.delete(servers).where(eq(servers.id, id))
     return { result: undefined, target: targetOf(serverRows, row), before }
   })
-  return undefined
 }
 
-/** Remembers that a server was removed here, so that the next reading doesn’t add it again. */
-async function ignoreRef(tx: Tx, { accountId, providerRef }: ServerRow): Promise<void> {
-  const account = await lockAccount(tx, accountId!)
+/** Statuses of servers that don’t exist at a cloud. */
+const gone: ReadonlySet<string> = new Set(['draft', 'missing', 'deleted'])
+
+/** Remembers that a server was removed here, so that the next reading doesn’t add it again. It still costs something. */
+async function ignoreServer(tx: Tx, { providerRef, priceMicros }: ServerRow, account: CloudAccountRow): Promise<void> {
   await tx
     .update(cloudAccounts)
-    .set({ ignoredRefs: [...account.ignoredRefs, providerRef!], unclaimed: account.unclaimed + 1 })
+    .set({
+      ignoredRefs: [...account.ignoredRefs, providerRef!],
+      unclaimed: account.unclaimed + 1,
+      unclaimedMicros: account.unclaimedMicros + (priceMicros ?? 0),
+    })
     .where(eq(cloudAccounts.id, account.id))
 }
-
-/** @throws Problem 422 */
-function requireShort(userData: string | null | undefined): void {
-  if (userData != null && Buffer.byteLength(userData) > maxUserDataBytes)
-    throw invalid([{ pointer: '#/user_data', code: 'too_long', detail: 'must have at most 32,768 bytes.' }])
-}
-const maxUserDataBytes = 32 * 1024
 
 /** @throws Problem 422 for monitors that the caller can’t see */
 async function requireMonitors(ctx: Ctx, ids: readonly string[] | null | undefined): Promise<void> {
@@ -440,7 +439,7 @@ async function requireMonitors(ctx: Ctx, ids: readonly string[] | null | undefin
     ? new Set((await monitorStatusesOf(ctx.hub.read, ctx.workspaceId, ids)).map(one => one.id))
     : new Set<string>()
   const problems = ids.flatMap((id, at) =>
-    known.has(id)
+    known.has(id) && canAccess(ctx, id)
       ? []
       : [{ pointer: `#/health_monitor_ids/${at}`, code: 'not_found', detail: 'There is no monitor with this ID.' }],
   )

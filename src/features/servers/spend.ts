@@ -18,13 +18,19 @@ export async function lockAccount(tx: Tx, id: string): Promise<CloudAccountRow> 
   return row
 }
 
-/** The price per month of everything in an account, in millionths, including purchases in progress. */
-export async function committedMicros(tx: Tx, accountId: string, except: string | null = null): Promise<number> {
+/** The price per month of everything in an account, in millionths: also of unclaimed servers, and purchases in progress. */
+export async function committedMicros(
+  tx: Tx,
+  account: Pick<CloudAccountRow, 'id' | 'unclaimedMicros'>,
+  except: string | null = null,
+): Promise<number> {
   const [row] = await tx
     .select({ micros: sum(servers.priceMicros).mapWith(Number) })
     .from(servers)
-    .where(and(eq(servers.accountId, accountId), isNull(servers.deletedAt), except === null ? undefined : ne(servers.id, except)))
-  return row?.micros ?? 0
+    .where(
+      and(eq(servers.accountId, account.id), isNull(servers.deletedAt), except === null ? undefined : ne(servers.id, except)),
+    )
+  return (row?.micros ?? 0) + account.unclaimedMicros
 }
 
 /**
@@ -44,6 +50,8 @@ export async function requireSpend(
 ): Promise<NoticeDraft[]> {
   if (!cloudKindOf(account.kind)?.capabilities.hasPrices) return []
   if (price === null) {
+    if (account.spend.monthly_cap !== null)
+      throw new Problem('price_unknown', 'The price is not known, so it can’t be compared with the spending cap of the account.')
     if (accepted.accept_unknown_price) return []
     throw new Problem('price_unknown', 'The price is not known. To buy anyway, send `accept_unknown_price: true`.')
   }
@@ -52,7 +60,7 @@ export async function requireSpend(
   if (cap === null) return []
   if (currency !== price.currency)
     throw conflict(`The spending cap is in ${currency}, but the price is in ${price.currency}. Change the currency of the cap.`)
-  const committed = await committedMicros(tx, account.id, replaces)
+  const committed = await committedMicros(tx, account, replaces)
   const total = committed + price.monthlyMicros
   const max = microsOf(cap)
   if (total > max)

@@ -1,4 +1,4 @@
-import { and, asc, eq, gt, isNotNull, isNull, lt, lte, or, sql } from 'drizzle-orm'
+import { and, asc, eq, gt, isNotNull, isNull, lt, lte, sql } from 'drizzle-orm'
 import { record } from '../../core/change'
 import type { RecordResult } from '../../core/change-result'
 import { forUpdate } from '../../core/db/dialect'
@@ -6,9 +6,10 @@ import type { Tx } from '../../core/db/transaction'
 import type { Hub } from '../../core/hub'
 import { pruneRows } from '../../core/rows'
 import { openActionIds } from '../actions/open-actions'
+import { monitorStatusesOf } from '../monitors/statuses'
 import { syncJobFor } from './accounts/sync-jobs'
 import { healthOf } from './health'
-import { proofsOf } from './proofs'
+import { proofsBy, proofsOf } from './proofs'
 import { accountStates } from './states'
 import { writeState } from './state'
 import { servers, serverTransitions } from './tables'
@@ -27,27 +28,30 @@ const rowsPerPage = 200
  * action ended without a result.
  */
 export async function watchServers(hub: Hub): Promise<void> {
+  const now = hub.clock.now()
   await eachPage(hub, sql`${servers.healthMonitorIds} <> '[]'`, async rows => {
     const accounts = await accountStates(hub.read, rows)
+    const bound = await monitorStatusesOf(hub.read, null, [...new Set(rows.flatMap(row => row.healthMonitorIds))])
+    const statuses = new Map(bound.map(one => [one.id, one.status]))
     for (const row of rows) {
-      const account = row.accountId === null ? null : (accounts.get(row.accountId) ?? null)
-      const now = healthOf({ ...row, ...(await proofsOf(hub.read, row, account)) })
-      if (now.health !== row.health || now.source !== row.healthSource)
+      // Nothing is concluded before that time.
+      if (row.actionId !== null || (row.quietUntil ?? 0) > now) continue
+      const account = accounts.get(row.accountId ?? '') ?? null
+      const health = healthOf({ ...row, ...proofsBy(statuses, row, account) })
+      if (health.health !== row.health || health.source !== row.healthSource)
         await record(hub, tx => concludeAgain(tx, hub, row.id, account))
     }
   })
-  const isBusy = isNotNull(servers.actionId)
-  await eachPage(hub, or(isBusy, lte(servers.quietUntil, hub.clock.now()))!, async rows => {
+  await eachPage(hub, and(isNull(servers.actionId), lte(servers.quietUntil, now))!, async rows => {
     const accounts = await accountStates(hub.read, rows)
+    for (const row of rows) await record(hub, tx => concludeAgain(tx, hub, row.id, accounts.get(row.accountId ?? '') ?? null))
+  })
+  await eachPage(hub, isNotNull(servers.actionId), async rows => {
     const open = await openActionIds(
       hub.read,
       rows.flatMap(row => row.actionId ?? []),
     )
-    for (const row of rows) {
-      const account = row.accountId === null ? null : (accounts.get(row.accountId) ?? null)
-      if (row.actionId === null) await record(hub, tx => concludeAgain(tx, hub, row.id, account))
-      else if (!open.has(row.actionId)) await record(hub, tx => release(tx, hub, row))
-    }
+    for (const row of rows) if (!open.has(row.actionId!)) await record(hub, tx => release(tx, hub, row))
   })
 }
 
@@ -84,11 +88,8 @@ async function release(tx: Tx, hub: Hub, { id, actionId }: ServerRow): Promise<R
   if (!row || row.actionId !== actionId) return { result: undefined }
   const isCreated = row.cloud !== null || row.providerRef !== null
   const by = { source: 'action' as const, reason: 'The action ended with an error.' }
-  const columns = {
-    actionId: null,
-    status: isCreated ? ('unknown' as const) : ('draft' as const),
-    ...(!isCreated && { priceMicros: null }),
-  }
+  // A server that may have been bought keeps its price, until a reading finds it or it is deleted.
+  const columns = { actionId: null, status: isCreated ? ('unknown' as const) : ('error' as const) }
   const proofs = { ...(await proofsOf(tx, row, null)), isCloudFresh: false }
   const { events } = await writeState(tx, hub, row, columns, proofs, by)
   return { result: undefined, events, jobs: row.accountId === null ? [] : [syncJobFor(row.accountId, hub.clock.now())] }

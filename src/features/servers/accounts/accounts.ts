@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util'
 import { and, asc, count, eq, inArray, isNull, sql } from 'drizzle-orm'
 import { createAccount, deleteAccount, updateAccount } from '../../../adapters/accounts/accounts'
 import {
@@ -9,6 +10,7 @@ import {
   type CheckedAccounts,
 } from '../../../adapters/accounts/check'
 import type { Ctx } from '../../../core/ctx'
+import { forUpdate } from '../../../core/db/dialect'
 import type { Reader, Tx } from '../../../core/db/transaction'
 import { inputColumns, patchColumns } from '../../../core/members'
 import { isOrAre, pluralize } from '../../../core/pluralize'
@@ -46,7 +48,10 @@ const accounts: CheckedAccounts<CloudAccountRow, CloudAccountView, CloudKind> = 
   },
   checkKind: 'cloud.check-account',
   failingNotice: 'cloud_account.failing',
-  reset: before => ({ ...unread, ...(before === null && { syncedAt: null, rate: null, unclaimed: 0, ignoredRefs: [] }) }),
+  reset: before => ({
+    ...unread,
+    ...(before === null && { syncedAt: null, rate: null, unclaimed: 0, unclaimedMicros: 0, ignoredRefs: [] }),
+  }),
   view: row => cloudAccountView(row, emptyTotals),
   join: (kind, settings, context) => kind.join?.(settings, context) ?? Promise.resolve(null),
   check: (kind, settings, context) => kind.open(settings, context).check(),
@@ -134,7 +139,7 @@ export async function updateCloudAccount(ctx: Ctx, id: string, patch: CloudAccou
       async done(tx, { destinationChanged, settingsChanged, before }, after) {
         if (destinationChanged) await tx.delete(cloudCatalogs).where(eq(cloudCatalogs.accountId, id))
         if (settingsChanged) return [checkJobFor(accounts, id, after.updatedAt)]
-        return before.import !== after.import && after.nextSyncAt !== null ? [syncJobFor(id, 0)] : []
+        return !isDeepStrictEqual(before.import, after.import) && after.nextSyncAt !== null ? [syncJobFor(id, 0)] : []
       },
     },
   )
@@ -155,6 +160,8 @@ async function removeServers(tx: Tx, id: string): Promise<void> {
     throw conflict(
       `${pluralize(made!.n, 'servers')} of this account ${isOrAre(made!.n)} managed here. Delete them first, with \`at_provider=keep\` to keep them at the cloud.`,
     )
+  // Locked in id order, to avoid deadlocks.
+  await forUpdate(tx.select({ id: servers.id }).from(servers).where(eq(servers.accountId, id)).orderBy(asc(servers.id)))
   await tx.delete(servers).where(eq(servers.accountId, id))
 }
 

@@ -69,6 +69,8 @@ export interface SyncSuccess {
   startedAt: number
   reading: Reading
   unclaimed: number
+  /** What the unclaimed servers cost per month, in millionths. */
+  unclaimedMicros: number
   error: null
 }
 
@@ -85,8 +87,8 @@ export async function syncAccount(hub: Hub, account: CloudAccountRow): Promise<S
     const matched = await matchedServers(known, reading)
     await followKnown(hub, account, matched, startedAt, catalog)
     await followMissing(hub, account, known, matched, startedAt, cloud)
-    const unclaimed = await addFound(hub, account, matched, reading, startedAt, catalog)
-    return { startedAt, reading, unclaimed, error: null }
+    const rest = await addFound(hub, account, matched, reading, startedAt, catalog)
+    return { startedAt, reading, ...rest, error: null }
   } catch (error) {
     if (error instanceof AdapterError)
       return { error: { code: error.failure as CloudFailure, detail: error.message }, retryAfterMs: error.retryAfterMs }
@@ -124,6 +126,7 @@ export async function finishSync(
       ...(!outcome.error && {
         syncedAt: outcome.startedAt,
         unclaimed: outcome.unclaimed,
+        unclaimedMicros: outcome.unclaimedMicros,
         lacks: [...outcome.reading.lacks],
         rate: outcome.reading.rate,
         ignoredRefs: account.ignoredRefs.filter(ref => outcome.reading.servers.some(one => one.ref === ref)),
@@ -331,7 +334,7 @@ async function addFound(
   { servers: seen }: Reading,
   startedAt: number,
   catalog: Catalog | null,
-): Promise<number> {
+): Promise<Pick<SyncSuccess, 'unclaimed' | 'unclaimedMicros'>> {
   const known = new Set(matched.values())
   // Some clouds tell whose a new server is only when it has been created.
   const others = seen.filter(one => !known.has(one) && one.status !== 'provisioning')
@@ -343,7 +346,10 @@ async function addFound(
     added += n
     if (n < batch.length) break
   }
-  return others.length - added
+  const isAdded = new Set(wanted.slice(0, added))
+  const rest = others.filter(one => !isAdded.has(one))
+  const unclaimedMicros = rest.reduce((sum, one) => sum + (priceOfSeen(account, catalog, one)?.monthlyMicros ?? 0), 0)
+  return { unclaimed: rest.length, unclaimedMicros }
 }
 
 function isWanted({ import: { mode, label_selector: selector }, ignoredRefs }: CloudAccountRow, seen: CloudServer): boolean {

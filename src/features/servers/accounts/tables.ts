@@ -22,6 +22,8 @@ export const cloudAccounts = table(
     rate: json<Reading['rate']>('rate'),
     // Number of servers in the account that are not in the workspace.
     unclaimed: int('unclaimed').notNull(),
+    // What they cost per month, in millionths.
+    unclaimedMicros: int('unclaimed_micros').notNull(),
     // Refs of servers that were removed here but not at the cloud, so that they aren’t added again.
     ignoredRefs: json<string[]>('ignored_refs').notNull(),
     // Actions that the cloud lacks, such as an old version.

@@ -10,6 +10,7 @@ import { onePage, type Page } from '../../../core/shapes'
 import { cloudKindOf } from '../clouds'
 import type { CloudServer } from '../clouds/cloud'
 import { isAnother } from '../same-server'
+import { lockAccount } from '../spend'
 import { servers } from '../tables'
 import { accountOf } from './accounts'
 import { catalogOf } from './catalog'
@@ -79,7 +80,8 @@ export async function claimServers(ctx: Ctx, id: string, { refs }: CloudClaim): 
   const hasPrices = cloudKindOf(account.kind)!.capabilities.hasPrices
   const catalog = hasPrices ? await callAdapter(() => catalogOf(ctx.hub, account, true)) : null
   return await change(ctx, 'cloud.account.claim', async tx => {
-    const { result: n, audits, events, notices } = await insertFound(tx, ctx.hub, account, wanted as CloudServer[], catalog)
+    const locked = await lockAccount(tx, id)
+    const { result: n, audits, events, notices } = await insertFound(tx, ctx.hub, locked, wanted as CloudServer[], catalog)
     if (n < refs.length)
       throw new Problem('plan_limit_reached', `The plan allows only ${pluralize(n, 'more servers')}. Nothing was added.`, {
         fields: { limit: 'servers' },
@@ -98,8 +100,8 @@ export async function claimServers(ctx: Ctx, id: string, { refs }: CloudClaim): 
     await tx
       .update(cloudAccounts)
       .set({
-        unclaimed: Math.max(0, account.unclaimed - n),
-        ignoredRefs: account.ignoredRefs.filter(ref => !refs.includes(ref)),
+        unclaimed: Math.max(0, locked.unclaimed - n),
+        ignoredRefs: locked.ignoredRefs.filter(ref => !refs.includes(ref)),
       })
       .where(eq(cloudAccounts.id, id))
     return {

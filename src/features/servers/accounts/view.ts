@@ -38,7 +38,7 @@ export function cloudAccountView(row: CloudAccountRow, totals: AccountTotals): C
     rate: row.rate && { limit: row.rate.limit, remaining: row.rate.remaining, resets_at: instant(row.rate.resetsAt) },
     counts: { servers: totals.servers, unclaimed: row.unclaimed },
     committed: {
-      monthly: hasPrices ? nullableAmount(totals.micros) : null,
+      monthly: hasPrices ? nullableAmount(totals.micros + row.unclaimedMicros) : null,
       currency: hasPrices ? (totals.currency ?? row.spend.currency) : null,
       unpriced: hasPrices ? totals.unpriced : 0,
     },

@@ -7,10 +7,11 @@ import { CloudError, type Operation } from '../clouds/cloud'
 import type { ControllerCommand, Power } from '../controllers/controller'
 import { openController } from '../server-controllers/server-controllers'
 import { serverControllers } from '../server-controllers/tables'
+import type { ServerStatus } from '../shapes'
 import type { ServerRow } from '../view'
 import { endOnServer } from './end-on-server'
 import type { ServerActionInput } from './input'
-import { verbRules } from './verbs'
+import { limitOf, verbRules } from './verbs'
 
 type State = {
   /** When the action times out (ms UTC). */
@@ -30,11 +31,12 @@ export async function runByController(hub: Hub, work: Work<ServerActionInput, an
   const state: State | null = work.state
   // The intention is committed first, so that a later run knows that the command may have been sent.
   if (state === null)
-    return async () => ({ result: { state: { deadline: now + verbRules[verb].limitMs, operation: null, isUncertain: false } } })
+    return async () => ({ result: { state: { deadline: now + limitOf(work.input), operation: null, isUncertain: false } } })
   const end = (columns: Partial<ServerRow>, next: Next<State>): CommitChunk<State> => {
     return tx => endOnServer(tx, hub, serverId, verb, columns, next)
   }
-  const failed = (problem: Problem, power: Power = 'unknown') => end(columnsOf(power), { failed: problem })
+  const measured = (power: Power | undefined) => columnsOf(power, work.input.statusBefore)
+  const failed = (problem: Problem, power?: Power) => end(measured(power), { failed: problem })
   const [row] = await hub.read
     .select()
     .from(serverControllers)
@@ -42,12 +44,12 @@ export async function runByController(hub: Hub, work: Work<ServerActionInput, an
   if (!row) return failed(new Problem('conflict', 'The controller was deleted.'))
   try {
     const controller = await openController(hub, row)
-    const finished = async () => end(columnsOf((await controller.power?.()) ?? 'unknown'), { done: {} })
+    const finished = async () => end(measured(await controller.power?.()), { done: {} })
     if (state.operation === null) {
       if ((state.isUncertain || work.isRepeated) && !verbRules[verb].isRepeatable)
         return failed(
           new Problem('interrupted', 'The connection was lost while the command was sent, so it may have been carried out.'),
-          (await controller.power?.()) ?? 'unknown',
+          await controller.power?.(),
         )
       const started = await controller.start(work.input.command as ControllerCommand)
       if (started.state === 'done') return await finished()
@@ -74,8 +76,6 @@ export async function runByController(hub: Hub, work: Work<ServerActionInput, an
   }
 }
 
-/** What the power tells about a server. Controllers know nothing else. */
-const columnsOf = (power: Power): Partial<ServerRow> => ({
-  power,
-  status: power === 'on' ? 'running' : power === 'off' ? 'off' : 'unknown',
-})
+/** What the power tells about a server. If it was not measured, the server has the same status as before. */
+const columnsOf = (power: Power | undefined, before: ServerStatus): Partial<ServerRow> =>
+  power === 'on' ? { power, status: 'running' } : power === 'off' ? { power, status: 'off' } : { status: before }

@@ -1,12 +1,12 @@
 import type { ServerCommand, ServerOrder, ServerVerb } from '../clouds/cloud'
-import type { ServerOrderView } from '../shapes'
+import type { ServerOrderView, ServerStatus } from '../shapes'
 
 /** What an action was asked to do. */
 export type ServerActionInput = {
   verb: ServerVerb
   /** `cloud`, or the kind of the controller that performs it. */
   via: string
-  /** For all verbs but `provision`. */
+  /** For all verbs but `provision`. Without user data, which is stored with the server. */
   command: Exclude<ServerCommand, { verb: 'provision' }> | null
   /** For `provision`: without user data, which is stored with the server. */
   order: (Omit<ServerOrder, 'userData' | 'ref'> & { fallbackLocations: string[] }) | null
@@ -14,6 +14,10 @@ export type ServerActionInput = {
   priced: Pick<ServerOrderView, 'size' | 'location' | 'enable_ipv4' | 'backups'> | null
   /** Highest price to pay, in millionths per month; null for free or unknown prices. */
   maxPriceMicros: number | null
+  /** Whether the user data of the server is sent with the command. */
+  sendsUserData: boolean
+  /** Status before the action. */
+  statusBefore: ServerStatus
   /** The price before, and the one that is reserved while the action runs; null if it doesn't change the price. */
   prices: { before: number | null; after: number | null } | null
 }

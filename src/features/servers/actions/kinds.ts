@@ -4,7 +4,6 @@ import type { AuditAction } from '../../../core/audit-actions'
 import type { RecordResult } from '../../../core/change-result'
 import type { Tx } from '../../../core/db/transaction'
 import type { Hub } from '../../../core/hub'
-import { sealedIn } from '../../../core/outgoing/signing-secrets'
 import type { NoticeDraft } from '../../../core/notices'
 import { Problem } from '../../../core/problem'
 import { mayHaveApplied } from '../../../adapters/failure'
@@ -21,6 +20,7 @@ import {
   type CloudServer,
   type Operation,
   type Price,
+  type ServerCommand,
   type ServerOrder,
   type ServerVerb,
   type Started,
@@ -30,11 +30,12 @@ import { priceOf } from '../order'
 import { isAnother } from '../same-server'
 import { lockAccount, requireSpend } from '../spend'
 import { servers } from '../tables'
+import { openUserData } from '../user-data'
 import type { ServerRow } from '../view'
 import { runByController } from './by-controller'
 import type { ServerActionInput } from './input'
 import { endOnServer } from './end-on-server'
-import { verbRules } from './verbs'
+import { limitOf, verbRules } from './verbs'
 
 type State = {
   phase: 'prepare' | 'send' | 'poll'
@@ -105,7 +106,7 @@ class ServerAction {
     const state: State = work.state ?? {
       phase: 'prepare',
       sentAt: now,
-      deadline: now + this.#limitMs(),
+      deadline: now + limitOf(work.input),
       ref: null,
       location: 0,
       isUncertain: false,
@@ -125,12 +126,6 @@ class ServerAction {
     }
   }
 
-  #limitMs(): number {
-    const { verb, command } = this.work.input
-    const limit = verbRules[verb].limitMs
-    return command?.verb === 'shutdown' ? limit + command.timeoutSeconds * 1000 : limit
-  }
-
   /** Checks the price, and reserves a ref. */
   async #prepare(cloud: Cloud, account: CloudAccountRow, server: ServerRow, state: State): Promise<CommitChunk<State>> {
     const { verb, maxPriceMicros, priced } = this.work.input
@@ -139,9 +134,9 @@ class ServerAction {
     if (isNew) await this.work.report({ step: 'check_price' })
     const kind = cloudKindOf(account.kind)!
     const location = isNew ? this.#location(state) : (priced?.location ?? null)
-    const isPriced = kind.capabilities.hasPrices && priced !== null && maxPriceMicros !== null
+    const isPriced = kind.capabilities.hasPrices && priced !== null
     const price = isPriced ? priceOf(kind, await readCatalog(this.hub, account, false), { ...priced, location }) : null
-    const problem = isPriced ? priceProblem(price, maxPriceMicros, server.priceCurrency) : null
+    const problem = isPriced && maxPriceMicros !== null ? priceProblem(price, maxPriceMicros, server.priceCurrency) : null
     const unchanged = isNew ? null : server.cloud
     if (problem) return this.#failed(server, problem, unchanged)
     const ref = isNew ? ((await cloud.reserveRef?.()) ?? null) : null
@@ -160,7 +155,8 @@ class ServerAction {
 
   /** Reserves a price that rose, within what was accepted. Returns why it may not be paid. */
   async #reserve(tx: Tx, accountId: string, price: Price): Promise<NoticeDraft[] | Problem> {
-    const accepted = { max_monthly_price: amountOf(this.work.input.maxPriceMicros!), currency: price.currency }
+    const max = this.work.input.maxPriceMicros ?? price.monthlyMicros
+    const accepted = { max_monthly_price: amountOf(max), currency: price.currency }
     try {
       const notices = await requireSpend(tx, await lockAccount(tx, accountId), price, accepted, { replaces: this.#serverId })
       const columns = { priceMicros: price.monthlyMicros, priceAt: this.hub.clock.now() }
@@ -175,7 +171,8 @@ class ServerAction {
   async #send(cloud: Cloud, server: ServerRow, state: State): Promise<CommitChunk<State>> {
     const { verb, command } = this.work.input
     if (verb === 'provision') return await this.#provision(cloud, server, state)
-    const ref = server.providerRef!
+    const ref = server.providerRef ?? (await this.#findRef(cloud, server))
+    if (ref === null) return this.#gone(server)
     // Where the ref is our choice, it can be used again by another server.
     if (cloud.reserveRef && (await seenAt(cloud, server, ref)) === null) return this.#gone(server)
     const mayBeSent = state.isUncertain || this.work.isRepeated
@@ -189,7 +186,15 @@ class ServerAction {
       const operation = await cloud.findOperation(ref, verb, state.sentAt)
       if (operation) return this.#polling(state, operation)
     }
-    return this.#started(server, state, await cloud.start(ref, command!))
+    const isRebuild = command!.verb === 'rebuild' && this.work.input.sendsUserData
+    const sent = isRebuild ? { ...command!, userData: await openUserData(this.hub, server) } : command!
+    return this.#started(server, state, await cloud.start(ref, sent as ServerCommand))
+  }
+
+  /** The ref of a server that may have been created, although its creation failed. */
+  async #findRef(cloud: Cloud, server: ServerRow): Promise<string | null> {
+    const found = await cloud.find({ mark: server.id, name: server.name, ref: null })
+    return found?.mark === server.id ? found.ref : null
   }
 
   /** Creates the server, or adopts the one that an earlier run created. */
@@ -220,11 +225,7 @@ class ServerAction {
 
   async #order(server: ServerRow, state: State): Promise<ServerOrder> {
     const { fallbackLocations: _, ...order } = this.work.input.order!
-    const userData =
-      server.userDataSealed === null
-        ? null
-        : await this.hub.keys.open(sealedIn(servers, server, 'user_data_sealed'), server.userDataSealed)
-    return { ...order, userData, ref: state.ref, location: this.#location(state) }
+    return { ...order, userData: await openUserData(this.hub, server), ref: state.ref, location: this.#location(state) }
   }
 
   #started(server: ServerRow, state: State, started: Started): Promise<CommitChunk<State>> | CommitChunk<State> {
@@ -318,7 +319,9 @@ class ServerAction {
         return { result: { state: { ...state, phase: 'prepare', ref: null, operation: null }, at: this.#after(0) } }
       }
     const problem = new Problem('provider_failed', error.message, { fields: { failure: error.failure } })
-    return this.#failed(server, problem, await this.#seen(account, server))
+    const mayExist = verb === 'provision' && (state.isUncertain || isUncertain || this.work.isRepeated)
+    const seen = await this.#seen(account, server)
+    return this.#failed(server, problem, seen === null && mayExist ? undefined : seen)
   }
 
   /** Creates the server in another location. */
@@ -348,12 +351,13 @@ class ServerAction {
 
   /** Ends the action successfully. */
   #done(server: ServerRow, seen: CloudServer | null, isUnchanged: boolean): CommitChunk<State> {
-    const { verb } = this.work.input
+    const { verb, prices } = this.work.input
     return async tx => {
       const isDeleted = verb === 'delete'
       const columns = {
         ...(isDeleted ? deleted(this.hub.clock.now()) : seenColumns(seen)),
         ...(verb === 'provision' && { order: null }),
+        ...(verb !== 'provision' && prices && { priceMicros: prices.after }),
       }
       return await this.#end(tx, server, columns, { done: isUnchanged ? { unchanged: true } : {} })
     }

@@ -6,9 +6,8 @@ import type { ChangeResult } from '../../../core/change-result'
 import type { Ctx } from '../../../core/ctx'
 import type { Tx } from '../../../core/db/transaction'
 import type { NoticeDraft } from '../../../core/notices'
-import { conflict, invalid, Problem } from '../../../core/problem'
+import { conflict, invalid, Problem, type FieldProblem } from '../../../core/problem'
 import { findRow, lockRow, targetOf } from '../../../core/rows'
-import { sealedIn } from '../../../core/outgoing/signing-secrets'
 import { fieldProblems } from '../../../core/validate'
 import { callAdapter } from '../../../adapters/call'
 import { getAction } from '../../actions/actions'
@@ -28,7 +27,7 @@ import { sshKeysOf } from '../ssh-keys/ssh-keys'
 import { writeState } from '../state'
 import { proofsOf } from '../proofs'
 import { controllerStates } from '../states'
-import { servers } from '../tables'
+import { requireShort, sealUserData } from '../user-data'
 import { addressesOf, labelsOf, serverRows, type ServerRow } from '../view'
 import type { ServerActionInput } from './input'
 import { serverActionKind } from './kinds'
@@ -40,7 +39,17 @@ import { verbRules } from './verbs'
  */
 export async function performServerAction(ctx: Ctx, id: string, input: Input, waiting: Waiting | null): Promise<ActionView> {
   const action = await startServerAction(ctx, id, input)
-  return waiting ? await getAction(ctx, action.id, waiting) : action
+  return waiting ? await waitForAction(ctx, action.id, waiting) : action
+}
+
+/** Waits for an action. If too many requests are waiting, returns at once: the action was started anyway. */
+export async function waitForAction(ctx: Ctx, id: string, waiting: Waiting): Promise<ActionView> {
+  try {
+    return await getAction(ctx, id, waiting)
+  } catch (error) {
+    if (!(error instanceof Problem) || (error.code !== 'rate_limited' && error.code !== 'overloaded')) throw error
+    return await getAction(ctx, id, null)
+  }
 }
 
 async function startServerAction(ctx: Ctx, id: string, input: Input): Promise<ActionView> {
@@ -53,7 +62,7 @@ async function startServerAction(ctx: Ctx, id: string, input: Input): Promise<Ac
     return await change(ctx, `cloud.server.${verb}` as AuditAction, async tx =>
       startByController(tx, ctx, await lockRow(tx, ctx, serverRows, id), account, verb, params, via),
     )
-  const catalog = pricedVerbs.has(verb) ? await callAdapter(() => catalogOf(ctx.hub, account, true)) : null
+  const catalog = catalogVerbs.has(verb) ? await callAdapter(() => catalogOf(ctx.hub, account, true)) : null
   return await change(ctx, `cloud.server.${verb}` as AuditAction, async tx => {
     // Accounts are locked before their servers.
     const locked = catalog ? await lockAccount(tx, account.id) : account
@@ -74,13 +83,16 @@ async function startByController(
 ): Promise<ChangeResult<ActionView>> {
   const done = refuseUnlessPossible(row, account, verb)
   if (done) return await unchanged(tx, ctx, row, verb)
-  const input = { ...plainInput, verb, via, command: commandOf(row, verb, params) }
+  const input = { ...plainInput, verb, via, command: commandOf(row, verb, params), statusBefore: row.status }
   return await started(tx, ctx, row, account, { input, columns: {}, notices: [] })
 }
 
 /** @returns whether there is nothing to do @throws Problem 409 */
 function refuseUnlessPossible(row: ServerRow, account: CloudAccountRow | null, verb: ServerVerb): boolean {
-  if (row.actionId !== null) return false
+  if (row.actionId !== null)
+    throw new Problem('resource_locked', `The action ${row.actionId} is working on the server. Wait until it has finished.`, {
+      fields: { holder: row.actionId },
+    })
   if (verbRules[verb].alreadyIn.includes(row.status)) return true
   if (!isPossibleIn(verb, row.status, account))
     throw conflict(`The server is ${row.status}, so the action ${verb} is not possible now.`)
@@ -143,19 +155,16 @@ export async function startOn(
   refuseProtected(row, verb)
   const planned = await plan(tx, ctx, row, account, verb, params, catalog, pointer)
   const userData = params.user_data as string | null | undefined
+  requireShort(userData, `${pointer}/user_data`)
   const sealed = userData !== undefined && { userDataSealed: await sealUserData(tx, ctx, row, userData) }
   return await started(tx, ctx, row, account, { ...planned, columns: { ...planned.columns, ...sealed } })
 }
-
-/** Encrypts user data for its column. */
-export const sealUserData = async (tx: Tx, ctx: Ctx, row: Pick<ServerRow, 'id' | 'workspaceId'>, text: string | null) =>
-  text === null ? null : await ctx.hub.keys.seal(tx, sealedIn(servers, row, 'user_data_sealed'), text)
 
 /** The server is as wanted already: the action has succeeded without doing anything. */
 async function unchanged(tx: Tx, ctx: Ctx, row: ServerRow, verb: ServerVerb): Promise<ChangeResult<ActionView>> {
   const action = await addFinishedAction(tx, ctx, serverActionKind(verb), {
     resources: [{ type: 'server', id: row.id }],
-    input: { ...plainInput, verb },
+    input: { ...plainInput, verb, statusBefore: row.status },
     result: { unchanged: true },
   })
   return {
@@ -184,9 +193,10 @@ async function plan(
   if (verb === 'provision') return await planProvision(tx, ctx, row, account, params as AcceptedPrice, catalog!, pointer)
   const command = commandOf(row, verb, params)
   const kind = cloudKindOf(account.kind)!
-  if (command.verb === 'resize') requireSize(kind, catalog!, params.size as NonNullable<ServerOrderView['size']>)
+  requireParams(kind, catalog, row, command, params)
   const priced = catalog === null ? null : pricedBy(row, command, params)
-  const input: ServerActionInput = { ...plainInput, verb, command, priced }
+  const sendsUserData = typeof params.user_data === 'string'
+  const input: ServerActionInput = { ...plainInput, verb, command, priced, sendsUserData, statusBefore: row.status }
   if (!priced) return { input, columns: {}, notices: [] }
   const price = priceOf(kind, catalog!, priced)
   const after = price?.monthlyMicros ?? null
@@ -199,16 +209,25 @@ async function plan(
       maxPriceMicros: isDearer ? maxPriceOf(accepted, price) : null,
       prices: { before: row.priceMicros, after },
     },
-    columns: priceColumns(price, ctx.hub.clock.now()),
+    // The higher price is reserved while the action runs.
+    columns: isDearer ? priceColumns(price, ctx.hub.clock.now()) : {},
     notices,
   }
 }
 
 /** The input of an action that costs nothing. */
-const plainInput = { via: 'cloud', command: null, order: null, priced: null, maxPriceMicros: null, prices: null }
+const plainInput = {
+  via: 'cloud',
+  command: null,
+  order: null,
+  priced: null,
+  maxPriceMicros: null,
+  prices: null,
+  sendsUserData: false,
+}
 
-/** Verbs whose price depends on the catalog. */
-const pricedVerbs: ReadonlySet<ServerVerb> = new Set(['provision', 'resize', 'enable_backups', 'disable_backups'])
+/** Verbs that depend on the catalog. */
+const catalogVerbs: ReadonlySet<ServerVerb> = new Set(['provision', 'resize', 'rebuild', 'enable_backups', 'disable_backups'])
 
 /** What the price of a server depends on after a command; null if it stays the same. */
 function pricedBy(
@@ -220,21 +239,38 @@ function pricedBy(
   const hasBackups = cloud?.backups ?? false
   const backups = command.verb === 'enable_backups' || (command.verb !== 'disable_backups' && hasBackups)
   const enable_ipv4 = addressesOf({ cloud, ...row }).some(one => one.family === 4 && one.scope === 'public')
-  return size === null ? null : { size, location, enable_ipv4, backups }
+  return size === null || command.verb === 'rebuild' ? null : { size, location, enable_ipv4, backups }
 }
 
 /** The highest price that a caller accepts, in millionths: by default, the current one. */
 const maxPriceOf = ({ max_monthly_price: max }: AcceptedPrice, price: Price | null): number | null =>
   max === undefined ? (price?.monthlyMicros ?? null) : microsOf(max)
 
-/** @throws Problem 422 */
-function requireSize(kind: CloudKind, catalog: Catalog, size: NonNullable<ServerOrderView['size']>): void {
+/** @throws Problem 422 for parameters that the cloud would refuse */
+function requireParams(
+  kind: CloudKind,
+  catalog: Catalog | null,
+  { location }: ServerRow,
+  command: ServerCommand,
+  params: Record<string, unknown>,
+): void {
+  const refuse = (name: string, code: string, detail: string) => invalid([{ pointer: `#/params/${name}`, code, detail }])
+  if (command.verb === 'rename' && !new RegExp(kind.capabilities.names.pattern).test(command.name))
+    throw refuse('name', 'format', kind.capabilities.names.rule)
+  if (command.verb === 'rebuild' && !catalog!.images.some(one => one.slug === command.image))
+    throw refuse('image', 'not_found', `There is no image ${command.image}.`)
+  if (command.verb !== 'resize') return
+  const size = params.size as NonNullable<ServerOrderView['size']>
   const isFree = kind.capabilities.sizes === 'free'
-  const refuse = (code: string, detail: string) => invalid([{ pointer: '#/params/size', code, detail }])
   if ((typeof size === 'string') === isFree)
-    throw refuse('type', `must be ${isFree ? 'an object with cores, memory_bytes, and disk_bytes' : 'the slug of a size'}.`)
-  if (typeof size === 'string' && !catalog.sizes.some(one => one.slug === size))
-    throw refuse('not_found', `There is no size ${size}. Sizes: ${catalog.sizes.map(one => one.slug).join(', ')}.`)
+    throw refuse(
+      'size',
+      'type',
+      `must be ${isFree ? 'an object with cores, memory_bytes, and disk_bytes' : 'the slug of a size'}.`,
+    )
+  const offered = catalog!.sizes.filter(one => one.offers.some(offer => offer.location === location))
+  if (typeof size === 'string' && !offered.some(one => one.slug === size))
+    throw refuse('size', 'not_found', `${size} is not offered in ${location}. Sizes: ${offered.map(one => one.slug).join(', ')}.`)
 }
 
 /** The columns of a price. */
@@ -261,12 +297,13 @@ async function planProvision(
     hasUserData: row.userDataSealed !== null,
     sshKeyCount: sshKeys.length,
   })
-  if (problems.length > 0) throw invalid(problems)
+  if (problems.length > 0) throw invalid(pointer === '#' ? problems : problems.map(ofDraft))
   const price = highestPrice(kind, catalog, order)
   const notices = await requireSpend(tx, account, price, accepted, { at: pointer })
   const input: ServerActionInput = {
     ...plainInput,
     verb: 'provision',
+    statusBefore: row.status,
     order: {
       ...cloudOrderOf({ id: row.id, name: row.name, labels: labelsOf(row) }, order, sshKeys),
       fallbackLocations: order.fallback_locations,
@@ -277,6 +314,13 @@ async function planProvision(
   }
   return { input, columns: priceColumns(price, ctx.hub.clock.now()), notices }
 }
+
+/** A problem of the order of a draft, for a request that doesn’t contain the order. */
+const ofDraft = ({ pointer, code, detail }: FieldProblem): FieldProblem => ({
+  pointer: '#/action',
+  code,
+  detail: `The draft can’t be created. \`${pointer.slice(2)}\`: ${detail}`,
+})
 
 /** The action that a request names, and the way to perform it. @throws Problem 422 `unsupported_action` */
 function chosenWay(
@@ -323,7 +367,7 @@ function commandOf(row: ServerRow, verb: ServerVerb, params: Record<string, any>
     case 'resize':
       return { verb, size: sizeOrderOf(params.size), upgradeDisk: params.upgrade_disk ?? false }
     case 'rebuild':
-      return { verb, image: params.image, userData: params.user_data ?? null }
+      return { verb, image: params.image, userData: null }
     case 'set_protection': {
       const current = row.cloud?.protection ?? { delete: false, rebuild: false }
       return { verb, protection: { delete: params.delete ?? current.delete, rebuild: params.rebuild ?? current.rebuild } }

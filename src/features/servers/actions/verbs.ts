@@ -88,3 +88,9 @@ export const verbRules: Readonly<Record<ServerVerb, VerbRule>> = {
   disable_backups: plain(),
   delete: plain({ passing: 'deleting', limitMs: 30 * minute, takesDown: true }),
 }
+
+/** How long an action may take, in milliseconds. */
+export function limitOf({ verb, command }: { verb: ServerVerb; command: object | null }): number {
+  const { timeoutSeconds = 0 } = (command ?? {}) as { timeoutSeconds?: number }
+  return verbRules[verb].limitMs + timeoutSeconds * 1000
+}

@@ -58,6 +58,13 @@ async function powerOf(hub: Hub, controller: ControllerRow): Promise<Power | nul
 }
 
 async function storePower(tx: Tx, hub: Hub, id: string, power: Power | null): Promise<RecordResult<undefined>> {
+  const [found] = await tx
+    .select({ serverId: serverControllers.serverId })
+    .from(serverControllers)
+    .where(eq(serverControllers.id, id))
+  if (!found) return { result: undefined }
+  // Servers are locked before their controllers.
+  await forUpdate(tx.select({ id: servers.id }).from(servers).where(eq(servers.id, found.serverId)))
   const [row] = await forUpdate(tx.select().from(serverControllers).where(eq(serverControllers.id, id)))
   if (!row) return { result: undefined }
   const now = hub.clock.now()
