@@ -8,6 +8,7 @@ import { useAccounts, useCloudKinds } from './cloud/accounts'
 import { OrderFields, OrderGroups, orderBody, orderValues } from './cloud/order-fields'
 import { ManualFields, manualValues, NameField, OrganizationFields, serverBody, serverValues } from './cloud/server-fields'
 import { invalidates } from './cloud/server-text'
+import { WithCatalog } from './cloud/with-catalog'
 
 /** Edits a server: labels, monitors, and notes, what is known of one without an account, and the order of a draft. */
 export default resourcePage<ServerView>({ path: '/servers', parent: '/servers' }, ({ resource: server }) =>
@@ -53,21 +54,28 @@ function EditServer({ server, order }: { server: ServerView; order: Ordered | nu
         ...(order && orderBody(values, before)),
       })}
     >
-      {() => (
-        <>
-          {(isManual || order) && <NameField />}
-          {isManual && <ManualFields />}
-          {order && (
-            <>
-              <OrderFields {...order} hasUserData={server.user_data_set} />
-              <Advanced>
-                <OrderGroups {...order} />
-              </Advanced>
-            </>
-          )}
-          <OrganizationFields />
-        </>
-      )}
+      {() =>
+        order ? (
+          <WithCatalog accountId={order.account.id}>
+            <NameField />
+            <OrderFields {...order} hasUserData={server.user_data_set} />
+            <Advanced>
+              <OrderGroups {...order} />
+            </Advanced>
+            <OrganizationFields />
+          </WithCatalog>
+        ) : (
+          <>
+            {isManual && (
+              <>
+                <NameField />
+                <ManualFields />
+              </>
+            )}
+            <OrganizationFields />
+          </>
+        )
+      }
     </EditPage>
   )
 }

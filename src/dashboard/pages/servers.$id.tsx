@@ -128,7 +128,9 @@ function Details({ server }: { server: ServerView }) {
   const accountName = useAccountNames()
   const monitors = useResourceNames(server.health_monitor_ids)
   const { size, price, protection, account_id: account } = server
-  const order = server.status === 'draft' ? server.order : null
+  const ordered = server.status === 'draft' ? (server.order?.size ?? null) : null
+  const slug = typeof ordered === 'string' ? ordered : size.slug
+  const resources = describeResources(typeof ordered === 'object' && ordered !== null ? ordered : size)
   const protectedFrom = [protection.delete && 'deletion', protection.rebuild && 'being rebuilt'].filter(Boolean).join(', ')
   return (
     <Card
@@ -140,12 +142,12 @@ function Details({ server }: { server: ServerView }) {
         ['Location', server.location],
         [
           'Size',
-          <>
-            {size.slug ?? (typeof order?.size === 'string' ? order.size : null)}
-            <div className="text-[13px] text-muted">
-              {describeResources(typeof order?.size === 'object' && order.size !== null ? order.size : size)}
-            </div>
-          </>,
+          (slug || resources) && (
+            <>
+              {slug}
+              <div className={slug ? 'text-[13px] text-muted' : ''}>{resources}</div>
+            </>
+          ),
         ],
         ['Image', server.image],
         [

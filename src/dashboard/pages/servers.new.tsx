@@ -6,7 +6,7 @@ import type { ServerQuoteView, ServerView } from '../../features/servers/shapes'
 import { Advanced, Group } from '../parts/advanced'
 import { LinkButton } from '../parts/button'
 import { Empty } from '../parts/empty'
-import { CheckboxField, FieldFrame, Form, type Values } from '../parts/form'
+import { CheckboxField, Form, type Values } from '../parts/form'
 import { Select } from '../parts/input'
 import { Card, Loaded, Page } from '../parts/page'
 import { useUrlState } from '../parts/url-state'
@@ -16,12 +16,13 @@ import { OrderQuote } from './cloud/order-quote'
 import { NameField, OrganizationFields, serverBody, serverValues } from './cloud/server-fields'
 import { invalidates } from './cloud/server-text'
 import { acceptedPrice } from './cloud/use-quote'
+import { WithCatalog } from './cloud/with-catalog'
 
 /** Creates a server at a cloud. The price is shown all the time. */
 export default function NewServer() {
   const accounts = useAccounts()
   const kinds = useCloudKinds()
-  const [{ account: chosen }] = useUrlState({ account: '' })
+  const [{ account: chosen }, set] = useUrlState({ account: '' })
   const loaded = { ...accounts, data: accounts.data && kinds.data && { accounts: accounts.data.data, kinds: kinds.data.data } }
   return (
     <Loaded query={loaded} parent="/servers">
@@ -31,7 +32,19 @@ export default function NewServer() {
         return (
           <Page parent="/servers">
             {account && kind ? (
-              <NewAt key={account.id} account={account} kind={kind} accounts={accounts} />
+              <>
+                <label className="mb-4 block max-w-md">
+                  <span className="mb-1 block font-medium">Cloud account</span>
+                  <Select
+                    value={account.id}
+                    onText={id => set({ account: id })}
+                    choices={accounts.map(one => [one.id, one.name] as const)}
+                  />
+                </label>
+                <WithCatalog accountId={account.id}>
+                  <NewAt key={account.id} account={account} kind={kind} />
+                </WithCatalog>
+              </>
             ) : (
               <Card>
                 <Empty
@@ -57,14 +70,12 @@ export default function NewServer() {
 interface NewAtProps {
   account: CloudAccountView
   kind: CloudKindView
-  accounts: readonly CloudAccountView[]
 }
 
 const ownFields = ['name', 'labels', 'health_monitor_ids', 'notes']
 
-function NewAt({ account, kind, accounts }: NewAtProps) {
+function NewAt({ account, kind }: NewAtProps) {
   const navigate = useNavigate()
-  const [, set] = useUrlState({ account: '' })
   const shown = useRef<ServerQuoteView | null>(null)
   const initial = { ...serverValues(null), ...orderValues(null), draft: false }
   const bodyOf = (values: Values): Values => ({
@@ -88,16 +99,6 @@ function NewAt({ account, kind, accounts }: NewAtProps) {
       <div className="grid items-start gap-4 lg:grid-cols-[minmax(0,1fr)_20rem]">
         <Card>
           <div className="flex flex-col gap-4">
-            <FieldFrame name="account_id" label="Cloud account">
-              {attributes => (
-                <Select
-                  {...attributes}
-                  value={account.id}
-                  onText={id => set({ account: id })}
-                  choices={accounts.map(one => [one.id, one.name] as const)}
-                />
-              )}
-            </FieldFrame>
             <NameField />
             <OrderFields account={account} kind={kind} />
             <Advanced>
