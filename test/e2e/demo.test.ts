@@ -48,6 +48,27 @@ describe('a demo', () => {
     expect(response.status).toBe(201)
   })
 
+  test('has a cloud account with servers, which can be switched', async () => {
+    const [account] = (await get('/v1/cloud-accounts')).data
+    expect(account).toMatchObject({ state: 'ok', counts: { servers: 5, unclaimed: 1 }, committed: { unpriced: 0 } })
+    const { data } = await get('/v1/servers?sort=name')
+    expect(data.map((one: any) => [one.name, one.status])).toEqual([
+      ['db-1', 'running'],
+      ['office-nas', 'unknown'],
+      ['old-shop', 'off'],
+      ['web-1', 'running'],
+      ['web-2', 'running'],
+      ['web-3', 'draft'],
+    ])
+    const response = await fetch(`${url}/v1/servers/${data[2].id}/actions`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', 'bailiwick-csrf': '1', origin: url, cookie },
+      body: JSON.stringify({ action: 'power_on' }),
+    })
+    expect(response.status).toBe(202)
+    await until('the server to run', async () => (await get(`/v1/servers/${data[2].id}`)).status === 'running')
+  })
+
   test('has monitors with every status, and one that is down with an open incident', async () => {
     const { data } = await get('/v1/monitors?limit=100')
     expect(data.length).toBeGreaterThan(15)

@@ -7,7 +7,7 @@ import { dayMs } from './time-units'
 /** A person or program that calls the API. */
 export interface Caller {
   /** Calls the API and returns the response body. @throws Error for an error response */
-  call(method: string, path: string, body?: unknown): Promise<any>
+  call(method: string, path: string, body?: unknown, headers?: Record<string, string>): Promise<any>
 }
 
 /** A user of the dashboard. */
@@ -51,14 +51,14 @@ function person(simulation: Simulation, { name, email, password }: { name: strin
   return {
     name,
     email,
-    async call(method, path, body) {
+    async call(method, path, body, headers) {
       // Unused sessions expire.
       if (cookie === null || simulation.clock.now() - usedAt > 20 * dayMs) {
         const { headers } = await simulation.call('POST', '/v1/sessions', {}, { email, password })
         cookie = headers.get('set-cookie')!.split(';')[0]!
       }
       usedAt = simulation.clock.now()
-      return (await simulation.call(method, path, { cookie }, body)).body
+      return (await simulation.call(method, path, { cookie, ...(headers && { headers }) }, body)).body
     },
   }
 }

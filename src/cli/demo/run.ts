@@ -9,6 +9,7 @@ import { writePastResults } from './simulated-results'
 import { scheduleAccess } from './access'
 import { scheduleChannels } from './channels'
 import { scheduleDynamicIps } from './dynamic-ips'
+import { scheduleFleet } from './fleet'
 import { scheduleHeartbeats, type PingPaths } from './heartbeats'
 import { scheduleIncidents } from './incidents'
 import { scheduleMaintenance } from './maintenance'
@@ -112,6 +113,7 @@ async function simulatePast(
   scheduleDynamicIps(scenario)
   scheduleProviderZones(scenario)
   scheduleTemplates(scenario)
+  scheduleFleet(scenario)
   simulation.schedule(now - secondMs, () => checks.checkAll())
   await simulation.runUntil(now)
   await writePastResults(simulation.hub, checks.all(), outages, now, random)

@@ -1,4 +1,5 @@
 import { createAuthority, type Authority } from '../certificate-authority'
+import { demoCloud, type DemoCloud } from './cloud'
 import { imap, TextServer, silent, smtp, ssh, type TextProtocol } from './text-servers'
 import { healthAt } from './server-health'
 import { isPortInUse, loopback, Ports } from './ports'
@@ -27,8 +28,9 @@ type TextServerName = keyof typeof textServers
 /** The servers that the demo checks and calls, all on loopback. */
 export interface Servers {
   authority: Authority
-  ports: Record<TextServerName | 'web' | 'legacy' | 'dns' | 'hooks' | 'powerDns', number>
+  ports: Record<TextServerName | 'web' | 'legacy' | 'dns' | 'hooks' | 'powerDns' | 'cloud', number>
   powerDns: PowerDns
+  cloud: DemoCloud
   /** Starts the health cycles, and opens or closes the servers accordingly. */
   startCycles(): Promise<void>
   stop(): void
@@ -54,17 +56,19 @@ const maxAttempts = 5
 async function open(now: () => number, random: () => number): Promise<Servers> {
   const own = createAuthority('Kestrel internal CA', now())
   const available = new Ports()
-  const [web, legacy, dns, hooks, dnsApi] = [
+  const [web, legacy, dns, hooks, dnsApi, cloudApi] = [
+    await available.allocate(),
     await available.allocate(),
     await available.allocate(),
     await available.allocate(),
     await available.allocate(),
     await available.allocate(),
   ]
-  const ports = { web, legacy, dns, hooks, powerDns: dnsApi } as Servers['ports']
+  const ports = { web, legacy, dns, hooks, powerDns: dnsApi, cloud: cloudApi } as Servers['ports']
   let startedAt = 0
   const healthOf = (name: string) => healthAt(name, now() - startedAt)
   const zones = powerDns('changeme-9f2c41', now)
+  const cloud = demoCloud('changeme-9f2c41'.repeat(2), now)
   const stops: { stop(): void }[] = []
   const servers = new Map<string, TextServer>()
   const stop = () => {
@@ -79,12 +83,17 @@ async function open(now: () => number, random: () => number): Promise<Servers> {
     stops.push(webServer(legacy, own.issue([`legacy.${domain}`], now() - 351.2 * dayMs, now() + 13.8 * dayMs), site))
     stops.push(await resolver(dns))
     stops.push(receiver(hooks, healthOf))
-    const dnsServer = Bun.serve({
-      hostname: loopback,
-      port: dnsApi,
-      fetch: async request => zones.handle(request, await request.text()),
-    })
-    stops.push({ stop: () => void dnsServer.stop(true) })
+    for (const [port, api] of [
+      [dnsApi, zones],
+      [cloudApi, cloud],
+    ] as const) {
+      const server = Bun.serve({
+        hostname: loopback,
+        port,
+        fetch: async request => api.handle(request, await request.text()),
+      })
+      stops.push({ stop: () => void server.stop(true) })
+    }
     for (const [name, protocol] of Object.entries(textServers) as [TextServerName, TextProtocol][]) {
       const server = new TextServer((ports[name] = await available.allocate()), protocol)
       servers.set(name, server)
@@ -103,7 +112,7 @@ async function open(now: () => number, random: () => number): Promise<Servers> {
       startedAt = now()
       await updateServers()
     }
-    return { authority: own, ports, powerDns: zones, startCycles, stop }
+    return { authority: own, ports, powerDns: zones, cloud, startCycles, stop }
   } catch (error) {
     stop()
     throw error

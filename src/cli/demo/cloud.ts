@@ -1,0 +1,203 @@
+import { minuteMs, secondMs } from './time-units'
+
+type Row = Record<string, any>
+
+/** A change that takes a while. */
+interface Change {
+  id: number
+  command: string
+  server: Machine
+  startedAt: number
+  endsAt: number
+  /** What is different afterwards. */
+  end(): void
+}
+
+interface Machine {
+  id: number
+  name: string
+  status: string
+  type: string
+  location: string
+  image: string
+  labels: Record<string, string>
+  createdAt: number
+  hasBackups: boolean
+  isProtected: boolean
+}
+
+/** A cloud with its servers in memory. It understands the requests of the kind `hetzner` that the demo needs. */
+export interface DemoCloud {
+  apiToken: string
+  /** Adds a server directly, as if created in the console of the cloud. */
+  add(server: Pick<Machine, 'name' | 'type' | 'location' | 'labels'> & { status?: string }): void
+  /** Handles a request. @param body of the request */
+  handle(request: Request, body: string): Response
+}
+
+const changeMs = 4 * secondMs
+const currency = 'EUR'
+const locations = [
+  { id: 1, name: 'fsn1', description: 'Falkenstein DC Park 1', country: 'DE', city: 'Falkenstein' },
+  { id: 2, name: 'nbg1', description: 'Nuremberg DC Park 1', country: 'DE', city: 'Nuremberg' },
+  { id: 3, name: 'hel1', description: 'Helsinki DC Park 1', country: 'FI', city: 'Helsinki' },
+]
+const types = [
+  { id: 1, name: 'cx22', cores: 2, memory: 4, disk: 40, price: '4.51' },
+  { id: 2, name: 'cx32', cores: 4, memory: 8, disk: 80, price: '8.09' },
+  { id: 3, name: 'cx42', cores: 8, memory: 16, disk: 160, price: '19.52' },
+  { id: 4, name: 'cx52', cores: 16, memory: 32, disk: 320, price: '38.56' },
+]
+const images = [
+  { id: 1, name: 'debian-12', description: 'Debian 12', os_flavor: 'debian' },
+  { id: 2, name: 'ubuntu-24.04', description: 'Ubuntu 24.04', os_flavor: 'ubuntu' },
+  { id: 3, name: 'rocky-9', description: 'Rocky Linux 9', os_flavor: 'rocky' },
+].map(one => ({ ...one, type: 'system', architecture: 'x86', disk_size: 5, deprecated: null }))
+
+/** @param now ms UTC */
+export function demoCloud(apiToken: string, now: () => number): DemoCloud {
+  const machines = new Map<number, Machine>()
+  const changes: Change[] = []
+  let lastId = 4710
+
+  const settle = () => {
+    for (const change of changes.filter(one => one.endsAt <= now())) {
+      changes.splice(changes.indexOf(change), 1)
+      change.end()
+    }
+  }
+  const start = (server: Machine, command: string, status: string | null, end: () => void): Row => {
+    if (status) server.status = status
+    const change = { id: ++lastId, command, server, startedAt: now(), endsAt: now() + changeMs, end }
+    changes.push(change)
+    return changeJson(change)
+  }
+  const changeJson = ({ id, command, server, startedAt }: Change): Row => ({
+    ...{ id, command, status: 'running', progress: Math.min(99, Math.round(((now() - startedAt) / changeMs) * 100)) },
+    ...{ started: seconds(startedAt), finished: null, error: null, resources: [{ id: server.id, type: 'server' }] },
+  })
+  const add = (input: Partial<Machine> & Pick<Machine, 'name'>): Machine => {
+    const machine: Machine = {
+      ...{ id: ++lastId, status: 'running', type: 'cx22', location: 'fsn1', image: 'debian-12', labels: {} },
+      ...{ createdAt: now(), hasBackups: false, isProtected: false },
+      ...input,
+    }
+    machines.set(machine.id, machine)
+    return machine
+  }
+
+  const actions: Record<string, (server: Machine, body: Row) => Row> = {
+    poweron: server => start(server, 'start_server', 'starting', () => (server.status = 'running')),
+    poweroff: server => start(server, 'stop_server', 'stopping', () => (server.status = 'off')),
+    shutdown: server => start(server, 'shutdown_server', 'stopping', () => (server.status = 'off')),
+    reboot: server => start(server, 'reboot_server', null, () => {}),
+    reset: server => start(server, 'reset_server', null, () => {}),
+    change_type: (server, body) => start(server, 'change_server_type', null, () => (server.type = String(body.server_type))),
+    rebuild: (server, body) =>
+      start(server, 'rebuild_server', 'rebuilding', () => {
+        server.image = String(body.image)
+        server.status = 'running'
+      }),
+    change_protection: (server, body) =>
+      start(server, 'change_protection', null, () => (server.isProtected = body.delete === true)),
+    enable_backup: server => start(server, 'enable_backup', null, () => (server.hasBackups = true)),
+    disable_backup: server => start(server, 'disable_backup', null, () => (server.hasBackups = false)),
+  }
+
+  const found = (path: string): Machine | undefined => machines.get(Number(/^\/servers\/(\d+)/.exec(path)?.[1]))
+
+  const respond = (method: string, path: string, query: URLSearchParams, body: Row): Response => {
+    const list = (member: string, rows: readonly Row[]) => Response.json({ [member]: rows, meta: { pagination: pageOf(rows) } })
+    const route = `${method} ${path.replace(/\d+/, '{}')}`
+    const server = found(path)
+    if (path.startsWith('/servers/') && !server) return refused(404, 'not_found', 'server not found')
+    switch (route) {
+      case 'GET /servers': {
+        const [label, mark] = (query.get('label_selector') ?? '').split('=') as [string, string?]
+        const matching = [...machines.values()].filter(
+          one => (mark === undefined || one.labels[label] === mark) && [null, one.name].includes(query.get('name')),
+        )
+        return list('servers', matching.map(machineJson))
+      }
+      case 'POST /servers': {
+        const { name, server_type: type, location, image, labels } = body as Record<string, string> & Row
+        if ([...machines.values()].some(one => one.name === name))
+          return refused(409, 'uniqueness_error', 'server name is already used')
+        const created = add({ name: name!, type: type!, location: location!, image: image!, labels: labels as Machine['labels'] })
+        const action = start(created, 'create_server', 'initializing', () => (created.status = 'running'))
+        return Response.json({ server: machineJson(created), action, next_actions: [] }, { status: 201 })
+      }
+      case 'GET /servers/{}':
+        return Response.json({ server: machineJson(server!) })
+      case 'PUT /servers/{}':
+        Object.assign(server!, { name: body.name ?? server!.name, labels: body.labels ?? server!.labels })
+        return Response.json({ server: machineJson(server!) })
+      case 'DELETE /servers/{}':
+        return Response.json({ action: start(server!, 'delete_server', 'deleting', () => machines.delete(server!.id)) })
+      case 'GET /servers/{}/actions':
+        return list('actions', changes.filter(one => one.server === server).map(changeJson))
+      case 'GET /actions':
+        return Response.json({ actions: changes.filter(one => query.getAll('id').includes(String(one.id))).map(changeJson) })
+      case 'GET /locations':
+        return list('locations', locations)
+      case 'GET /server_types':
+        return list('server_types', types.map(typeJson))
+      case 'GET /images':
+        return list('images', images)
+      case 'GET /networks':
+        return list('networks', [{ id: 1, name: 'kestrel-internal', ip_range: '10.20.0.0/16' }])
+      case 'GET /ssh_keys':
+        return list('ssh_keys', [{ id: 1, name: 'deploy' }])
+      case 'GET /pricing':
+        return Response.json({
+          pricing: { currency, primary_ips: [{ type: 'ipv4', prices: prices('0.60') }], server_backup: { percentage: '20' } },
+        })
+    }
+    const act = /^POST \/servers\/\{\}\/actions\/(\w+)$/.exec(route)?.[1]
+    if (act && actions[act]) return Response.json({ action: actions[act](server!, body) }, { status: 201 })
+    return refused(404, 'not_found', 'not found')
+  }
+
+  return {
+    apiToken,
+    add: server => void add({ ...server, createdAt: now() - 200 * 24 * 60 * minuteMs }),
+    handle(request, body) {
+      settle()
+      if (request.headers.get('authorization') !== `Bearer ${apiToken}`)
+        return refused(401, 'unauthorized', 'unable to authenticate')
+      const { pathname, searchParams } = new URL(request.url)
+      return respond(request.method, pathname.replace(/^\/v1/, ''), searchParams, body === '' ? {} : JSON.parse(body))
+    },
+  }
+}
+
+const machineJson = (one: Machine): Row => ({
+  ...{ id: one.id, name: one.name, status: one.status, labels: one.labels, created: seconds(one.createdAt) },
+  server_type: typeJson(types.find(({ name }) => name === one.type) ?? types[0]!),
+  location: locations.find(({ name }) => name === one.location),
+  image: images.find(({ name }) => name === one.image) ?? null,
+  public_net: {
+    ipv4: { ip: `203.0.113.${one.id % 250}`, dns_ptr: `static.${one.id}.kestrel.example` },
+    ipv6: { ip: `2001:db8:${one.id.toString(16)}::/64`, dns_ptr: [] },
+  },
+  private_net: [],
+  protection: { delete: one.isProtected, rebuild: one.isProtected },
+  backup_window: one.hasBackups ? '22-02' : null,
+  rescue_enabled: false,
+})
+
+const typeJson = ({ price, ...type }: (typeof types)[number]): Row => ({
+  ...type,
+  ...{ description: type.name.toUpperCase(), architecture: 'x86', cpu_type: 'shared' },
+  locations: locations.map(({ name }) => ({ name, available: !(type.name === 'cx52' && name === 'hel1'), deprecation: null })),
+  prices: prices(price),
+})
+
+const prices = (gross: string): Row[] => locations.map(({ name }) => ({ location: name, price_monthly: { gross } }))
+
+const pageOf = ({ length }: readonly Row[]) => ({ page: 1, per_page: 50, last_page: 1, total_entries: length })
+
+const seconds = (at: number): string => `${new Date(at).toISOString().slice(0, 19)}+00:00`
+
+const refused = (status: number, code: string, message: string): Response =>
+  Response.json({ error: { code, message } }, { status })
