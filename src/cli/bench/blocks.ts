@@ -18,14 +18,15 @@ export const blocksBench: Bench = {
     const { config, folder, remove } = temporaryInstallation()
     try {
       const token = await createToken(config)
+      const cloud = await startServer(['bench', 'cloud-server', String(syncedServers)])
       const hub = await startServer(['serve', '--data', folder, '--listen', '127.0.0.1:0', '--dns-listen', 'off'])
       try {
         const client = new Client(hub, token)
         await client.warmUp()
         const figures: Figure[] = []
-        for (const operation of await operations(client, args.monitors!, args.records!))
+        for (const operation of await operations(client, cloud, args.monitors!, args.records!))
           figures.push(...(await measure(hub, client, operation)))
-        await client.removeZones()
+        await client.removeAll()
         return {
           figures,
           notes: [
@@ -34,6 +35,7 @@ export const blocksBench: Bench = {
         }
       } finally {
         await hub.stop()
+        await cloud.stop()
       }
     } finally {
       remove()
@@ -63,6 +65,8 @@ interface Operation {
   path: string
   body?: SentBody
   refused?: boolean
+  /** Whether what follows the request is done. */
+  isDone?(): Promise<boolean>
 }
 
 const json = (value: unknown): SentBody => ({ text: JSON.stringify(value), type: 'application/json' })
@@ -70,7 +74,9 @@ const bulkSize = 500
 const sourceHosts = 100
 const repeated = <T>(count: number, item: (n: number) => T): T[] => Array.from({ length: count }, (_, n) => item(n))
 
-async function operations(client: Client, monitors: number, records: number): Promise<Operation[]> {
+const syncedServers = 1000
+
+async function operations(client: Client, cloud: ServerProcess, monitors: number, records: number): Promise<Operation[]> {
   const document = (count: number) => json({ version: 1, monitors: repeated(count, monitor) })
   const bulk = (create: (n: number) => object) =>
     json({ operations: repeated(bulkSize, n => ({ op: 'create', body: create(n) })) })
@@ -140,6 +146,17 @@ async function operations(client: Client, monitors: number, records: number): Pr
       body: json({ ipv4: '203.0.113.7', ipv6: '2001:db8::7' }),
     },
     {
+      name: `cloud account with ${syncedServers} servers`,
+      method: 'POST',
+      path: '/v1/cloud-accounts',
+      body: json({
+        kind: 'hetzner',
+        name: 'Bench',
+        settings: { api_token: 't'.repeat(64), base_url: `http://127.0.0.1:${cloud.port}/v1` },
+      }),
+      isDone: async () => (await client.get('/v1/servers?limit=1&include=total')).pagination.total >= syncedServers,
+    },
+    {
       name: 'rejected 1 MB of nested lists',
       method: 'POST',
       path: '/v1/sessions',
@@ -185,6 +202,7 @@ async function measure(hub: ServerProcess, client: Client, operation: Operation)
   await Bun.sleep(2 * probeEveryMs)
   const [startedAt, cpu] = [performance.now(), cpuSecondsOf(hub.pid)]
   const ok = await client.send(operation)
+  while (operation.isDone && !(await operation.isDone())) await Bun.sleep(5 * probeEveryMs)
   const duration = performance.now() - startedAt
   const used = cpuSecondsOf(hub.pid) - cpu
   await Bun.sleep(settleMs)
@@ -253,9 +271,14 @@ class Client {
     return id
   }
 
-  /** Deletes the zones, because a database that is not temporary is reused. */
-  async removeZones(): Promise<void> {
+  async get(path: string): Promise<any> {
+    return JSON.parse((await this.#request('GET', path)).text())
+  }
+
+  /** Deletes the zones and cloud accounts, because a database that is not temporary is reused. */
+  async removeAll(): Promise<void> {
     for (const id of this.#zones) await this.#request('DELETE', `/v1/dns/zones/${id}`)
+    for (const { id } of (await this.get('/v1/cloud-accounts')).data) await this.#request('DELETE', `/v1/cloud-accounts/${id}`)
   }
 
   async #request(
