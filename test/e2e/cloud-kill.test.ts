@@ -154,7 +154,10 @@ for (const { title, open, servers, cap, perKill, roundMs } of clouds) {
     expect(differences(stored, cloud.machines())).toEqual([])
     expect(await rows.all(`select id from servers where origin = 'found'`)).toEqual([])
     expect(await failures(rows)).toEqual([])
-    expect(cloud.creations()).toBe(await successes(rows, 'server.provision'))
+    // What was created before its action was interrupted too often is adopted by a reading.
+    const [succeeded, interrupted] = [await creations(rows, 'success'), await creations(rows, 'error')]
+    expect(cloud.creations()).toBeGreaterThanOrEqual(succeeded)
+    expect(cloud.creations()).toBeLessThanOrEqual(succeeded + interrupted)
     expect(cloud.monthlyMicros()).toBe(stored.reduce((sum, one) => sum + (one.price_micros ?? 0), 0))
     expect(overCap).toEqual([])
     expect(await inconsistencies(rows)).toEqual([])
@@ -207,12 +210,14 @@ const openActions = (rows: Rows) => rows.all(`select id, type from actions where
 const storedServers = (rows: Rows) =>
   rows.all<StoredServer>('select id, name, status, provider_ref, price_micros, action_id, deleted_at from servers')
 
-const successes = async (rows: Rows, type: string): Promise<number> =>
-  (await rows.all(`select id from actions where type = '${type}' and status = 'success'`)).length
+const creations = async (rows: Rows, status: 'success' | 'error'): Promise<number> =>
+  (await rows.all(`select id from actions where type = 'server.provision' and status = '${status}'`)).length
 
-/** Creations that failed although the cloud only lost requests and responses. */
+/** Creations that failed although the cloud only lost requests and responses. A hub that is killed too often gives up. */
 const failures = (rows: Rows) =>
-  rows.all(`select resource_id, error from actions where type = 'server.provision' and status = 'error'`)
+  rows.all(`
+    select resource_id, error from actions where type = 'server.provision' and status = 'error'
+    and cast(error as text) not like '%"interrupted"%'`)
 
 /** Reads the account once more, after which everything is as at the cloud. */
 async function synced(traffic: FleetTraffic, id: string): Promise<void> {

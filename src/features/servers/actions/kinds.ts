@@ -173,15 +173,26 @@ class ServerAction {
     if (verb === 'provision') return await this.#provision(cloud, server, state)
     const ref = server.providerRef ?? (await this.#findRef(cloud, server))
     if (ref === null) return this.#gone(server)
-    // Where the ref is our choice, it can be used again by another server.
-    if (cloud.reserveRef && (await seenAt(cloud, server, ref)) === null) return this.#gone(server)
+    // Its ref can have been used again by another server.
+    const seen = await seenAt(cloud, server, ref)
+    if (seen === null) return this.#gone(server)
+    const isReusable = cloud.reserveRef !== undefined || seen.ref === seen.name
+    if (isReusable && destructive.has(verb) && server.origin === 'made' && seen.mark === null)
+      return this.#failed(
+        server,
+        new Problem(
+          'conflict',
+          `What has the ID ${ref} at the cloud is not marked as this server, so it may be another one. Nothing was changed.`,
+        ),
+        seen,
+      )
     const mayBeSent = state.isUncertain || this.work.isRepeated
     if (mayBeSent && !verbRules[verb].isRepeatable) {
       if (!cloud.findOperation)
         return this.#failed(
           server,
           new Problem('interrupted', 'The connection was lost while the request was sent, so it may have been carried out.'),
-          await seenAt(cloud, server, ref),
+          seen,
         )
       const operation = await cloud.findOperation(ref, verb, state.sentAt)
       if (operation) return this.#polling(state, operation)
@@ -388,6 +399,8 @@ class ServerAction {
     return endOnServer(tx, this.hub, id, this.work.input.verb, columns, next)
   }
 }
+
+const destructive: ReadonlySet<ServerVerb> = new Set(['delete', 'rebuild'])
 
 const passing = new Set(['throttled', 'locked', 'unreachable', 'timeout', 'incomplete'])
 
