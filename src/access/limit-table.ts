@@ -58,6 +58,11 @@ export const limitTable = {
     initial: of(500, 10_000, 100_000),
   },
   servers: { label: 'Servers', description: 'Number of servers.', noun: 'servers', initial: of(5, 100, 1_000) },
+  server_metrics_days: {
+    label: 'Retention of server metrics (days)',
+    description: 'Retention of the metrics of servers, in days; at most 730. Older metrics have a lower resolution.',
+    initial: of(7, 90, 730, 730),
+  },
   dynamic_ips: {
     label: 'Dynamic IP sources',
     description: 'Number of dynamic IP sources.',

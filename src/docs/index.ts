@@ -52,6 +52,7 @@ import problems from './problems.md' with { type: 'text' }
 import retention from './retention.md' with { type: 'text' }
 import reverseProxy from './reverse-proxy.md' with { type: 'text' }
 import serverActions from './server-actions.md' with { type: 'text' }
+import serverMetrics from './server-metrics.md' with { type: 'text' }
 import servers from './servers.md' with { type: 'text' }
 import settings from './settings.md' with { type: 'text' }
 import signIn from './sign-in.md' with { type: 'text' }
@@ -134,6 +135,7 @@ export const groups: readonly Group[] = [
       page('cloud-proxmox', withSettingsTables(cloudProxmox, cloudKinds)),
       page('cloud-incus', withSettingsTables(cloudIncus, cloudKinds)),
       page('ssh-keys', sshKeys),
+      page('server-metrics', serverMetrics),
       page('controllers', withSettingsTables(controllers, controllerKinds)),
     ],
   },

@@ -1,6 +1,7 @@
 import { planRoutes } from '../features/plans/routes'
 import { cloudAccountRoutes } from '../features/servers/accounts/routes'
 import { serverRoutes } from '../features/servers/routes'
+import { serverMetricRoutes } from '../features/servers/metrics/routes'
 import { serverControllerRoutes } from '../features/servers/server-controllers/routes'
 import { tokenRoutes } from '../features/tokens/routes'
 import { workspaceRoutes } from '../features/workspaces/routes'
@@ -83,6 +84,7 @@ export const apiAreas: readonly AnyElysia[] = [
   cloudAccountRoutes,
   serverRoutes,
   serverControllerRoutes,
+  serverMetricRoutes,
   sshKeyRoutes,
   heartbeatRoutes,
   monitorRoutes,

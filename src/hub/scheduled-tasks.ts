@@ -17,6 +17,8 @@ import { signAudit } from '../features/audit/checkpoint-file'
 import { pruneAudit } from '../features/audit/retention'
 import { pruneEvents } from '../features/events/retention'
 import { pruneServers, watchServers } from '../features/servers/watch'
+import { rollUpMetrics } from '../features/servers/metrics/recorder'
+import { pruneMetrics, thinMetrics } from '../features/servers/metrics/retention'
 import { watchExcesses } from '../features/limits/excess'
 import { expireRecords } from '../features/dns/records/expiry'
 import { readChangedZones, writeTransfers } from '../features/dns/publish/name-server'
@@ -92,6 +94,9 @@ export function startScheduledTasks(hub: Hub, worker: Worker, listening: Listeni
     { name: 'prune-dynamic-ip-history', pattern: '0 2 * * * *', run: () => pruneDynamicIpHistory(hub) },
     { name: 'watch-servers', every: 10, run: () => watchServers(hub) },
     { name: 'prune-servers', pattern: '0 4 * * * *', run: () => pruneServers(hub) },
+    { name: 'roll-up-metrics', pattern: '5 * * * * *', run: () => rollUpMetrics(hub) },
+    { name: 'prune-metrics', pattern: '0 9 * * * *', run: () => pruneMetrics(hub) },
+    { name: 'thin-metrics', pattern: '0 41 3 * * *', run: () => thinMetrics(hub) },
     { name: 'read-due-targets', every: 5, run: () => readDueTargets(hub) },
     { name: 'prune-dns-plans', pattern: '0 40 * * * *', run: () => prunePlans(hub) },
     { name: 'prune-incidents', pattern: '0 32 * * * *', run: () => pruneIncidents(hub) },

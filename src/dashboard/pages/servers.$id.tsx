@@ -14,6 +14,7 @@ import { ServerActions } from './cloud/server-actions'
 import { ServerControllers } from './cloud/server-controllers'
 import { ServerFacts } from './cloud/server-facts'
 import { RecentActions, ServerHistory } from './cloud/server-history'
+import { ServerMetrics } from './cloud/server-metrics'
 import { Origin, ServerHealth, ServerPower, ServerStatus } from './cloud/server-status'
 import { kindTitles, labelsText, originTitles, toneOfServer } from './cloud/server-text'
 
@@ -43,6 +44,7 @@ function ServerPage({ resource: server }: { resource: ServerView }) {
         <div className="flex min-w-0 flex-col gap-4">
           {followed !== null && <FollowedAction key={followed} id={followed} />}
           <State server={server} />
+          {server.status !== 'draft' && <ServerMetrics id={server.id} name={server.name} />}
           {(server.account_id === null || server.controllers.length > 0) && <ServerControllers server={server} />}
           {server.status !== 'draft' && <ServerFacts id={server.id} />}
           {server.notes !== '' && (

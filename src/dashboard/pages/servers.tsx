@@ -1,8 +1,11 @@
 import { Server } from 'lucide-react'
+import { useState } from 'react'
+import type { ServerLatestView } from '../../features/servers/metrics/shapes'
 import type { ServerView } from '../../features/servers/shapes'
 import { Button, LinkButton } from '../parts/button'
 import { UrlSearch } from '../parts/filters'
 import { ListPage, type Column } from '../parts/list'
+import { Meter } from '../parts/meter'
 import { Tag } from '../parts/status'
 import { useUrlState } from '../parts/url-state'
 import { usePerson } from '../session'
@@ -10,6 +13,7 @@ import { useAccountNames, useAccounts } from './cloud/accounts'
 import { addServer } from './cloud/add-server'
 import { describeResources, formatAmount } from './cloud/amounts'
 import { BulkPower } from './cloud/bulk-power'
+import { useLatest } from './cloud/latest'
 import { ServerHealth, ServerPower, ServerStatus } from './cloud/server-status'
 import { kindTitles, originTitles } from './cloud/server-text'
 
@@ -32,6 +36,8 @@ export default function Servers() {
   const [, set] = useUrlState({ location: '' })
   const accountName = useAccountNames()
   const accounts = useAccounts().data?.data ?? []
+  const [visible, setVisible] = useState<readonly string[]>([])
+  const latest = useLatest(visible)
   const columns: readonly Column<ServerView>[] = [
     { title: 'Name', sort: 'name', look: 'strong', width: 'clamp(9rem, 16cqw, 22rem)', render: one => one.name },
     { title: 'Status', width: '9rem', render: one => <ServerStatus server={one} /> },
@@ -56,6 +62,7 @@ export default function Servers() {
         ),
     },
     { title: 'Size', width: '7rem', showFrom: 'lg', onPhone: 'plain', render: sizeOf },
+    { title: 'CPU (1 h)', width: '6rem', showFrom: 'lg', onPhone: 'hidden', render: one => <Load of={latest.get(one.id)} /> },
     {
       title: 'Account',
       width: 'clamp(8rem, 12cqw, 16rem)',
@@ -81,6 +88,7 @@ export default function Servers() {
       create={accounts.length > 0 && '/servers/new'}
       actions={canWrite && accounts.length > 0 && <Button onClick={addServer}>Add server</Button>}
       columns={columns}
+      onVisibleRows={setVisible}
       sort="name"
       search
       counted
@@ -116,6 +124,15 @@ export default function Servers() {
     />
   )
 }
+
+/** How much of all cores a server used in the last hour. */
+const Load = ({ of }: { of: ServerLatestView | undefined }) =>
+  of?.cpu_last_hour_percent == null ? null : (
+    <div className="w-full">
+      <span className="text-[13px] text-muted">{Math.round(of.cpu_last_hour_percent)}%</span>
+      <Meter label="CPU use in the last hour" value={of.cpu_last_hour_percent} max={100} />
+    </div>
+  )
 
 /** The size; for a draft the one that it orders. */
 const sizeOf = ({ size, order }: ServerView): string => {

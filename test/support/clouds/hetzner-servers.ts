@@ -77,6 +77,29 @@ export function serverRoutes(project: HetznerProject): Routes {
       })
     },
     'GET /servers/{id}': call => ok({ server: serverShown(project, serverOf(call)) }),
+    'GET /servers/{id}/metrics': call => {
+      const { type } = serverOf(call)
+      const [start, end] = ['start', 'end'].map(name => Date.parse(call.query.get(name)!) / 1000) as [number, number]
+      const step = Number(call.query.get('step'))
+      const times = Array.from({ length: Math.floor((end - start) / step) + 1 }, (_, n) => start + n * step)
+      const isFuture = (at: number) => at * 1000 > project.clock.now()
+      const series = (value: number) => ({ values: times.filter(at => !isFuture(at)).map(at => [at, String(value)]) })
+      const found: Record<string, object> = {}
+      // Each core counts up to 100 percent.
+      if (call.query.getAll('type').includes('cpu')) found.cpu = series(type.cores * 50)
+      if (call.query.getAll('type').includes('disk'))
+        for (const one of ['iops.read', 'iops.write', 'bandwidth.read', 'bandwidth.write']) found[`disk.0.${one}`] = series(4096)
+      if (call.query.getAll('type').includes('network'))
+        for (const one of ['pps.in', 'pps.out', 'bandwidth.in', 'bandwidth.out']) found[`network.0.${one}`] = series(1024)
+      return ok({
+        metrics: {
+          start: new Date(start * 1000).toISOString(),
+          end: new Date(end * 1000).toISOString(),
+          step,
+          time_series: found,
+        },
+      })
+    },
     'PUT /servers/{id}': call => {
       const server = serverOf(call)
       const { name, labels } = call.body

@@ -7,6 +7,8 @@ interface DoubleInstance {
   config: Record<string, string>
   devices: Record<string, Record<string, string>>
   createdAt: string
+  /** Counters and memory while it runs. */
+  usage: { cpuSeconds: number; memory: number; received: number; sent: number }
 }
 
 interface DoubleOperation {
@@ -24,8 +26,9 @@ export class IncusDouble extends ApiDouble {
   failure: string | null = null
   readonly fingerprints: Record<string, string> = { one: '1'.repeat(64), two: '2'.repeat(64) }
 
-  constructor() {
-    super('/1.0')
+  /** @param tls in PEM, for https */
+  constructor(tls?: { cert: string; key: string }) {
+    super('/1.0', tls)
   }
 
   /** Value for `url`. */
@@ -36,7 +39,14 @@ export class IncusDouble extends ApiDouble {
   create(name: string, config: Record<string, string> = {}, devices: DoubleInstance['devices'] = {}): DoubleInstance {
     const createdAt = new Date(1_700_000_000_000 + this.instances.length).toISOString()
     const base = { 'volatile.uuid': randomUUID(), 'volatile.base_image': this.fingerprints.one! }
-    const instance = { name, status: 'Stopped', config: { ...base, ...config }, devices, createdAt }
+    const instance = {
+      name,
+      status: 'Stopped',
+      config: { ...base, ...config },
+      devices,
+      createdAt,
+      usage: { cpuSeconds: 0, memory: 2 ** 26, received: 0, sent: 0 },
+    }
     this.instances.push(instance)
     return instance
   }
@@ -76,6 +86,8 @@ export class IncusDouble extends ApiDouble {
         return sync([{ name: 'br0', managed: true, config: { 'ipv4.address': '10.87.0.1/24', 'ipv6.address': 'none' } }])
       case 'projects':
         return sync({ name })
+      case 'resources':
+        return sync({ cpu: { total: 4 } })
       case 'cluster':
         return sync({ enabled: false })
       case 'instances':
@@ -173,7 +185,16 @@ const changes: Record<string, [string[], string, string]> = {
 
 const root = { type: 'disk', path: '/', pool: 'default' }
 
-const shown = ({ name, status, config, devices, createdAt }: DoubleInstance) => ({
+const stateOf = ({ cpuSeconds, memory, received, sent }: DoubleInstance['usage']) => ({
+  cpu: { usage: cpuSeconds * 1e9 },
+  memory: { usage: memory },
+  network: {
+    lo: { type: 'loopback', addresses: [], counters: { bytes_received: 10 ** 12, bytes_sent: 10 ** 12 } },
+    eth0: { type: 'broadcast', addresses: [], counters: { bytes_received: received, bytes_sent: sent } },
+  },
+})
+
+const shown = ({ name, status, config, devices, createdAt, usage }: DoubleInstance) => ({
   name,
   status,
   type: 'container',
@@ -183,7 +204,7 @@ const shown = ({ name, status, config, devices, createdAt }: DoubleInstance) => 
   expanded_config: config,
   devices,
   expanded_devices: { disk0: root, ...devices },
-  state: null,
+  state: status === 'Running' ? stateOf(usage) : null,
 })
 
 const serverOf = (isTrusted: boolean) => ({

@@ -32,5 +32,7 @@ export interface Engine {
   compact(): Promise<void>
   /** The new name of an unreadable file that was renamed since the last call; null if there is none. */
   takeDamagedFile(): string | null
+  /** How often such a file was replaced by a new one. */
+  readonly generation: number
   close(): Promise<void>
 }

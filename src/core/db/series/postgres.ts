@@ -21,6 +21,7 @@ class PostgresEngine implements Engine {
   readonly blobType = 'bytea'
   readonly tableOptions = ''
   readonly isShared = true
+  readonly generation = 0
   private pool: Promise<PostgresPool> | null = null
   // The main connections log outages.
   private readonly outage = new Outage(null, () => {})

@@ -14,6 +14,7 @@ class SqliteEngine implements Engine {
   readonly blobType = 'blob'
   readonly tableOptions = ' without rowid'
   readonly isShared = false
+  generation = 0
   private db: Database | null = null
   private opening: Promise<Database> | null = null
   private isOpen = false
@@ -181,6 +182,7 @@ class SqliteEngine implements Engine {
     const to = `${this.file}.damaged-${new Date(this.now()).toISOString().replaceAll(/[:.]/g, '-')}`
     for (const end of ['', '-wal', '-shm']) if (existsSync(this.file + end)) renameSync(this.file + end, to + end)
     this.damagedFile = to
+    this.generation++
   }
 
   private closeFile(): void {

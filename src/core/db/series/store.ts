@@ -1,6 +1,7 @@
 import { isStorageFull } from '../errors'
 import type { Engine, Statements } from './engine'
 import type { SeriesKind } from './kind'
+import { MetricSeries } from './metrics'
 import { Series } from './series'
 
 /** Where a hub stores its series. */
@@ -18,12 +19,15 @@ const fullForMs = 3000
 export class SeriesStore {
   private readonly createdTables = new Set<string>()
   private readonly byKind = new Map<SeriesKind, unknown>()
+  /** Measurements whose columns differ, such as those of servers. */
+  readonly metrics: MetricSeries
   private fullAt = Number.NEGATIVE_INFINITY
 
   constructor(
     private readonly engine: Engine,
     kinds: readonly SeriesKind[],
   ) {
+    this.metrics = new MetricSeries(engine, fn => this.write(fn), this.createdTables)
     for (const kind of kinds) this.byKind.set(kind, new Series(kind, engine, fn => this.write(fn), this.createdTables))
   }
 

@@ -6,17 +6,15 @@ import { hubNow } from '../../hub-clock'
 import type { Page } from '../../client'
 import { lazyComponent } from '../../lazy'
 import { useUrlState } from '../../parts/url-state'
-import { Button } from '../../parts/button'
 import type { Band, Series } from '../../parts/chart'
 import { Card } from '../../parts/page'
 import { Problem } from '../../parts/problem'
 import { formatLatency, formatDateTime } from '../../parts/time'
-import { ToggleGroup } from '../../parts/toggle-group'
+import { hourMs, useTimeRange } from '../../parts/time-range'
 import { useOne } from '../../queries'
 
 const Chart = lazyComponent(() => import('../../parts/chart'))
 
-const hourMs = 3_600_000
 const ranges = [
   ['1h', '1 h', hourMs],
   ['24h', '24 h', 24 * hourMs],
@@ -31,37 +29,14 @@ const newForMs = 3 * hourMs
 export function Latency({ monitor }: { monitor: MonitorView }) {
   // For a new monitor, a whole day would be a mostly empty chart.
   const isNew = hubNow() - new Date(monitor.created_at).getTime() < newForMs
-  const [{ range, from, to }, set] = useUrlState({ range: isNew ? '1h' : '24h', from: '', to: '' })
-  // Rounded to the minute, so that refetching uses the same query.
-  const minute = Math.floor(hubNow() / 60_000) * 60_000
-  const length = ranges.find(([name]) => name === range)?.[2] ?? 24 * hourMs
-  const zoomed = from !== '' && to !== ''
-  const begin = zoomed ? Number(from) : minute - length
-  const query = { from: new Date(begin).toISOString(), ...(zoomed && { to: new Date(Number(to)).toISOString() }) }
-  const end = zoomed ? Number(to) : minute + 60_000
+  const { begin, end, query, picker, zoom } = useTimeRange(ranges, isNew ? '1h' : '24h')
+  const [, set] = useUrlState({ after: '', before: '' })
   const found = useOne<SeriesView>(`/monitors/${monitor.id}/series`, query, { keepPrevious: true })
   const bands = useBands(monitor.id, begin, end)
   const times = useMemo(() => found.data?.points.map(one => new Date(one.at).getTime()) ?? [], [found.data])
   const series = useMemo(() => seriesOf(found.data?.points ?? []), [found.data])
   return (
-    <Card
-      title="Latency"
-      actions={
-        <>
-          {zoomed && (
-            <Button small kind="quiet" onClick={() => set({ from: '', to: '' })}>
-              Reset zoom
-            </Button>
-          )}
-          <ToggleGroup
-            label="Range"
-            value={zoomed ? '' : range}
-            onChange={name => set({ range: name, from: '', to: '' })}
-            choices={ranges.map(([name, label]) => [name, label] as const)}
-          />
-        </>
-      }
-    >
+    <Card title="Latency" actions={picker}>
       <div className="min-h-72">
         {found.error && !found.data && <Problem error={found.error} onRetry={() => void found.refetch()} />}
         {found.data && times.length === 0 && <p className="py-24 text-center text-muted">No successful checks in this range.</p>}
@@ -81,8 +56,8 @@ export function Latency({ monitor }: { monitor: MonitorView }) {
               span={[begin, end]}
               format={formatLatency}
               height={height}
-              onZoom={(a, b) => set({ from: String(Math.round(a)), to: String(Math.round(b)) })}
-              onPick={at => set({ ...checksAround(at, (found.data?.step_seconds ?? 60) * 1000) })}
+              onZoom={zoom}
+              onPick={at => set(checksAround(at, (found.data?.step_seconds ?? 60) * 1000))}
             />
           </Suspense>
         )}
@@ -99,7 +74,7 @@ export function Latency({ monitor }: { monitor: MonitorView }) {
 }
 
 /** Query parameters that filter the list of checks to a point of the chart. */
-const checksAround = (at: number, stepMs: number): Record<string, string> => ({ after: String(at), before: String(at + stepMs) })
+const checksAround = (at: number, stepMs: number) => ({ after: String(at), before: String(at + stepMs) })
 
 function seriesOf(points: SeriesView['points']): Series[] {
   const part = (name: keyof NonNullable<(typeof points)[number]['phases']>) =>

@@ -24,6 +24,7 @@ import { priceColumns } from '../actions/start'
 import { cloudKindOf } from '../clouds'
 import type { Catalog, Cloud, CloudFailure, CloudServer, Reading } from '../clouds/cloud'
 import { matchesSelector, parseSelector } from '../labels'
+import { recordUsage } from '../metrics/recorder'
 import { proofsOf } from '../proofs'
 import { newColumns } from '../servers'
 import { writeState } from '../state'
@@ -82,9 +83,11 @@ export async function syncAccount(hub: Hub, account: CloudAccountRow): Promise<S
   try {
     const cloud = await openCloud(hub, account, false)
     const reading = await cloud.list()
+    const readAt = hub.clock.now()
     const catalog = cloudKindOf(account.kind)!.capabilities.hasPrices ? await catalogOf(hub, account, false) : null
     const known = await knownServers(hub, account.id)
     const matched = await matchedServers(known, reading)
+    await recordUsage(hub, matched, reading, readAt)
     await followKnown(hub, account, matched, startedAt, catalog)
     await followMissing(hub, account, known, matched, startedAt, cloud)
     const rest = await addFound(hub, account, matched, reading, startedAt, catalog)

@@ -95,9 +95,41 @@ export interface CloudServer {
   mark: string | null
 }
 
+/** What a running server uses; null if the cloud doesn't tell. */
+export interface ServerUsage {
+  /** CPU time since it was started, in seconds, and the number of cores it can use; or what all its cores together are used, in percent. */
+  cpu: { seconds: number; cores: number } | { percent: number } | null
+  memoryBytes: number | null
+  /** Bytes since it was started, over all interfaces and disks. */
+  received: number | null
+  sent: number | null
+  read: number | null
+  written: number | null
+}
+
+/** Metrics that clouds keep themselves. */
+export type CloudMetric =
+  | 'cpu.used_percent'
+  | 'disk.read_bytes_per_second'
+  | 'disk.write_bytes_per_second'
+  | 'disk.read_operations_per_second'
+  | 'disk.write_operations_per_second'
+  | 'network.received_bytes_per_second'
+  | 'network.sent_bytes_per_second'
+  | 'network.received_packets_per_second'
+  | 'network.sent_packets_per_second'
+
+/** Values of a metric that a cloud keeps, by time (ms UTC). */
+export interface CloudSeries {
+  metric: CloudMetric
+  points: [at: number, value: number][]
+}
+
 /** All servers of an account at one moment. */
 export interface Reading {
   servers: CloudServer[]
+  /** What servers use, by ref; absent for kinds that keep this themselves ({@link Cloud.metricsOf}) or don't tell it. */
+  usage?: ReadonlyMap<string, ServerUsage>
   /** Verbs of the kind that this installation of the cloud lacks, such as an old version. */
   lacks: readonly ServerVerb[]
   /** The rate limit as the cloud reports it; null if it doesn't. `resetsAt`: ms UTC. */
@@ -262,6 +294,11 @@ export interface Cloud {
    * caller compares {@link CloudServer.mark} to find out whether the name or ref is taken by another server.
    */
   find(order: Pick<ServerOrder, 'mark' | 'name' | 'ref'>): Promise<CloudServer | null>
+  /**
+   * Reads what a server used between two times (ms UTC), where the cloud keeps that; absent if readings have it.
+   * @param cores number of its cores, so that all of them together are 100 percent
+   */
+  metricsOf?(ref: string, cores: number, from: number, until: number, stepSeconds: number): Promise<CloudSeries[]>
   catalog(): Promise<Catalog>
   /** Proposes an unused ref, where the cloud wants the caller to choose it. It can be taken by others until it is used. */
   reserveRef?(): Promise<string>

@@ -10,6 +10,7 @@ import type { JobKind } from '../../../core/jobs/job'
 import { DecryptionFailed } from '../../../core/secrets'
 import { controllerKindOf } from '../controllers'
 import type { Power } from '../controllers/controller'
+import { recordSensors } from '../metrics/recorder'
 import { proofsOf } from '../proofs'
 import { writeState } from '../state'
 import { servers } from '../tables'
@@ -41,6 +42,7 @@ export const readPowerJob: JobKind<{ server_controller_id: string }> = {
     if (suspendedAt !== null)
       return async () => ({ result: undefined, jobs: [powerJobFor(controller.id, hub.clock.now() + suspendedRetryMs)] })
     const power = controller.state === 'ok' ? await powerOf(hub, controller) : null
+    if (power !== null) await readSensors(hub, controller)
     return tx => storePower(tx, hub, controller.id, power)
   },
 }
@@ -54,6 +56,17 @@ async function powerOf(hub: Hub, controller: ControllerRow): Promise<Power | nul
   } catch (error) {
     if (error instanceof AdapterError || error instanceof DecryptionFailed) return null
     throw error
+  }
+}
+
+/** Stores what the sensors measure. What can't be read is left out. */
+async function readSensors(hub: Hub, row: ControllerRow): Promise<void> {
+  try {
+    const controller = await openController(hub, row)
+    const readings = await controller.sensors?.()
+    if (readings) await recordSensors(hub, row.serverId, readings)
+  } catch (error) {
+    if (!(error instanceof AdapterError) && !(error instanceof DecryptionFailed)) throw error
   }
 }
 

@@ -14,6 +14,7 @@ import {
   type CloudCapabilities,
   type CloudFailure,
   type CloudKind,
+  type CloudSeries,
   type CloudServer,
   type Operation,
   type Polled,
@@ -25,6 +26,7 @@ import {
 } from '../cloud'
 import { perPage, priceOf, readCatalog } from './catalog'
 import { HetznerCommands } from './commands'
+import { readMetrics } from './metrics'
 import { markLabel, serverOf } from './readings'
 
 const form = settingsForm({
@@ -132,6 +134,10 @@ class Hetzner implements Cloud {
   async find({ mark, name }: Pick<ServerOrder, 'mark' | 'name' | 'ref'>): Promise<CloudServer | null> {
     const selector = encodeURIComponent(`${markLabel}=${mark}`)
     return (await this.#first(`label_selector=${selector}`)) ?? (await this.#first(`name=${encodeURIComponent(name)}`))
+  }
+
+  async metricsOf(ref: string, cores: number, from: number, until: number, stepSeconds: number): Promise<CloudSeries[]> {
+    return await readMetrics(this.#api, ref, cores, from, until, stepSeconds)
   }
 
   async catalog(): Promise<Catalog> {

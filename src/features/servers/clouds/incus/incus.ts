@@ -15,6 +15,7 @@ import {
   type Reading,
   type ServerCommand,
   type ServerOrder,
+  type ServerUsage,
   type Started,
 } from '../cloud'
 import { readCatalog } from './catalog'
@@ -23,7 +24,7 @@ import { IncusCommands } from './commands'
 import { Instances } from './instances'
 import { checkTrustToken, joinIncus } from './join'
 import { names } from './orders'
-import { serverOf, serversOf } from './readings'
+import { coresOf, refOf, serverOf, serversOf, usageOf, type Instance } from './readings'
 import { incusForm, validateIncusSettings, type IncusSettings } from './settings'
 
 const capabilities: CloudCapabilities = {
@@ -68,6 +69,11 @@ export const incus: CloudKind<IncusSettings> = {
   join: joinIncus,
   open: (settings, around) => new Incus(settings, around),
 }
+
+/** Cores by the URL of the account. */
+const hosts = new Map<string, { cores: number | null; readAt: number }>()
+const hostsValidMs = 3_600_000
+const maxHosts = 500
 
 class Incus implements Cloud {
   readonly #client: IncusClient
@@ -126,6 +132,7 @@ class Incus implements Cloud {
     if (!Array.isArray(extensions)) throw new CloudError('invalid_response', 'The response has no API extensions.')
     return {
       servers: serversOf(instances),
+      usage: await this.#usageOf(instances),
       lacks: extensions.includes('instances_rebuild') ? [] : ['rebuild'],
       rate: null,
     }
@@ -163,6 +170,33 @@ class Incus implements Cloud {
     if (server.auth === 'trusted') return server
     if (server.auth !== 'untrusted') throw new CloudError('invalid_response', 'The response was not sent by Incus or LXD.')
     throw new CloudError('unauthorized', 'The server doesn’t trust the client certificate. It may have been removed there.')
+  }
+
+  async #usageOf(instances: readonly Instance[]): Promise<Map<string, ServerUsage>> {
+    const isUnlimited = instances.some(one => one.cpuNanoseconds !== null && coresOf(one.expandedConfig['limits.cpu']) === null)
+    const cores = isUnlimited ? await this.#hostCores() : null
+    return new Map(
+      instances.flatMap(one => {
+        const usage = usageOf(one, cores)
+        return usage ? [[refOf(one), usage] as const] : []
+      }),
+    )
+  }
+
+  /** The cores of the host, read at most once an hour; null if the certificate doesn’t allow that. */
+  async #hostCores(): Promise<number | null> {
+    const { url = '' } = this.settings
+    const now = this.around.clock.now()
+    const known = hosts.get(url)
+    if (known && known.readAt > now - hostsValidMs) return known.cores
+    const cores = await this.#client.find('/resources').then(
+      found => (isObject(found?.cpu) && typeof found.cpu.total === 'number' ? found.cpu.total : null),
+      () => null,
+    )
+    hosts.delete(url)
+    hosts.set(url, { cores, readAt: now })
+    if (hosts.size > maxHosts) hosts.delete(hosts.keys().next().value!)
+    return cores
   }
 
   async #refuseMissingProject(): Promise<void> {

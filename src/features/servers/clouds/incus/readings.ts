@@ -1,6 +1,6 @@
 import { classOf, formatAddress, parseAddress } from '../../../../core/net/address'
 import { isObject } from '../../../../dns/octets'
-import { CloudError, type CloudServer, type CloudStatus, type ServerAddress } from '../cloud'
+import { CloudError, type CloudServer, type CloudStatus, type ServerAddress, type ServerUsage } from '../cloud'
 
 /** Config keys at an instance. Keys below `user.` are free. */
 export const markKey = 'user.bailiwick.server'
@@ -23,6 +23,9 @@ export interface Instance {
   expandedDevices: Record<string, Device>
   /** Network interfaces in the guest, if it runs. */
   interfaces: Record<string, unknown>[]
+  /** Nanoseconds of CPU time, and bytes of memory, if it runs and its agent tells them. */
+  cpuNanoseconds: number | null
+  memoryBytes: number | null
 }
 export type Device = Record<string, string>
 
@@ -31,7 +34,7 @@ export function instanceOf(row: Record<string, unknown>): Instance {
   const { name, status, type, location, created_at, state } = row
   if (typeof name !== 'string' || name === '' || typeof status !== 'string' || !isObject(row.config))
     throw new CloudError('incomplete', 'The response has an instance without a name, status, or configuration.')
-  const network = isObject(state) && isObject(state.network) ? state.network : {}
+  const { network, cpu, memory } = isObject(state) ? state : {}
   return {
     name,
     status,
@@ -43,7 +46,9 @@ export function instanceOf(row: Record<string, unknown>): Instance {
     expandedConfig: textsOf(row.expanded_config ?? row.config),
     devices: devicesOf(row.devices),
     expandedDevices: devicesOf(row.expanded_devices),
-    interfaces: Object.values(network).filter(isObject),
+    interfaces: Object.values(isObject(network) ? network : {}).filter(isObject),
+    cpuNanoseconds: isObject(cpu) ? amount(cpu.usage) : null,
+    memoryBytes: isObject(memory) ? amount(memory.usage) : null,
   }
 }
 
@@ -157,16 +162,40 @@ const labelsOf = (config: Record<string, string>): Record<string, string> =>
     ),
   )
 
-/** Global addresses of the network devices. Interfaces that the guest created, such as for containers, don’t count. */
-function addressesOf({ config, expandedDevices, interfaces }: Instance): ServerAddress[] {
+/** A positive number; null if it is missing, as for a virtual machine whose agent doesn’t run. */
+const amount = (value: unknown): number | null => (typeof value === 'number' && value > 0 ? value : null)
+
+/** What a running instance uses; null for others. @param hostCores what it can use without a limit; null if unknown */
+export function usageOf(instance: Instance, hostCores: number | null): ServerUsage | null {
+  if (serverOf(instance).status !== 'running') return null
+  const { cpuNanoseconds, memoryBytes, expandedConfig } = instance
+  const cores = coresOf(expandedConfig['limits.cpu']) ?? hostCores
+  const counters = ownInterfaces(instance).flatMap(one => (isObject(one.counters) ? [one.counters] : []))
+  const sum = (name: string) => (counters.length === 0 ? null : counters.reduce((all, one) => all + (amount(one[name]) ?? 0), 0))
+  return {
+    cpu: cpuNanoseconds === null || cores === null ? null : { seconds: cpuNanoseconds / 1e9, cores },
+    memoryBytes,
+    received: sum('bytes_received'),
+    sent: sum('bytes_sent'),
+    read: null,
+    written: null,
+  }
+}
+
+/** The network devices. Interfaces that the guest created, such as for containers, don’t count. */
+function ownInterfaces({ config, expandedDevices, interfaces }: Instance): Record<string, unknown>[] {
   const own = new Set(
     [
       ...Object.entries(config).flatMap(([key, value]) => (/^volatile\..*\.hwaddr$/.test(key) ? [value] : [])),
       ...Object.values(expandedDevices).flatMap(device => device.hwaddr ?? []),
     ].map(one => one.toLowerCase()),
   )
-  const addresses = interfaces
-    .filter(({ hwaddr }) => own.size === 0 || own.has(String(hwaddr).toLowerCase()))
+  return interfaces.filter(({ hwaddr, type }) => (own.size === 0 ? type !== 'loopback' : own.has(String(hwaddr).toLowerCase())))
+}
+
+/** Global addresses of the network devices. */
+function addressesOf(instance: Instance): ServerAddress[] {
+  const addresses = ownInterfaces(instance)
     .flatMap(one => (Array.isArray(one.addresses) ? one.addresses : []))
     .flatMap((one: unknown): ServerAddress[] => {
       if (!isObject(one) || one.scope !== 'global' || typeof one.address !== 'string') return []

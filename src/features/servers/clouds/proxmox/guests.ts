@@ -1,6 +1,6 @@
 import { classOf, formatAddress, parseAddress } from '../../../../core/net/address'
 import { isObject } from '../../../../dns/octets'
-import { CloudError, type CloudServer, type CloudStatus, type ServerAddress } from '../cloud'
+import { CloudError, type CloudServer, type CloudStatus, type ServerAddress, type ServerUsage } from '../cloud'
 import { bootDiskOf, diskBytesOf, staticAddresses, type Config, type GuestType } from './config'
 import { parseNotes } from './notes'
 
@@ -28,6 +28,8 @@ export interface Inventory {
   nodes: string[]
   /** Nodes that respond. */
   online: ReadonlySet<string>
+  /** What the guests use that run, by VMID as text. */
+  usage: ReadonlyMap<string, ServerUsage>
 }
 
 /** Path of a guest. */
@@ -39,8 +41,10 @@ export function inventoryOf(data: unknown): Inventory {
   if (!Array.isArray(data) || !data.every(isObject))
     throw new CloudError('invalid_response', 'The response of Proxmox has no list.')
   const nodes = data.filter(row => row.type === 'node' && typeof row.node === 'string')
+  const listed = data.filter(row => row.type === 'qemu' || row.type === 'lxc')
   const inventory: Inventory = {
-    guests: data.filter(row => row.type === 'qemu' || row.type === 'lxc').map(guestOf),
+    guests: listed.map(guestOf),
+    usage: new Map(listed.filter(row => row.status === 'running').map(row => [String(row.vmid), usageOf(row)])),
     nodes: nodes.map(row => String(row.node)),
     online: new Set(nodes.filter(row => row.status === 'online').map(row => String(row.node))),
   }
@@ -55,6 +59,16 @@ function guestOf(row: Record<string, unknown>): Guest {
   if (typeof vmid !== 'number' || typeof node !== 'string' || typeof status !== 'string')
     throw new CloudError('incomplete', 'The list of guests is incomplete: a row has no VMID, node, or status.')
   return { vmid, node, type: type as GuestType, status, ...detailsOf(row, 'maxcpu') }
+}
+
+/** Parses the statistics of a guest. Its CPU is a fraction of all its cores. */
+function usageOf({ cpu, mem, netin, netout, diskread, diskwrite }: Record<string, unknown>): ServerUsage {
+  const [share, received, sent, read, written] = [cpu, netin, netout, diskread, diskwrite].map(count)
+  return {
+    cpu: share == null ? null : { percent: share * 100 },
+    memoryBytes: amount(mem),
+    ...{ received: received!, sent: sent!, read: read!, written: written! },
+  }
 }
 
 /** A guest with what its node reports now. @param data of `status/current` */
@@ -77,6 +91,9 @@ const detailsOf = (row: Record<string, unknown>, cores: 'maxcpu' | 'cpus') => ({
 })
 
 const text = (value: unknown): string | null => (typeof value === 'string' && value !== '' ? value : null)
+
+/** A number that is not negative; null if it is missing. */
+const count = (value: unknown): number | null => (typeof value === 'number' && value >= 0 ? value : null)
 
 /** A positive number; null if it is missing or out of range. */
 const amount = (value: unknown): number | null =>

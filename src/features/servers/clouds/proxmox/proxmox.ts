@@ -197,7 +197,7 @@ class Proxmox implements Cloud {
   async list(): Promise<Reading> {
     const inventory = await this.#steps.inventory()
     if (inventory.guests.length === 0) await this.#refuseBlindness()
-    return { servers: await this.#known.servers(inventory), lacks: [], rate: null }
+    return { servers: await this.#known.servers(inventory), usage: inventory.usage, lacks: [], rate: null }
   }
 
   async get(ref: string): Promise<CloudServer | null> {

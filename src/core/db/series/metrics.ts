@@ -1,0 +1,410 @@
+import { yieldToEventLoop } from '../../time-slices'
+import type { Engine, Statements } from './engine'
+import { Mean, packRow, readRow, type Measured } from './metric-row'
+import { keptSince, tableNumberOf, tiers, type Tier } from './metric-tiers'
+import { createMetricRows, metricTables } from './schema'
+
+/** What was measured of a subject in a minute, by column. */
+export interface MetricMinute {
+  /** What was measured, and by what. */
+  subject: string
+  /** Any time in the minute (ms UTC). */
+  at: number
+  values: ReadonlyMap<string, Measured>
+}
+
+type Visit = (at: number, column: string, avg: number, max: number, n: number) => void
+type Write = <T>(fn: (within: Statements) => Promise<T>) => Promise<T>
+
+interface StoredRow {
+  [column: string]: number | Uint8Array
+  subject: number
+  at: number
+  layout: number
+  body: Uint8Array
+}
+
+// Each batch blocks the event loop for a few milliseconds.
+const rowsPerWrite = 500
+const subjectsPerRead = 100
+const rolledFact = 'metrics_rolled_at'
+const [minutes] = tiers
+
+/**
+ * Measurements with columns that differ from subject to subject: by the minute, and in coarser tiers that are computed from those. A row
+ * has the number of its subject, of its period, and of its layout, which is a list of columns that is stored once.
+ */
+export class MetricSeries {
+  private readonly subjects = new Map<string, number>()
+  private readonly layouts = new Map<string, number>()
+  private readonly layoutsByNumber = new Map<number, string[]>()
+  private generation = 0
+  /** For each tier, the periods that have to be computed again, with their subjects. */
+  private touched = tiers.map(() => new Map<number, Set<number>>())
+  private isRecovered = false
+
+  /** @param createdTables tables that exist for certain */
+  constructor(
+    private readonly engine: Engine,
+    private readonly writeThrough: Write,
+    private readonly createdTables: Set<string>,
+  ) {}
+
+  /** Stores minutes, replacing existing ones. Minutes that are no longer kept are ignored. @param now ms UTC */
+  async append(given: readonly MetricMinute[], now: number): Promise<void> {
+    const oldest = keptSince(minutes, now, null)
+    const rows = given.filter(one => one.at >= oldest && one.values.size > 0)
+    for (let from = 0; from < rows.length; from += rowsPerWrite) {
+      const some = rows.slice(from, from + rowsPerWrite)
+      const stored = await this.write(async within => {
+        const numbered: StoredRow[] = []
+        for (const { subject, at, values } of some) {
+          const columns = [...values.keys()].sort()
+          numbered.push({
+            subject: await this.numberOf(within, metricTables.subjects, this.subjects, subject),
+            at: Math.floor(at / minutes.stepMs),
+            layout: await this.layoutOf(within, columns),
+            body: packRow(columns.map(column => values.get(column))),
+          })
+        }
+        await this.put(within, minutes, numbered)
+        return numbered
+      })
+      for (const { subject, at } of stored) this.touch(1, at * minutes.stepMs, subject)
+      if (from + rowsPerWrite < rows.length) await yieldToEventLoop()
+    }
+  }
+
+  /** Computes the coarser rows of everything that was stored since the last call. @param now ms UTC */
+  async rollUp(now: number): Promise<void> {
+    if (!this.isRecovered) await this.recover()
+    this.isRecovered = true
+    if (this.touched.every(one => one.size === 0)) return
+    for (let level = 1; level < tiers.length; level++) {
+      const periods = this.touched[level]!
+      this.touched[level] = new Map()
+      for (const [place, subjects] of periods) {
+        try {
+          await this.rollPeriod(level, place, [...subjects])
+        } catch (error) {
+          for (const [other, left] of periods) for (const one of left) this.touch(level, other * tiers[level]!.stepMs, one)
+          throw error
+        }
+        periods.delete(place)
+      }
+    }
+    const written = now - minutes.stepMs
+    await this.write(within =>
+      within.run('insert into series_facts(name, value) values (?, ?) on conflict (name) do update set value = excluded.value', [
+        rolledFact,
+        written,
+      ]),
+    )
+  }
+
+  /**
+   * Reads the rows of a subject that start between two times (ms UTC).
+   * @param visit called for each value, in order of time
+   */
+  async read(subject: string, tier: Tier, from: number, until: number, visit: Visit): Promise<void> {
+    const number = await this.knownNumber(subject)
+    if (number === null) return
+    const [first, end] = [Math.ceil(from / tier.stepMs), Math.ceil(until / tier.stepMs)]
+    for (const table of await this.tablesWith(tier, first, end - 1)) {
+      const statements = await this.engine.statements()
+      const rows = await statements.all<StoredRow>(
+        `select at, layout, body from ${table} where subject = ? and at >= ? and at < ? order by at`,
+        [number, first, end],
+      )
+      await this.loadLayouts(rows)
+      for (const row of rows) this.visitRow(row, (column, avg, max, n) => visit(row.at * tier.stepMs, column, avg, max, n))
+      await yieldToEventLoop()
+    }
+  }
+
+  /** Averages over the rows of several subjects since a time (ms UTC), and the time of the last row of each. */
+  async summaries(
+    subjects: readonly string[],
+    tier: Tier,
+    from: number,
+    until: number,
+  ): Promise<Map<string, { at: number; columns: Map<string, Mean> }>> {
+    const bySubject = new Map<string, { at: number; columns: Map<string, Mean> }>()
+    const names = new Map<number, string>()
+    for (const subject of subjects) {
+      const number = await this.knownNumber(subject)
+      if (number !== null) names.set(number, subject)
+    }
+    const [first, end] = [Math.ceil(from / tier.stepMs), Math.ceil(until / tier.stepMs)]
+    for (const row of await this.rowsOf(tier, [...names.keys()], first, end)) {
+      const subject = names.get(row.subject)!
+      const found = bySubject.get(subject) ?? { at: 0, columns: new Map<string, Mean>() }
+      bySubject.set(subject, found)
+      found.at = row.at * tier.stepMs
+      this.visitRow(row, (column, ...values) => meanOf(found.columns, column).add(...values))
+    }
+    return bySubject
+  }
+
+  /** When the last minute of a subject was stored (ms UTC), as far as minutes are kept; null if never. */
+  async lastAt(subject: string): Promise<number | null> {
+    const number = await this.knownNumber(subject)
+    if (number === null) return null
+    for (const table of (await this.tablesOf(minutes)).reverse()) {
+      const statements = await this.engine.statements()
+      const [row] = await statements.all<{ at: number | null }>(`select max(at) as at from ${table} where subject = ?`, [number])
+      if (row?.at != null) return row.at * minutes.stepMs
+    }
+    return null
+  }
+
+  /** Lists up to `max` subjects with a number greater than `after`. */
+  async listSubjects(after: number, max: number): Promise<{ number: number; text: string }[]> {
+    const statements = await this.engine.statements()
+    return await statements.all(`select number, text from ${metricTables.subjects} where number > ? order by number limit ?`, [
+      after,
+      max,
+    ])
+  }
+
+  /** Drops tables that are older than is kept. @param days the longest retention of all plans; null for no limit */
+  async dropExpired(now: number, days: number | null): Promise<void> {
+    for (const tier of tiers) {
+      const first = tableNumberOf(tier, Math.floor(keptSince(tier, now, days) / tier.stepMs))
+      for (const table of await this.tablesOf(tier)) {
+        if (numberIn(tier, table) >= first) break
+        this.createdTables.delete(table)
+        await this.write(within => within.run(`drop table if exists ${table}`))
+      }
+    }
+  }
+
+  /** Deletes the rows of some subjects before a time (ms UTC). */
+  async deleteBefore(subjects: readonly string[], before: number): Promise<void> {
+    const numbers = await this.knownNumbers(subjects)
+    if (numbers.length === 0) return
+    for (const tier of tiers) {
+      const end = Math.floor(before / tier.stepMs)
+      for (const table of await this.tablesWith(tier, 0, end - 1)) {
+        await this.deleteFrom(table, 'subject', numbers, ' and at < ?', [end])
+        await yieldToEventLoop()
+      }
+    }
+  }
+
+  /** Deletes everything about some subjects. */
+  async delete(subjects: readonly string[]): Promise<void> {
+    const numbers = await this.knownNumbers(subjects)
+    if (numbers.length === 0) return
+    for (const periods of this.touched) for (const affected of periods.values()) for (const one of numbers) affected.delete(one)
+    for (const tier of tiers)
+      for (const table of await this.tablesOf(tier)) {
+        await this.deleteFrom(table, 'subject', numbers)
+        await yieldToEventLoop()
+      }
+    await this.deleteFrom(metricTables.subjects, 'number', numbers)
+    for (const subject of subjects) this.subjects.delete(subject)
+  }
+
+  private async rollPeriod(level: number, place: number, subjects: readonly number[]): Promise<void> {
+    const [finer, tier] = [tiers[level - 1]!, tiers[level]!]
+    const first = (place * tier.stepMs) / finer.stepMs
+    for (let from = 0; from < subjects.length; from += subjectsPerRead) {
+      const some = subjects.slice(from, from + subjectsPerRead)
+      const sums = new Map<number, Map<string, Mean>>()
+      for (const row of await this.rowsOf(finer, some, first, first + tier.stepMs / finer.stepMs)) {
+        const columns = sums.get(row.subject) ?? new Map<string, Mean>()
+        sums.set(row.subject, columns)
+        this.visitRow(row, (column, ...values) => meanOf(columns, column).add(...values))
+      }
+      await this.write(async within => {
+        const rows: StoredRow[] = []
+        for (const [subject, values] of sums) {
+          const columns = [...values.keys()].sort()
+          const layout = await this.layoutOf(within, columns)
+          rows.push({ subject, at: place, layout, body: packRow(columns.map(column => values.get(column))) })
+        }
+        await this.put(within, tier, rows)
+      })
+      if (level + 1 < tiers.length) for (const one of sums.keys()) this.touch(level + 1, place * tier.stepMs, one)
+      await yieldToEventLoop()
+    }
+  }
+
+  /** Marks what was stored after the last computation before this process started. */
+  private async recover(): Promise<void> {
+    const statements = await this.engine.statements()
+    const [fact] = await statements.all<{ value: number }>('select value from series_facts where name = ?', [rolledFact])
+    if (!fact) return
+    const first = Math.floor(fact.value / minutes.stepMs)
+    for (let after = -1; ;) {
+      const subjects = await this.listSubjects(after, subjectsPerRead)
+      if (subjects.length === 0) return
+      for (const table of await this.tablesWith(minutes, first, Number.MAX_SAFE_INTEGER)) {
+        const rows = await statements.all<StoredRow>(
+          `select subject, at from ${table} where ${this.engine.isOneOf('subject')} and at >= ?`,
+          [JSON.stringify(subjects.map(one => one.number)), first],
+        )
+        for (const { subject, at } of rows) this.touch(1, at * minutes.stepMs, subject)
+        await yieldToEventLoop()
+      }
+      after = subjects.at(-1)!.number
+    }
+  }
+
+  private touch(level: number, at: number, subject: number): void {
+    const periods = this.touched[level]!
+    const place = Math.floor(at / tiers[level]!.stepMs)
+    const subjects = periods.get(place) ?? new Set()
+    periods.set(place, subjects)
+    subjects.add(subject)
+  }
+
+  /** The rows of some subjects with `first <= at < end`, with loaded layouts. */
+  private async rowsOf(tier: Tier, subjects: readonly number[], first: number, end: number): Promise<StoredRow[]> {
+    const rows: StoredRow[] = []
+    if (subjects.length === 0) return rows
+    const statements = await this.engine.statements()
+    for (const table of await this.tablesWith(tier, first, end - 1))
+      rows.push(
+        ...(await statements.all<StoredRow>(
+          `select subject, at, layout, body from ${table} where ${this.engine.isOneOf('subject')} and at >= ? and at < ? order by subject, at`,
+          [JSON.stringify(subjects), first, end],
+        )),
+      )
+    await this.loadLayouts(rows)
+    return rows
+  }
+
+  private async put(within: Statements, tier: Tier, rows: readonly StoredRow[]): Promise<void> {
+    for (const [number, own] of Map.groupBy(rows, one => tableNumberOf(tier, one.at))) {
+      const table = metricTables.rows(tier) + number
+      if (!this.createdTables.has(table)) {
+        await createMetricRows(this.engine, within, table)
+        this.createdTables.add(table)
+      }
+      // A statement can't replace a row twice.
+      const last = new Map(own.map(one => [`${one.subject} ${one.at}`, one]))
+      await within.each(
+        `insert into ${table}(subject, at, layout, body) values (?, ?, ?, ?) on conflict (subject, at) do update set layout = excluded.layout, body = excluded.body`,
+        // A fixed order avoids deadlocks between hubs.
+        [...last.values()]
+          .sort((a, b) => a.subject - b.subject || a.at - b.at)
+          .map(one => [one.subject, one.at, one.layout, one.body]),
+      )
+    }
+  }
+
+  private visitRow({ layout, body }: StoredRow, visit: (column: string, avg: number, max: number, n: number) => void): void {
+    const columns = this.layoutsByNumber.get(layout)
+    if (columns) readRow(body, columns.length, (at, avg, max, n) => visit(columns[at]!, avg, max, n))
+  }
+
+  private async layoutOf(within: Statements, columns: string[]): Promise<number> {
+    return await this.numberOf(within, metricTables.layouts, this.layouts, columns.join('\n'))
+  }
+
+  private async loadLayouts(rows: readonly StoredRow[]): Promise<void> {
+    await this.checkGeneration()
+    const unknown = [...new Set(rows.map(row => row.layout))].filter(one => !this.layoutsByNumber.has(one))
+    if (unknown.length === 0) return
+    const statements = await this.engine.statements()
+    const found = await statements.all<{ number: number; text: string }>(
+      `select number, text from ${metricTables.layouts} where ${this.engine.isOneOf('number')}`,
+      [JSON.stringify(unknown)],
+    )
+    for (const { number, text } of found) this.layoutsByNumber.set(number, text.split('\n'))
+  }
+
+  /** The number of a text, which is assigned if it has none. */
+  private async numberOf(within: Statements, table: string, known: Map<string, number>, text: string): Promise<number> {
+    for (let number = known.get(text); ;) {
+      if (number !== undefined) return number
+      const [row] = await within.all<{ number: number }>(`select number from ${table} where text = ?`, [text])
+      if (row) known.set(text, (number = row.number))
+      // Another hub may assign the same number at the same time.
+      else
+        await within.run(
+          `insert into ${table}(number, text) select coalesce(max(number), 0) + 1, cast(? as varchar) from ${table} where true on conflict do nothing`,
+          [text],
+        )
+    }
+  }
+
+  private async knownNumber(subject: string): Promise<number | null> {
+    await this.checkGeneration()
+    const known = this.subjects.get(subject)
+    if (known !== undefined) return known
+    const statements = await this.engine.statements()
+    const [row] = await statements.all<{ number: number }>(`select number from ${metricTables.subjects} where text = ?`, [
+      subject,
+    ])
+    return row?.number ?? null
+  }
+
+  private async knownNumbers(subjects: readonly string[]): Promise<number[]> {
+    const numbers: number[] = []
+    for (const subject of subjects) {
+      const number = await this.knownNumber(subject)
+      if (number !== null) numbers.push(number)
+    }
+    return numbers
+  }
+
+  private async tablesOf(tier: Tier): Promise<string[]> {
+    const tables = await this.engine.tables(metricTables.rows(tier))
+    return tables.sort((a, b) => numberIn(tier, a) - numberIn(tier, b))
+  }
+
+  private async tablesWith(tier: Tier, first: number, last: number): Promise<string[]> {
+    const [from, to] = [tableNumberOf(tier, first), tableNumberOf(tier, last)]
+    return (await this.tablesOf(tier)).filter(table => numberIn(tier, table) >= from && numberIn(tier, table) <= to)
+  }
+
+  private async deleteFrom(
+    table: string,
+    column: string,
+    numbers: readonly number[],
+    condition = '',
+    values: number[] = [],
+  ): Promise<void> {
+    await this.write(within =>
+      within.run(`delete from ${table} where ${this.engine.isOneOf(column)}${condition}`, [JSON.stringify(numbers), ...values]),
+    )
+  }
+
+  /** A new file, in place of a damaged one, has other numbers. */
+  private async checkGeneration(): Promise<void> {
+    await this.engine.statements()
+    if (this.generation !== this.engine.generation) this.forget()
+    this.generation = this.engine.generation
+  }
+
+  private forget(): void {
+    this.createdTables.clear()
+    this.subjects.clear()
+    this.layouts.clear()
+    this.layoutsByNumber.clear()
+    this.touched = tiers.map(() => new Map())
+  }
+
+  private async write<T>(fn: (within: Statements) => Promise<T>): Promise<T> {
+    await this.checkGeneration()
+    try {
+      return await this.writeThrough(fn)
+    } catch (error) {
+      // Numbers that were assigned may have been rolled back.
+      this.subjects.clear()
+      this.layouts.clear()
+      throw error
+    }
+  }
+}
+
+const numberIn = (tier: Tier, table: string): number => Number(table.slice(metricTables.rows(tier).length))
+
+function meanOf(columns: Map<string, Mean>, column: string): Mean {
+  let mean = columns.get(column)
+  if (!mean) columns.set(column, (mean = new Mean()))
+  return mean
+}

@@ -1,0 +1,166 @@
+import { and, eq, inArray, isNull } from 'drizzle-orm'
+import { callAdapter } from '../../../adapters/call'
+import { instant } from '../../../core/clock'
+import type { Ctx } from '../../../core/ctx'
+import { tiers } from '../../../core/db/series/metric-tiers'
+import type { Hub } from '../../../core/hub'
+import { accessCondition } from '../../../core/resource-access'
+import { findRow } from '../../../core/rows'
+import { openCloud } from '../accounts/open'
+import { cloudAccounts } from '../accounts/tables'
+import type { CloudSeries } from '../clouds/cloud'
+import { servers } from '../tables'
+import { serverRows, type ServerRow } from '../view'
+import { Grid } from './grid'
+import { metricSources, staleMs, subjectOf, type MetricSource } from './names'
+import type { LatestQuery, ServerLatestView, ServerMetricsQuery, ServerMetricsView } from './shapes'
+import { windowOf, type Window } from './window'
+
+type Source = ServerMetricsView['sources'][number]
+type Series = ServerMetricsView['series'][number]
+
+/** Metrics of a server on a regular grid. @throws Problem 404, 400 for an unsupported window or step, 424 */
+export async function readMetrics(ctx: Ctx, id: string, query: ServerMetricsQuery): Promise<ServerMetricsView> {
+  const server = await findRow(ctx.hub.read, ctx, serverRows, id)
+  const window = windowOf(query, ctx.hub.clock.now())
+  const wanted = query.source ?? 'auto'
+  const sources: Source[] = []
+  const series: Series[] = []
+  for (const source of metricSources) {
+    if (wanted !== 'auto' && wanted !== source) continue
+    const found = await (source === 'cloud'
+      ? fromCloud(ctx.hub, server, window, query)
+      : stored(ctx.hub, server, source, window, query))
+    if (!found) continue
+    sources.push(found.source)
+    // The sources are in the order of preference.
+    series.push(...found.series.filter(one => !series.some(other => keyOf(other) === keyOf(one))))
+  }
+  return {
+    from_at: instant(window.from),
+    to_at: instant(window.to),
+    step_seconds: window.stepMs / 1000,
+    sources,
+    series: series.sort((a, b) => (keyOf(a) < keyOf(b) ? -1 : 1)),
+  }
+}
+
+const keyOf = ({ name, device }: Series): string => `${name} ${device ?? ''}`
+
+interface Found {
+  source: Source
+  series: Series[]
+}
+
+/** What was stored from a source; null if nothing was. */
+async function stored(
+  hub: Hub,
+  { id }: ServerRow,
+  source: MetricSource,
+  window: Window,
+  query: ServerMetricsQuery,
+): Promise<Found | null> {
+  const subject = subjectOf(id, source)
+  const grid = new Grid(window, source, query)
+  const { metrics } = hub.series
+  await metrics.read(subject, window.tier, window.from, window.to, (...value) => grid.add(...value))
+  const series = grid.series()
+  const lastAt = await metrics.lastAt(subject)
+  if (lastAt === null && series.length === 0) return null
+  return { source: sourceView(hub, source, lastAt), series }
+}
+
+const sourceView = (hub: Hub, source: MetricSource, lastAt: number | null): Source => ({
+  source,
+  last_at: instant(lastAt),
+  stale: lastAt === null || hub.clock.now() - lastAt > staleMs,
+})
+
+/** What the cloud reported, or keeps itself. */
+async function fromCloud(hub: Hub, server: ServerRow, window: Window, query: ServerMetricsQuery): Promise<Found | null> {
+  const kept = await keptByCloud(hub, server, window)
+  if (kept === null) return await stored(hub, server, 'cloud', window, query)
+  const grid = new Grid(window, 'cloud', query)
+  let lastAt: number | null = null
+  for (const { metric, points } of kept)
+    for (const [at, value] of points) {
+      grid.add(at, metric, value, value, 1)
+      lastAt = Math.max(lastAt ?? 0, at)
+    }
+  const { source, ...view } = sourceView(hub, 'cloud', lastAt)
+  // Points of a long step are old by themselves.
+  const stale = lastAt === null || hub.clock.now() - lastAt > staleMs + window.stepMs
+  return { source: { source, ...view, stale }, series: grid.series() }
+}
+
+const cacheMs = 60_000
+const maxCached = 200
+const caches = new WeakMap<Hub, Map<string, { at: number; series: Promise<CloudSeries[]> }>>()
+
+/** What the cloud of a server keeps, read at most once a minute; null if it keeps nothing. */
+async function keptByCloud(hub: Hub, server: ServerRow, { from, points, stepMs }: Window): Promise<CloudSeries[] | null> {
+  const { id, accountId, providerRef, cloud: seen } = server
+  if (accountId === null || providerRef === null || seen === null || server.status === 'missing') return null
+  const [account] = await hub.read.select().from(cloudAccounts).where(eq(cloudAccounts.id, accountId))
+  return await callAdapter(async () => {
+    const cloud = account && (await openCloud(hub, account, true))
+    if (!cloud?.metricsOf) return null
+    const now = hub.clock.now()
+    const cached = caches.get(hub) ?? new Map<string, { at: number; series: Promise<CloudSeries[]> }>()
+    caches.set(hub, cached)
+    for (const [key, one] of cached) if (one.at <= now - cacheMs || cached.size > maxCached) cached.delete(key)
+    const key = [id, from, points, stepMs].join(' ')
+    const known = cached.get(key)
+    if (known) return await known.series
+    const series = cloud.metricsOf(providerRef, seen.resources.cores ?? 1, from, from + points * stepMs, stepMs / 1000)
+    cached.set(key, { at: now, series })
+    series.catch(() => cached.delete(key))
+    return await series
+  })
+}
+
+const [minute, tenMinutes] = tiers
+const hourMs = 3_600_000
+
+/** What servers use now, for rows of a list. */
+export async function readLatest(ctx: Ctx, { ids }: LatestQuery): Promise<{ data: ServerLatestView[] }> {
+  const { hub } = ctx
+  const rows = await hub.read
+    .select({ id: servers.id, cloud: servers.cloud })
+    .from(servers)
+    .where(
+      and(
+        eq(servers.workspaceId, ctx.workspaceId),
+        inArray(servers.id, ids),
+        isNull(servers.deletedAt),
+        accessCondition(ctx, servers.id),
+      ),
+    )
+  const now = hub.clock.now()
+  const subjects = rows.map(row => subjectOf(row.id, 'cloud'))
+  const { metrics } = hub.series
+  const latest = await metrics.summaries(subjects, minute, now - staleMs, now)
+  const hour = await metrics.summaries(subjects, tenMinutes, now - hourMs, now)
+  const found = new Map<string, ServerLatestView>()
+  for (const { id, cloud } of rows) {
+    const subject = subjectOf(id, 'cloud')
+    const { at = null, columns } = latest.get(subject) ?? {}
+    const value = (name: string, from = columns) => {
+      const mean = from?.get(name)
+      return mean ? Number(mean.avg.toPrecision(5)) : null
+    }
+    const used = value('memory.used_bytes')
+    const size = cloud?.resources.memoryBytes ?? null
+    found.set(id, {
+      id,
+      at: instant(at),
+      cpu_percent: value('cpu.used_percent'),
+      cpu_last_hour_percent: value('cpu.used_percent', hour.get(subject)?.columns),
+      memory_used_bytes: used,
+      memory_used_percent: used === null || size === null ? null : Number(Math.min((used / size) * 100, 100).toPrecision(5)),
+      network_received_bytes_per_second: value('network.received_bytes_per_second'),
+      network_sent_bytes_per_second: value('network.sent_bytes_per_second'),
+    })
+  }
+  return { data: ids.flatMap(id => found.get(id) ?? []) }
+}

@@ -1,0 +1,34 @@
+import { area, route } from '../../../api/route'
+import { readLatest, readMetrics } from './read'
+import { LatestQuery, ServerLatestList, ServerMetrics, ServerMetricsQuery } from './shapes'
+
+const guard = 'cloud.read'
+
+export const serverMetricRoutes = area('server-metrics', 'Servers and cloud', [
+  route({
+    method: 'GET',
+    path: '/v1/servers/latest',
+    guard,
+    operationId: 'listLatestServerMetrics',
+    summary: 'List the latest metrics of servers',
+    description:
+      'Returns the CPU, memory, and network use of up to 100 servers, for use in lists. Values of clouds that keep metrics themselves are not included; read those with `/v1/servers/{id}/metrics`.',
+    query: LatestQuery,
+    response: ServerLatestList,
+    run: (ctx, { query }) => readLatest(ctx, query),
+  }),
+  route({
+    method: 'GET',
+    path: '/v1/servers/:id/metrics',
+    guard,
+    operationId: 'getServerMetrics',
+    summary: 'Get metrics of a server',
+    description:
+      'Returns metrics of a server on a regular grid, with an average and a maximum for each point, and where they come from. Stored metrics have points of 1 minute for 2 days, 10 minutes for 14 days, ' +
+      '1 hour for 90 days, and 6 hours for 730 days, but not for longer than the plan allows (`server_metrics_days`). Metrics that the cloud keeps itself are requested from it.',
+    query: ServerMetricsQuery,
+    response: ServerMetrics,
+    problems: ['provider_failed'],
+    run: (ctx, { params, query }) => readMetrics(ctx, params.id!, query),
+  }),
+])

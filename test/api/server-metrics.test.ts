@@ -1,0 +1,297 @@
+import { X509Certificate } from 'node:crypto'
+import { readFileSync } from 'node:fs'
+import { expect, test } from 'bun:test'
+import { eq } from 'drizzle-orm'
+import { tiers } from '../../src/core/db/series/metric-tiers'
+import { record } from '../../src/core/change'
+import { rollUpMetrics } from '../../src/features/servers/metrics/recorder'
+import { pruneMetrics, thinMetrics } from '../../src/features/servers/metrics/retention'
+import { subjectOf } from '../../src/features/servers/metrics/names'
+import { servers } from '../../src/features/servers/tables'
+import { cloudScene } from '../support/clouds/cloud-scene'
+import { IncusDouble } from '../support/clouds/incus-double'
+import { RedfishDouble } from '../support/controllers/redfish'
+import { closeLater, world, type World } from '../support/world'
+
+const fixture = (name: string) => readFileSync(`test/fixtures/tls/${name}`, 'utf8')
+const minuteMs = 60_000
+const dayMs = 86_400_000
+
+/** An account at Incus with a running container `web`, which has 2 cores, and all servers imported. */
+async function incusScene(here: World) {
+  const cert = fixture('loopback.pem')
+  const double = new IncusDouble({ cert, key: fixture('loopback.key') })
+  await double.start()
+  closeLater(async () => double.stop())
+  const web = double.create('web', { 'limits.cpu': '2', 'limits.memory': '256MiB' })
+  web.status = 'Running'
+  const account = await here.acme.call('POST', '/v1/cloud-accounts', {
+    kind: 'incus',
+    name: 'Rack',
+    settings: {
+      url: double.base,
+      fingerprint: new X509Certificate(cert).fingerprint256,
+      client_certificate: fixture('client.pem'),
+      client_key: fixture('client.key'),
+    },
+    import: { mode: 'all', label_selector: null },
+  })
+  expect(account.text).toContain('"id"')
+  await here.settle()
+  const idOf = async (name: string): Promise<string> => (await here.acme.call('GET', `/v1/servers?q=${name}`)).body.data[0].id
+  return {
+    double,
+    web,
+    idOf,
+    id: await idOf('web'),
+    /** Adds to the counters of a server, and lets the next reading follow. */
+    async use(usage: Partial<typeof web.usage>, instance = web) {
+      for (const [name, value] of Object.entries(usage)) instance.usage[name as 'sent'] += value
+      await here.advance(30_000)
+    },
+    metrics: async (id: string, query = '') => {
+      const { body, status, text } = await here.acme.call('GET', `/v1/servers/${id}/metrics${query}`)
+      expect([status, text]).toEqual([200, text])
+      return body
+    },
+  }
+}
+
+const valuesOf = (body: any, name: string, kind: 'avg' | 'max' = 'avg') =>
+  body.series.find((one: any) => one.name === name)?.[kind].filter((one: number | null) => one !== null)
+
+test('what a cloud reports is stored by the minute, with counters as rates', async () => {
+  const here = await world()
+  const { id, web, use, metrics } = await incusScene(here)
+  // Without a previous reading, counters tell nothing.
+  await here.advance(30_000)
+  await rollUpMetrics(here.hub)
+  const first = await metrics(id)
+  expect(first.series.map((one: any) => one.name)).toEqual(['memory.used_bytes'])
+  const start = Math.ceil(here.clock.now() / minuteMs) * minuteMs
+  await here.advance(start - here.clock.now())
+  // Half of a core, then both cores.
+  await use({ cpuSeconds: 15, received: 30_000, sent: 300, memory: 2 ** 26 })
+  await use({ cpuSeconds: 60, received: 0, sent: 900 })
+  await use({})
+  const body = await metrics(id, `?step=60&from=${new Date(here.clock.now() - 6 * 3_600_000).toISOString()}`)
+  expect(body.step_seconds).toBe(60)
+  expect(body.from_at).toMatch(/:00\.000Z$/)
+  expect(body.sources).toEqual([{ source: 'cloud', last_at: expect.any(String), stale: false }])
+  const cpu = body.series.find((one: any) => one.name === 'cpu.used_percent')
+  expect(cpu).toMatchObject({ device: null, unit: 'percent', source: 'cloud' })
+  expect(Math.max(...valuesOf(body, 'cpu.used_percent', 'max'))).toBe(100)
+  expect(Math.max(...valuesOf(body, 'cpu.used_percent'))).toBeGreaterThanOrEqual(50)
+  expect(Math.max(...valuesOf(body, 'network.received_bytes_per_second', 'max'))).toBeCloseTo(1000, -1)
+  expect(valuesOf(body, 'memory.used_bytes').at(-1)).toBeCloseTo(2 ** 27, -4)
+  // All series are on the same grid, with nulls.
+  const points = Math.ceil((Date.parse(body.to_at) - Date.parse(body.from_at)) / minuteMs)
+  for (const one of body.series) expect([one.avg.length, one.max.length]).toEqual([points, points])
+  expect(cpu.avg[0]).toBeNull()
+  expect(points).toBeLessThanOrEqual(361)
+
+  // A restart resets the counters, which gives no value instead of a wrong one.
+  Object.assign(web.usage, { cpuSeconds: 1, received: 5, sent: 5 })
+  const before = valuesOf(await metrics(id), 'cpu.used_percent').length
+  await here.advance(minuteMs)
+  const after = await metrics(id)
+  expect(Math.max(...valuesOf(after, 'network.received_bytes_per_second', 'max'))).toBeLessThan(1100)
+  expect(valuesOf(after, 'cpu.used_percent').length).toBeLessThanOrEqual(before + 1)
+
+  expect((await metrics(id, '?type=memory')).series.map((one: any) => one.name)).toEqual(['memory.used_bytes'])
+  expect((await metrics(id, '?device=sda')).series).toEqual([])
+  expect((await metrics(id, '?source=bmc')).sources).toEqual([])
+
+  // A server that stopped keeps its past, and its source becomes stale.
+  web.status = 'Stopped'
+  await here.advance(10 * minuteMs)
+  const stopped = await metrics(id)
+  expect(stopped.sources[0].stale).toBe(true)
+  expect(valuesOf(stopped, 'memory.used_bytes').length).toBeGreaterThan(0)
+})
+
+test('the latest metrics of several servers are listed with the average of the last hour', async () => {
+  const here = await world()
+  const { id, double, use } = await incusScene(here)
+  for (let n = 0; n < 4; n++) await use({ cpuSeconds: 30, received: 60_000 })
+  await rollUpMetrics(here.hub)
+  await here.advance(0)
+  const idle = double.create('idle')
+  await here.advance(30_000)
+  const other = (await here.acme.call('GET', '/v1/servers?q=idle')).body.data[0].id
+  const { body } = await here.acme.call('GET', `/v1/servers/latest?ids=${other},${id},srv_unknown`)
+  expect(body.data.map((one: any) => one.id)).toEqual([other, id])
+  expect(body.data[0]).toMatchObject({ at: null, cpu_percent: null, memory_used_bytes: null, cpu_last_hour_percent: null })
+  expect(body.data[1].cpu_percent).toBeGreaterThan(30)
+  expect(body.data[1]).toMatchObject({ at: expect.any(String), memory_used_percent: 25 })
+  expect(body.data[1].network_received_bytes_per_second).toBeGreaterThan(1000)
+  expect(idle.status).toBe('Stopped')
+  await here.advance(11 * minuteMs)
+  await rollUpMetrics(here.hub)
+  const later = (await here.acme.call('GET', `/v1/servers/latest?ids=${id}`)).body.data[0]
+  expect(later.cpu_last_hour_percent).toBeGreaterThan(0)
+  // Servers of another workspace do not exist.
+  expect((await here.rival.call('GET', `/v1/servers/latest?ids=${id}`)).body.data).toEqual([])
+  expect((await here.rival.call('GET', `/v1/servers/${id}/metrics`)).status).toBe(404)
+})
+
+test('metrics are kept for as long as the plan allows, in coarser resolutions, and are deleted with their server', async () => {
+  const here = await world()
+  const { id, metrics } = await incusScene(here)
+  const { hub, clock } = here
+  const { metrics: store } = hub.series
+  const put = (serverId: string, at: number, value: number) =>
+    store.append(
+      [{ subject: subjectOf(serverId, 'cloud'), at, values: new Map([['cpu.used_percent', { n: 1, avg: value, max: value }]]) }],
+      at,
+    )
+  const now = clock.now()
+  for (const days of [700, 100, 30, 8, 1]) {
+    await put(id, now - days * dayMs, days / 10)
+    await put('srv_gone', now - days * dayMs, 1)
+    await store.rollUp(now - days * dayMs)
+  }
+  const since = async (days: number, query = '') =>
+    valuesOf(await metrics(id, `?from=${new Date(now - days * dayMs).toISOString()}${query}`), 'cpu.used_percent')
+  // Each tier has what is in its time.
+  expect((await since(1.5, '&step=300')).at(0)).toBeCloseTo(0.1, 3)
+  expect(await since(13, '&step=3600')).toHaveLength(2)
+  expect(await since(60, '&step=21600')).toHaveLength(3)
+  expect((await since(729)).length).toBe(5)
+  // The steps of the past are coarse.
+  for (const [days, step, multiple] of [
+    [3, 300, 600],
+    [20, 1800, 3600],
+    [100, 3600, 21600],
+  ] as const) {
+    const from = new Date(now - days * dayMs).toISOString()
+    const to = new Date(now - days * dayMs + 3_600_000).toISOString()
+    const refused = await here.acme.call('GET', `/v1/servers/${id}/metrics?from=${from}&to=${to}&step=${step}`)
+    expect([refused.status, refused.text]).toEqual([400, expect.stringContaining(`multiple of ${multiple}`)])
+  }
+  await thinMetrics(hub)
+  expect((await since(729)).length).toBe(5)
+  await record(hub, async tx => {
+    const { workspaces } = await import('../../src/access/tables')
+    await tx.update(workspaces).set({ limitOverrides: { server_metrics_days: 7 } })
+    return { result: undefined }
+  })
+  await thinMetrics(hub)
+  await pruneMetrics(hub)
+  expect((await since(729)).length).toBe(1)
+  expect((await store.listSubjects(0, 100)).map(one => one.text)).not.toContain('srv_gone cloud')
+  await record(hub, async tx => {
+    await tx.delete(servers).where(eq(servers.id, id))
+    return { result: undefined }
+  })
+  await thinMetrics(hub)
+  expect(await store.listSubjects(0, 100)).toEqual([])
+  for (const tier of tiers) {
+    const rows: unknown[] = []
+    await store.read(subjectOf(id, 'cloud'), tier, 0, now + dayMs, (...row) => rows.push(row))
+    expect(rows).toEqual([])
+  }
+})
+
+test('metrics that a cloud keeps are requested from it, at most once a minute', async () => {
+  const here = await world()
+  const { double, create, finish } = await cloudScene(here)
+  const { body: server } = await create('web')
+  await finish(server.action_id)
+  await here.advance(600_000)
+  const asked = () => double.requests.filter(one => one.path.endsWith('/metrics')).length
+  const read = (query = '') => here.acme.call('GET', `/v1/servers/${server.id}/metrics${query}`)
+  const { body } = await read('?step=600')
+  expect(body.series.map((one: any) => one.name)).toEqual([
+    'cpu.used_percent',
+    'disk.read_bytes_per_second',
+    'disk.read_operations_per_second',
+    'disk.write_bytes_per_second',
+    'disk.write_operations_per_second',
+    'network.received_bytes_per_second',
+    'network.received_packets_per_second',
+    'network.sent_bytes_per_second',
+    'network.sent_packets_per_second',
+  ])
+  // Half of all cores, whatever their number is.
+  expect(new Set(valuesOf(body, 'cpu.used_percent'))).toEqual(new Set([50]))
+  expect(body.sources).toEqual([{ source: 'cloud', last_at: expect.any(String), stale: false }])
+  expect((await read('?step=600&type=cpu')).body.series).toHaveLength(1)
+  expect(asked()).toBe(1)
+  await here.advance(61_000)
+  await read('?step=600')
+  expect(asked()).toBe(2)
+  expect(double.offences).toEqual([])
+  // Nothing of it is stored.
+  expect(await here.hub.series.metrics.listSubjects(0, 10)).toEqual([])
+  const latest = await here.acme.call('GET', `/v1/servers/latest?ids=${server.id}`)
+  expect(latest.body.data).toMatchObject([{ id: server.id, cpu_percent: null }])
+  double.fault = () => 'dropped'
+  await here.advance(61_000)
+  expect((await read('?step=600')).body).toMatchObject({ status: 424, code: 'provider_failed', failure: 'unreachable' })
+  // The other sources can still be read.
+  expect((await read('?source=bmc')).status).toBe(200)
+})
+
+test('the sensors of a controller are stored each minute', async () => {
+  const here = await world()
+  const redfish = await new RedfishDouble().start()
+  closeLater(async () => redfish.stop())
+  redfish.power = 'On'
+  redfish.resources['/redfish/v1/Chassis/1'] = { Thermal: { '@odata.id': '/redfish/v1/Chassis/1/Thermal' } }
+  redfish.resources['/redfish/v1/Chassis/1/Thermal'] = {
+    Temperatures: [
+      { Name: 'CPU1 Temp', ReadingCelsius: 54 },
+      { Name: 'Inlet', ReadingCelsius: -3 },
+    ],
+    Fans: [{ Name: 'Fan 1', Reading: 4200, ReadingUnits: 'RPM' }],
+  }
+  const added = await here.acme.call('POST', '/v1/servers', { name: 'rack-1', kind: 'bare_metal' }, { 'Idempotency-Key': 'r' })
+  const path = `/v1/servers/${added.body.id}`
+  const settings = { url: redfish.url, user: redfish.user, password: redfish.password }
+  expect((await here.acme.call('PUT', `${path}/controllers/redfish`, { settings })).status).toBe(200)
+  await here.settle()
+  await here.advance(minuteMs)
+  const { body } = await here.acme.call('GET', `${path}/metrics?from=${new Date(here.clock.now() - 600_000).toISOString()}`)
+  expect(body.sources).toEqual([{ source: 'bmc', last_at: expect.any(String), stale: false }])
+  expect(body.series.map((one: any) => [one.name, one.device, one.unit, Math.max(...one.max)])).toEqual([
+    ['fan.rpm', 'Fan 1', 'rpm', expect.any(Number)],
+    ['temperature.celsius', 'CPU1 Temp', 'celsius', expect.any(Number)],
+    ['temperature.celsius', 'Inlet', 'celsius', expect.any(Number)],
+  ])
+  expect(valuesOf(body, 'fan.rpm').at(-1)).toBe(4200)
+  const inlet = (await here.acme.call('GET', `${path}/metrics?device=Inlet&type=temperature`)).body.series
+  expect(inlet).toHaveLength(1)
+  expect(inlet[0].avg.filter((one: number | null) => one !== null).at(-1)).toBe(-3)
+})
+
+test('windows and steps that are not possible are refused', async () => {
+  const here = await world()
+  const added = await here.acme.call('POST', '/v1/servers', { name: 'rack-1', kind: 'bare_metal' }, { 'Idempotency-Key': 'r' })
+  const read = async (query: string) => {
+    const { status, body } = await here.acme.call('GET', `/v1/servers/${added.body.id}/metrics${query}`)
+    return status === 200 ? [status, body.step_seconds, body.series, body.sources] : [status, body.errors?.[0]?.parameter]
+  }
+  const ago = (days: number) => new Date(here.clock.now() - days * dayMs).toISOString()
+  expect(await read('')).toEqual([200, 300, [], []])
+  expect((await read(`?from=${ago(2)}`)).slice(0, 2)).toEqual([200, 600])
+  expect((await read(`?from=${ago(7)}`)).slice(0, 2)).toEqual([200, 1800])
+  expect((await read(`?from=${ago(90)}`)).slice(0, 2)).toEqual([200, 21600])
+  expect((await read(`?from=${ago(730)}`)).slice(0, 2)).toEqual([200, 172800])
+  for (const query of [
+    '?step=61',
+    '?step=60',
+    '?step=30',
+    '?step=x',
+    '?type=weather',
+    '?source=agent',
+    `?from=${ago(731)}`,
+    `?from=${ago(-1)}`,
+    `?from=${ago(1)}&to=${ago(2)}`,
+    '?from=yesterday',
+  ])
+    expect([query, (await read(query))[0]]).toEqual([query, 400])
+  const ids = Array.from({ length: 101 }, (_, n) => `srv_${n}`).join(',')
+  for (const query of ['', '?ids=', `?ids=${ids}`])
+    expect([query, (await here.acme.call('GET', `/v1/servers/latest${query}`)).status]).toEqual([query, 400])
+})
