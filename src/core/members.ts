@@ -32,9 +32,7 @@ export const viewMembers = <M extends Members>(of: M) => map(of, one => one.sche
 /** The members of a request that creates a resource, with their defaults. */
 export const inputMembers = <M extends Members>(of: M) =>
   map(of, one =>
-    one.required
-      ? inputOf(one)
-      : Type.Optional(hasShownDefault(one) ? { ...inputOf(one), default: one.default } : inputOf(one)),
+    one.required ? inputOf(one) : Type.Optional(hasShownDefault(one) ? { ...inputOf(one), default: one.default } : inputOf(one)),
   ) as {
     [K in keyof M]: M[K] extends { required: true } ? InputOf<M[K]> : TOptional<InputOf<M[K]>>
   }

@@ -213,7 +213,7 @@ const storedServers = (rows: Rows) =>
 const creations = async (rows: Rows, status: 'success' | 'error'): Promise<number> =>
   (await rows.all(`select id from actions where type = 'server.provision' and status = '${status}'`)).length
 
-/** Creations that failed although the cloud only lost requests and responses. A hub that is killed too often gives up. */
+/** Creations that failed although the cloud only lost requests and responses. After too many kills, an action fails permanently. */
 const failures = (rows: Rows) =>
   rows.all(`
     select resource_id, error from actions where type = 'server.provision' and status = 'error'

@@ -103,7 +103,12 @@ test('no secret is stored in plain text in the database, its WAL, a copy, a back
   planted['user data'] = 'planted-password-in-user-data'
   await using cloud = await cloudDouble(planted['API token of a cloud'])
   const proxmox = { url: 'https://127.0.0.1:9', token_id: 'hub@pve!hub', token_secret: planted['secret of a Proxmox token'] }
-  await post('/v1/cloud-accounts', { kind: 'proxmox', name: 'own', settings: proxmox, import: { mode: 'none', label_selector: null } })
+  await post('/v1/cloud-accounts', {
+    kind: 'proxmox',
+    name: 'own',
+    settings: proxmox,
+    import: { mode: 'none', label_selector: null },
+  })
   const hetzner = { base_url: cloud.double.url, api_token: planted['API token of a cloud'] }
   const account = await call(hub, token, 'POST', '/v1/cloud-accounts', { kind: 'hetzner', name: 'rented', settings: hetzner })
   const user_data = `#cloud-config\npassword: ${planted['user data']}\n`

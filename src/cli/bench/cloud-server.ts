@@ -63,7 +63,7 @@ export function addCloudServer(bench: Command): void {
     const server = Bun.serve({
       hostname: '127.0.0.1',
       port: 0,
-      fetch({ url }) {
+      fetch: ({ url }) => {
         const { pathname, searchParams } = new URL(url)
         if (pathname === '/count') return Response.json(requests)
         requests++

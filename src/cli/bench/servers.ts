@@ -64,7 +64,7 @@ export const serversBench: Bench = {
       return {
         figures,
         notes: [
-          'The cloud is a small server with the API of Hetzner Cloud, in a process of its own. CPU is that of the hub alone, without the first reading.',
+          'The cloud is a small server with the API of Hetzner Cloud, in a process of its own. The CPU time is the time of the hub alone, without the first reading.',
         ],
       }
     } finally {

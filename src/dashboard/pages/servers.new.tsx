@@ -77,7 +77,7 @@ const ownFields = ['name', 'labels', 'health_monitor_ids', 'notes']
 function NewAt({ account, kind }: NewAtProps) {
   const navigate = useNavigate()
   const shown = useRef<ServerQuoteView | null>(null)
-  const initial = { ...serverValues(null), ...orderValues(null), draft: false }
+  const initial = { ...serverValues(null), ...orderValues(null), draft: false, accept_unknown_price: false }
   const bodyOf = (values: Values): Values => ({
     name: values.name,
     account_id: account.id,
@@ -90,7 +90,11 @@ function NewAt({ account, kind }: NewAtProps) {
       call={values => ({
         method: 'POST',
         path: '/servers',
-        body: { ...bodyOf(values), ...(values.draft ? { provision: false } : acceptedPrice(shown.current)) },
+        body: {
+          ...bodyOf(values),
+          ...(values.draft ? { provision: false } : acceptedPrice(shown.current)),
+          ...(values.accept_unknown_price === true && { accept_unknown_price: true }),
+        },
       })}
       send={{ invalidates, onSuccess: server => void navigate({ to: `/servers/${server.id}` }) }}
       onCancel={() => void navigate({ to: '/servers' })}

@@ -25,7 +25,7 @@ export const tiers = [
 export const tableNumberOf = ({ stepMs, tableDays }: Tier, place: number): number =>
   Math.floor((place * stepMs) / (tableDays * dayMs))
 
-/** The first time of which a tier has rows (ms UTC). @param days retention of the plan; null for no limit */
+/** The time of the oldest rows of a tier (ms UTC). @param days retention of the plan; null for no limit */
 export const keptSince = ({ keepDays }: Pick<Tier, 'keepDays'>, now: number, days: number | null): number =>
   now - Math.min(keepDays, days ?? keepDays) * dayMs
 

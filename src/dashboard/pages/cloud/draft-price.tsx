@@ -21,7 +21,13 @@ export function PriceOfDraft({ server: { name, account_id, order } }: { server: 
   const problems = result?.problems.map(one => one.detail) ?? (error ? [error.message] : [])
   return (
     <div aria-live="polite">
-      <Quote quote={result} hasPrices={hasPrices} isCurrent={isCurrent} />
+      <Quote
+        quote={result}
+        hasPrices={hasPrices}
+        isCurrent={isCurrent}
+        hasSize={order?.size != null}
+        acceptUnknown="params.accept_unknown_price"
+      />
       {problems.map(one => (
         <p key={one} className="mt-2 text-bad">
           <TextWithCode text={one} />

@@ -41,7 +41,13 @@ export function OrderQuote({ body, kind, onQuote }: OrderQuoteProps) {
       aria-live="polite"
       className="rounded-lg border border-line bg-surface p-3 max-lg:border-strong-line max-lg:shadow-lg lg:p-4"
     >
-      <Quote quote={quote} hasPrices={kind.capabilities.has_prices} isCurrent={isCurrent && result !== null} />
+      <Quote
+        quote={quote}
+        hasPrices={kind.capabilities.has_prices}
+        isCurrent={isCurrent && result !== null}
+        hasSize={values.size !== null}
+        acceptUnknown="accept_unknown_price"
+      />
       {others.map(one => (
         <p key={one} className="mt-3 rounded-md bg-bad-soft p-3 text-bad wrap-anywhere">
           <TextWithCode text={one} />

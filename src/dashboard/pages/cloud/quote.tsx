@@ -1,4 +1,5 @@
 import type { ServerQuoteView } from '../../../features/servers/shapes'
+import { CheckboxField } from '../../parts/form'
 import { Meter } from '../../parts/meter'
 import { formatAmount } from './amounts'
 
@@ -7,13 +8,25 @@ interface QuoteProps {
   /** Whether servers of the cloud cost money. */
   hasPrices: boolean
   isCurrent: boolean
+  /** Whether a size is chosen. */
+  hasSize: boolean
+  /** The field of the surrounding form that accepts an unknown price. */
+  acceptUnknown: string
 }
 
 /** The price of an order, and the rest of the spending cap. */
-export function Quote({ quote, hasPrices, isCurrent }: QuoteProps) {
+export function Quote({ quote, hasPrices, isCurrent, hasSize, acceptUnknown }: QuoteProps) {
   if (!hasPrices) return <p className="text-muted">Runs on your own hardware: there is no price.</p>
   const monthly = quote?.price.monthly
-  if (!quote || !monthly) return <p className="text-muted">Choose a size to see the price.</p>
+  if (!hasSize) return <p className="text-muted">Choose a size to see the price.</p>
+  if (!quote) return <p className="text-muted">Reading the price…</p>
+  if (!monthly)
+    return (
+      <>
+        <p className="mb-2">The cloud doesn’t tell the price.</p>
+        <CheckboxField name={acceptUnknown} label="Buy it at an unknown price" />
+      </>
+    )
   const { currency } = quote.price
   const total = Number(quote.committed ?? 0) + Number(monthly)
   const left = quote.cap === null ? null : Number(quote.cap) - total

@@ -387,7 +387,7 @@ function refuseProtected({ cloud }: ServerRow, verb: ServerVerb): void {
 }
 
 /** The account of a server; null if it has none. */
-export async function findAccount(ctx: Ctx, row: ServerRow): Promise<CloudAccountRow | null> {
+async function findAccount(ctx: Ctx, row: ServerRow): Promise<CloudAccountRow | null> {
   if (row.accountId === null) return null
   const own = and(eq(cloudAccounts.id, row.accountId), eq(cloudAccounts.workspaceId, ctx.workspaceId))
   const [account] = await ctx.hub.read.select().from(cloudAccounts).where(own)
