@@ -12,7 +12,7 @@ export interface InProcessApi {
   hub: Hub
   workspaceId: string
   /** @returns the response body @throws Error for an error response */
-  call(method: string, path: string, body?: object | string): Promise<any>
+  call(method: string, path: string, body?: object | string, headers?: Record<string, string>): Promise<any>
   close(): Promise<void>
 }
 
@@ -29,11 +29,11 @@ export async function openInProcessApi(config: Config): Promise<InProcessApi> {
   return {
     hub,
     workspaceId,
-    async call(method, path, body) {
+    async call(method, path, body, headers = {}) {
       const type = typeof body === 'string' ? 'text/dns' : 'application/json'
       const request = new Request(`http://localhost${path}`, {
         method,
-        headers: { authorization: `Bearer ${token}`, ...(body !== undefined && { 'content-type': type }) },
+        headers: { authorization: `Bearer ${token}`, ...(body !== undefined && { 'content-type': type }), ...headers },
         ...(body !== undefined && { body: typeof body === 'string' ? body : JSON.stringify(body) }),
       })
       const response = await app.handle(request)

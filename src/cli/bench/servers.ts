@@ -11,6 +11,7 @@ import { cloudServerRow } from './cloud-server'
 import { listTimes } from './dns-lists'
 import { openInProcessApi, type InProcessApi } from './in-process-api'
 import { median } from './median'
+import { measureMetrics } from './server-metrics'
 
 const goals = { pageMs: 15, requests: 25, syncCpuSeconds: 1, idleShare: 0.03 }
 const syncs = 5
@@ -36,16 +37,16 @@ const filters = [
   'q=server',
 ]
 
-/** `bailiwick bench servers`: lists of servers, and readings of a cloud account. */
+/** `bailiwick bench servers`: lists of servers, readings of a cloud account, and metrics. */
 export const serversBench: Bench = {
   name: 'servers',
-  summary: 'Measure lists of servers, and how much it costs to read cloud accounts',
+  summary: 'Measure lists of servers, how much it costs to read cloud accounts, and metrics',
   options: [
     { name: 'servers', description: 'Number of servers in lists', default: 10_000 },
     { name: 'synced', description: 'Number of servers in the account that is read', default: 1000 },
     { name: 'idle', description: 'Seconds for measuring the idle hub. An account is read once a minute', default: 180 },
   ],
-  parts: ['lists', 'sync', 'idle'],
+  parts: ['lists', 'sync', 'idle', 'metrics'],
   async run(args, parts) {
     const cloud = await startServer(['bench', 'cloud-server', String(args.synced!)])
     try {
@@ -61,6 +62,7 @@ export const serversBench: Bench = {
             ]
           })),
         )
+      if (parts.includes('metrics')) figures.push(...(await inInstallation(measureMetrics)))
       return {
         figures,
         notes: [

@@ -38,47 +38,56 @@ export default function Servers() {
   const accounts = useAccounts().data?.data ?? []
   const [visible, setVisible] = useState<readonly string[]>([])
   const latest = useLatest(visible)
-  const columns: readonly Column<ServerView>[] = [
-    { title: 'Name', sort: 'name', look: 'strong', width: 'clamp(9rem, 16cqw, 22rem)', render: one => one.name },
-    { title: 'Status', width: '9rem', render: one => <ServerStatus server={one} /> },
-    { title: 'Health', width: '7.5rem', onPhone: 'plain', render: one => <ServerHealth server={one} /> },
-    { title: 'Power', width: '5rem', showFrom: 'xl', render: one => one.power !== 'unknown' && <ServerPower server={one} /> },
-    { title: 'Addresses', look: 'mono', onPhone: 'line', showFrom: 'md', render: one => <Addresses server={one} /> },
-    {
-      title: 'Location',
-      width: '7rem',
-      showFrom: 'lg',
-      onPhone: 'plain',
-      render: one =>
-        one.location && (
-          <button
-            type="button"
-            className="flex min-w-0"
-            aria-label={`Filter by location ${one.location}`}
-            onClick={() => set({ location: one.location! })}
-          >
-            <Tag>{one.location}</Tag>
-          </button>
-        ),
-    },
-    { title: 'Size', width: '7rem', showFrom: 'lg', onPhone: 'plain', render: sizeOf },
-    { title: 'CPU (1 h)', width: '6rem', showFrom: 'lg', onPhone: 'hidden', render: one => <Load of={latest.get(one.id)} /> },
-    {
-      title: 'Account',
-      width: 'clamp(8rem, 12cqw, 16rem)',
-      showFrom: 'xl',
-      look: 'muted',
-      onPhone: 'hidden',
-      render: one => one.account_id && accountName(one.account_id),
-    },
-    {
-      title: 'Price',
-      width: '7rem',
-      showFrom: 'md',
-      alignRight: true,
-      render: one => one.price.monthly && formatAmount(one.price.monthly, one.price.currency),
-    },
-  ]
+  const columns = (
+    [
+      { title: 'Name', sort: 'name', look: 'strong', width: 'clamp(9rem, 16cqw, 22rem)', render: one => one.name },
+      { title: 'Status', width: '8.5rem', render: one => <ServerStatus server={one} /> },
+      { title: 'Health', width: '7rem', onPhone: 'plain', render: one => <ServerHealth server={one} /> },
+      { title: 'Power', width: '4rem', showFrom: 'xl', render: one => one.power !== 'unknown' && <ServerPower server={one} /> },
+      {
+        title: 'Address',
+        width: '9.5rem',
+        look: 'mono',
+        onPhone: 'line',
+        showFrom: 'md',
+        render: one => <Addresses server={one} />,
+      },
+      {
+        title: 'Location',
+        width: '6rem',
+        showFrom: 'lg',
+        onPhone: 'plain',
+        render: one =>
+          one.location && (
+            <button
+              type="button"
+              className="flex min-w-0"
+              aria-label={`Filter by location ${one.location}`}
+              onClick={() => set({ location: one.location! })}
+            >
+              <Tag>{one.location}</Tag>
+            </button>
+          ),
+      },
+      { title: 'Size', width: '7rem', showFrom: 'lg', onPhone: 'plain', render: sizeOf },
+      { title: 'CPU (1 h)', width: '5.5rem', showFrom: 'lg', onPhone: 'hidden', render: one => <Load of={latest.get(one.id)} /> },
+      accounts.length > 1 && {
+        title: 'Account',
+        width: 'clamp(8rem, 12cqw, 16rem)',
+        showFrom: 'xl',
+        look: 'muted',
+        onPhone: 'hidden',
+        render: one => one.account_id && accountName(one.account_id),
+      },
+      {
+        title: 'Price',
+        width: '5.5rem',
+        showFrom: 'md',
+        alignRight: true,
+        render: one => one.price.monthly && formatAmount(one.price.monthly, one.price.currency),
+      },
+    ] satisfies (Column<ServerView> | false)[]
+  ).filter(one => one !== false)
   return (
     <ListPage
       label="Servers"
@@ -140,13 +149,10 @@ const sizeOf = ({ size, order }: ServerView): string => {
   return size.slug ?? (typeof ordered === 'string' ? ordered : describeResources(ordered ?? size))
 }
 
-const shownAddresses = 2
-
+/** The first address, and the number of others. */
 const Addresses = ({ server: { addresses } }: { server: ServerView }) => (
-  <>
-    {addresses.slice(0, shownAddresses).map(one => (
-      <div key={one.address}>{one.address}</div>
-    ))}
-    {addresses.length > shownAddresses && <div className="text-muted">{addresses.length - shownAddresses} more</div>}
-  </>
+  <span title={addresses.map(one => one.address).join('\n')}>
+    {addresses[0]?.address}
+    {addresses.length > 1 && <span className="ml-1 font-sans text-muted">+{addresses.length - 1}</span>}
+  </span>
 )

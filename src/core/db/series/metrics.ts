@@ -25,8 +25,8 @@ interface StoredRow {
 }
 
 // Each batch blocks the event loop for a few milliseconds.
-const rowsPerWrite = 500
-const subjectsPerRead = 100
+const rowsPerWrite = 200
+const subjectsPerRead = 50
 const rolledFact = 'metrics_rolled_at'
 const [minutes] = tiers
 
