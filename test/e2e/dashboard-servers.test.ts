@@ -130,6 +130,11 @@ test('the page of a server shows what is known, follows actions and the cloud, a
   const state = section(page, 'State')
   await state.getByText('off', { exact: true }).first().waitFor()
   await page.getByRole('table', { name: 'Facts' }).getByRole('row').filter({ hasText: 'Memory' }).getByText('4 GiB').waitFor()
+  const metrics = section(page, 'Metrics')
+  await metrics.getByRole('img', { name: /^CPU of web-1 from/ }).waitFor()
+  await metrics.getByText('Measured by the cloud').waitFor()
+  await metrics.getByRole('button', { name: '7 d' }).click()
+  await page.waitForURL(/range=7d/)
 
   // While it is off, it can get another size, at the price that is shown.
   const resize = await act(page, 'Resize')

@@ -8,6 +8,7 @@ import {
 } from '../../src/features/servers/clouds/cloud'
 import { incus } from '../../src/features/servers/clouds/incus/incus'
 import type { IncusSettings } from '../../src/features/servers/clouds/incus/settings'
+import { measuredUsage } from '../../src/features/servers/metrics/rates'
 import { cloudContract } from '../support/clouds/cloud-contract'
 import { IncusServer } from '../support/clouds/incus-server'
 import { addressesOf, incusUnderTest, joined, size } from '../support/clouds/incus-under-test'
@@ -184,6 +185,23 @@ describe.each(['incus', 'lxd'] as const)('%s', flavor => {
     expect((await cloud.list()).servers.find(one => one.ref === ref)?.addresses).toEqual(addresses)
     await remove(ref)
   }, 120_000)
+
+  test('a busy guest uses CPU, and what it sends and receives is counted', async () => {
+    const ref = await provision('busy', { start: true })
+    await addressesOf(cloud, ref)
+    const used = async () => ({ at: Date.now(), usage: (await cloud.list()).usage!.get(ref)! })
+    const before = await used()
+    expect(before.usage.received).toBeGreaterThan(0)
+    expect(before.usage.memoryBytes).toBeGreaterThan(0)
+    const loop = ['sh', '-c', 'end=$(($(date +%s) + 5)); while [ $(date +%s) -lt $end ]; do :; done']
+    await server.call('POST', '/1.0/instances/busy/exec', { command: loop, 'wait-for-websocket': false, interactive: false })
+    const measured = measuredUsage(await used(), before)
+    expect(measured.get('cpu.used_percent')).toBeGreaterThan(5)
+    expect(measured.get('network.received_bytes_per_second')).toBeGreaterThanOrEqual(0)
+    await finish(cloud, await cloud.start(ref, { verb: 'power_off' }))
+    expect((await cloud.list()).usage!.has(ref)).toBe(false)
+    await remove(ref)
+  })
 
   test('a copy is not mistaken for the server that it was copied from', async () => {
     const ref = await provision('original')

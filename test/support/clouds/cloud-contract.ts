@@ -212,6 +212,40 @@ export function cloudContract(title: string, start: () => Promise<CloudUnderTest
       expect(serverVerbs.filter(verb => here.lacks.includes(verb) && !here.kind.capabilities.verbs.includes(verb))).toEqual([])
     })
 
+    test('tells what running servers use, in its readings or when it is asked', async () => {
+      const { ref } = await provision({ start: true })
+      const stopped = await provision()
+      const { usage, servers } = await here.cloud.list()
+      expect(usage === undefined).toBe(here.cloud.metricsOf !== undefined)
+      if (usage) {
+        const used = usage.get(ref)!
+        expect(used.memoryBytes).toBeGreaterThan(0)
+        const running = new Set(servers.filter(one => one.power === 'on').map(one => one.ref))
+        expect([...usage.keys()].filter(one => !running.has(one))).toEqual([])
+        expect(usage.has(stopped.ref)).toBe(false)
+        const later = (await here.reopen().list()).usage!.get(ref)!
+        for (const counter of ['received', 'sent', 'read', 'written'] as const)
+          expect([counter, (later[counter] ?? 0) >= (used[counter] ?? 0)]).toEqual([counter, true])
+        for (const { cpu } of [used, later])
+          if (cpu && 'percent' in cpu) expect(cpu.percent).toBeWithin(0, 101)
+          else if (cpu) expect(cpu.cores).toBeGreaterThan(0)
+      } else {
+        const now = Date.now()
+        const cores = servers.find(one => one.ref === ref)!.resources.cores!
+        const series = await here.cloud.metricsOf!(ref, cores, now - 600_000, now, 60)
+        expect(series.map(one => one.metric)).toContain('cpu.used_percent')
+        for (const { metric, points } of series)
+          for (const [at, value] of points) {
+            expect(at).toBeWithin(now - 660_000, now + 60_000)
+            expect(value).toBeGreaterThanOrEqual(0)
+            if (metric === 'cpu.used_percent') expect(value).toBeLessThanOrEqual(100)
+          }
+        expect(await failureOf(here.cloud.metricsOf!(absentRef(), 1, now - 600_000, now, 60))).toBe('not_found')
+      }
+      await remove(ref)
+      await remove(stopped.ref)
+    })
+
     test('provisions a server with everything that was ordered, and finds it by its mark', async () => {
       const { capabilities } = here.kind
       const labels: Record<string, string> = capabilities.labels ? { role: 'web', 'a.b-c_D': 'x.Y-z_1' } : {}
