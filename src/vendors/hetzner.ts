@@ -107,6 +107,7 @@ export class HetznerApi {
     )
     this.rate = rateOf(response) ?? this.rate
     if (response.status >= 300) throw this.#errorOf(response)
+    if (response.status === 204) return {}
     const json = jsonOf(response)
     if (!isObject(json)) throw invalidResponse('is not a JSON object')
     return json

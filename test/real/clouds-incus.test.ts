@@ -265,6 +265,33 @@ describe.each(['incus', 'lxd'] as const)('%s', flavor => {
     await server.call('DELETE', '/1.0/storage-pools/quotas')
   }, 120_000)
 
+  test('volumes with quotas are full in the guest, take more after they grow, and stay while they are attached', async () => {
+    const mebibyte = 2 ** 20
+    await server.call('POST', '/1.0/storage-pools', { name: 'volumes', driver: 'btrfs', config: { size: '1GiB' } })
+    const at = incus.open({ ...settings, storage_pool: 'volumes' }, context)
+    const volumes = at.volumes!
+    const guest = await provision('quota', { start: true }, at)
+    const order = { mark: 'vol_quota', name: 'data', sizeBytes: 32 * mebibyte, location: null, format: null, labels: {} }
+    await finish(at, await volumes.start(null, { verb: 'create', order }))
+    const { ref } = (await volumes.find(order, null))!
+    await finish(at, await volumes.start(ref, { verb: 'attach', serverRef: guest, mountPath: '/srv/data' }))
+    const inGuest = (script: string) => server.cli('exec', 'quota', '--', '/bin/busybox', 'sh', '-c', script)
+    const write = (file: string, count: number) =>
+      inGuest(`dd if=/dev/urandom of=/srv/data/${file} bs=1M count=${count} && sync /srv/data/${file}`).then(
+        () => 'written',
+        (error: Error) => error.message,
+      )
+    expect(await write('small', 8)).toBe('written')
+    expect(await write('large', 40)).toMatch(/quota exceeded|no space left/i)
+    await inGuest('rm /srv/data/large; sync')
+    expect((await errorOf(volumes.start(ref, { verb: 'delete' }))).failure).toBe('invalid')
+    await finish(at, await volumes.start(ref, { verb: 'resize', sizeBytes: 96 * mebibyte }))
+    expect(await write('large', 40)).toBe('written')
+    await remove(guest, at)
+    await finish(at, await volumes.start(ref, { verb: 'delete' }))
+    await server.call('DELETE', '/1.0/storage-pools/volumes')
+  }, 60_000)
+
   test('an operation that the server has forgotten continues with the next step', async () => {
     const ref = await provision('forgotten')
     const id = '6ef3d5ee-0000-4000-8000-000000000000'

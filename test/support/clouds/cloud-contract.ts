@@ -14,6 +14,8 @@ import {
   type ServerVerb,
   type SizeOrder,
   type Started,
+  type VolumeCommand,
+  type VolumeOrder,
 } from '../../../src/features/servers/clouds/cloud'
 
 // Promises of every kind of cloud, tested with a real installation or a double.
@@ -428,6 +430,91 @@ export function cloudContract(title: string, start: () => Promise<CloudUnderTest
       expect((await listed()).map(one => one.ref)).not.toContain(ref)
       expect(await here.cloud.start(ref, { verb: 'delete' })).toMatchObject({ state: 'done', unchanged: true })
     })
+
+    test('takes snapshots once, restores them, and deletes them', async () => {
+      const { snapshots } = here.cloud
+      expect(snapshots === undefined).toBe(here.kind.capabilities.snapshots === null)
+      if (!snapshots) return
+      const { ref } = await provision({ start: true })
+      const mark = `snap_${freeName().replaceAll('-', '_')}`
+      const order = { mark, name: 'before the update', includesMemory: false }
+      expect(await snapshots.find(order, ref)).toBeNull()
+      await run(ref, { verb: 'snapshot', order })
+      const taken = await snapshots.find(order, ref)
+      expect(taken).toMatchObject({ serverRef: ref, status: 'available', includesMemory: false, mark })
+      expect(await here.cloud.start(ref, { verb: 'snapshot', order })).toEqual({ state: 'done', unchanged: true })
+      expect(await snapshots.get(taken!.ref)).toEqual(taken)
+      expect((await snapshots.list()).filter(one => one.mark === mark)).toEqual([taken!])
+      await run(ref, { verb: 'restore_snapshot', snapshotRef: taken!.ref })
+      expect(await statusOf(ref)).toEqual(['running', 'on'])
+      const gone = await finish(await snapshots.start(taken!.ref, { verb: 'delete' }))
+      expect(gone.unchanged).toBe(false)
+      expect(await snapshots.get(taken!.ref)).toBeNull()
+      expect(await snapshots.start(taken!.ref, { verb: 'delete' })).toEqual({ state: 'done', unchanged: true })
+      expect((await snapshots.list()).some(one => one.mark === mark)).toBe(false)
+      await remove(ref)
+    }, 60_000)
+
+    test('snapshots are deleted with their server, unless they survive it', async () => {
+      const { snapshots } = here.cloud
+      if (!snapshots) return
+      const { ref } = await provision()
+      const order = { mark: `snap_${freeName().replaceAll('-', '_')}`, name: 'last', includesMemory: false }
+      await run(ref, { verb: 'snapshot', order })
+      await remove(ref)
+      const left = (await snapshots.list()).filter(one => one.mark === order.mark)
+      expect(left.length).toBe(here.kind.capabilities.snapshots!.surviveServer ? 1 : 0)
+      for (const one of left) await finish(await snapshots.start(one.ref, { verb: 'delete' }))
+    }, 60_000)
+
+    test('creates volumes once, attaches, grows, and deletes them', async () => {
+      const { volumes } = here.cloud
+      const can = here.kind.capabilities.volumes
+      expect(volumes === undefined).toBe(can === null)
+      if (!volumes || !can) return
+      const change = async (volumeRef: string, command: VolumeCommand) => await finish(await volumes.start(volumeRef, command))
+      /** Runs a command, and again, which changes nothing. */
+      const changeTwice = async (volumeRef: string, command: VolumeCommand) => {
+        expect([command.verb, (await change(volumeRef, command)).unchanged]).toEqual([command.verb, false])
+        const again = await volumes.start(volumeRef, command)
+        expect([command.verb, again]).toEqual([command.verb, { state: 'done', unchanged: true }])
+        return await volumes.get(volumeRef)
+      }
+      const name = freeName()
+      const { location } = here.offer
+      const sizeBytes = Math.max(can.minBytes, 64 * 2 ** 20)
+      const order: VolumeOrder = { mark: `vol_${name}`, name, sizeBytes, location, format: null, labels: { role: 'data' } }
+      expect(await volumes.find(order, null)).toBeNull()
+      const started = await volumes.start(null, { verb: 'create', order })
+      expect(started.ref).toBeString()
+      await finish(started)
+      const ref = started.ref!
+      const created = await volumes.get(ref)
+      const facts = { ref, name, status: 'available', serverRef: null, sizeBytes, mark: order.mark, labels: order.labels }
+      expect(created).toMatchObject({ ...facts, isProtected: false, location })
+      expect(await volumes.find({ ...order, name: 'absent' }, null)).toEqual(created)
+      expect(await failureOf(volumes.start(null, { verb: 'create', order }))).toBe('already_exists')
+      const [server, other] = [await provision({ start: true }), await provision()]
+      const attached = await changeTwice(ref, { verb: 'attach', serverRef: server.ref, mountPath: '/mnt/data' })
+      expect(attached).toMatchObject({ serverRef: server.ref, mountPath: can.isMounted ? '/mnt/data' : null })
+      expect(await volumes.list()).toContainEqual(attached!)
+      expect(await failureOf(change(ref, { verb: 'attach', serverRef: other.ref, mountPath: null }))).toBe('invalid')
+      expect(await failureOf(change(ref, { verb: 'delete' }))).toBe('invalid')
+      const larger = sizeBytes + 4 * can.stepBytes
+      expect((await changeTwice(ref, { verb: 'resize', sizeBytes: larger }))?.sizeBytes).toBe(larger)
+      expect(await failureOf(change(ref, { verb: 'resize', sizeBytes }))).toBe('invalid')
+      expect((await changeTwice(ref, { verb: 'detach' }))?.serverRef).toBeNull()
+      expect(await statusOf(server.ref)).toEqual(['running', 'on'])
+      if (can.protection) {
+        expect((await changeTwice(ref, { verb: 'set_protection', isProtected: true }))?.isProtected).toBe(true)
+        expect(await failureOf(change(ref, { verb: 'delete' }))).toBe('protected')
+        await change(ref, { verb: 'set_protection', isProtected: false })
+      }
+      expect(await changeTwice(ref, { verb: 'delete' })).toBeNull()
+      expect((await volumes.list()).map(one => one.ref)).not.toContain(ref)
+      expect(await failureOf(change(ref, { verb: 'detach' }))).toBe('not_found')
+      for (const one of [server, other]) await remove(one.ref)
+    }, 60_000)
 
     test('names are validated before and at the cloud', async () => {
       const { pattern, rule } = here.kind.capabilities.names

@@ -21,6 +21,7 @@ interface DoubleOperation {
 /** The part of Incus 6.0 that the adapter uses, to simulate failures. Its rules and messages were observed at the real server. */
 export class IncusDouble extends ApiDouble {
   readonly instances: DoubleInstance[] = []
+  readonly volumes: DoubleVolume[] = []
   operations: DoubleOperation[] = []
   /** Error of operations that start from now on. */
   failure: string | null = null
@@ -70,7 +71,7 @@ export class IncusDouble extends ApiDouble {
     if (!isTrusted && path === '/images') return sync([])
     if (!isTrusted) return path.startsWith('/images/') ? errorOf(404, 'Image alias not found') : errorOf(403, 'not authorized')
     if (query.get('project') !== 'default') return errorOf(404, 'Project not found')
-    const [, area, name = '', part] = path.split('/').map(decodeURIComponent)
+    const [, area, name = '', part, ...more] = path.split('/').map(decodeURIComponent)
     switch (area) {
       case 'operations':
         return this.#operation(name, part === 'wait')
@@ -81,6 +82,8 @@ export class IncusDouble extends ApiDouble {
           ? sync({ devices: { disk0: { type: 'disk', path: '/', pool: 'default' } } })
           : errorOf(404, 'Profile not found')
       case 'storage-pools':
+        if (name === '') return sync([{ name: 'default', driver: 'btrfs' }])
+        if (part === 'volumes') return this.#volume(method, more[1] ?? '', request.body)
         return name === 'default' ? sync({ driver: 'btrfs' }) : errorOf(404, 'Storage pool not found')
       case 'networks':
         return sync([{ name: 'br0', managed: true, config: { 'ipv4.address': '10.87.0.1/24', 'ipv6.address': 'none' } }])
@@ -91,7 +94,9 @@ export class IncusDouble extends ApiDouble {
       case 'cluster':
         return sync({ enabled: false })
       case 'instances':
-        return this.#instance(method, name, part, request)
+        return part === 'snapshots'
+          ? this.#snapshot(method, name, more[0] ?? '', request.body)
+          : this.#instance(method, name, part, request)
       default:
         return errorOf(404, 'not found')
     }
@@ -138,6 +143,14 @@ export class IncusDouble extends ApiDouble {
       if (body.devices) instance.devices = body.devices
       return sync({})
     }
+    if (method === 'PUT' && part === undefined && body.restore !== undefined) {
+      const has = instance.snapshots.some(one => one.name === body.restore)
+      return has ? this.#started('') : errorOf(404, 'Instance snapshot not found')
+    }
+    if (method === 'PUT' && part === undefined) {
+      instance.devices = body.devices
+      return sync({})
+    }
     if (method === 'DELETE') {
       if (status !== 'Stopped') return errorOf(400, 'Instance is running')
       if (instance.config['security.protection.delete'] === 'true') return this.#started('Instance is protected')
@@ -151,6 +164,45 @@ export class IncusDouble extends ApiDouble {
     if (this.named(body.name)) return errorOf(409, `Name "${body.name}" already in use`)
     if (status !== 'Stopped') return this.#started('Renaming of running instance not allowed')
     return this.#started('', () => (instance.name = body.name))
+  }
+
+  #snapshot(method: string, name: string, snapshot: string, body: any): ApiResponse {
+    const instance = this.named(name)
+    if (!instance) return errorOf(404, 'Instance not found')
+    const { snapshots } = instance
+    const found = snapshots.find(one => one.name === snapshot)
+    if (method === 'POST') {
+      if (snapshots.some(one => one.name === body.name)) return this.#started(`Snapshot "${body.name}" already exists`)
+      const created_at = new Date(1_700_000_000_000).toISOString()
+      return this.#started('', () => snapshots.push({ name: body.name, created_at, stateful: body.stateful, size: 4096 }))
+    }
+    if (!found) return errorOf(404, 'Instance snapshot not found')
+    if (method === 'DELETE') return this.#started('', () => snapshots.splice(snapshots.indexOf(found), 1))
+    return sync({ ...found, name: found.name })
+  }
+
+  #volume(method: string, name: string, body: any): ApiResponse {
+    const found = this.volumes.find(one => one.name === name)
+    if (method === 'POST') {
+      if (this.volumes.some(one => one.name === body.name)) return errorOf(400, 'Volume by that name already exists')
+      this.volumes.push({ name: body.name, config: body.config })
+      return sync({})
+    }
+    if (name === '') return sync(this.volumes.map(one => this.#volumeShown(one)))
+    if (!found) return errorOf(404, 'Storage volume not found')
+    if (method === 'PATCH') Object.assign(found.config, body.config)
+    if (method === 'DELETE' && this.#volumeShown(found).used_by.length > 0)
+      return errorOf(400, 'The storage volume is still in use')
+    if (method === 'DELETE') this.volumes.splice(this.volumes.indexOf(found), 1)
+    return sync(method === 'GET' ? this.#volumeShown(found) : {})
+  }
+
+  #volumeShown({ name, config }: DoubleVolume) {
+    const users = this.instances.filter(one => Object.values(one.devices).some(({ source }) => source === name))
+    return {
+      ...{ name, config, type: 'custom', content_type: 'filesystem', location: 'none' },
+      used_by: users.map(one => `/1.0/instances/${one.name}`),
+    }
   }
 
   #create({ name, source, config, devices }: any): ApiResponse {
@@ -194,7 +246,8 @@ const stateOf = ({ cpuSeconds, memory, received, sent }: DoubleInstance['usage']
   },
 })
 
-const shown = ({ name, status, config, devices, createdAt, usage }: DoubleInstance) => ({
+const shown = ({ name, status, config, devices, createdAt, usage, snapshots }: DoubleInstance) => ({
+  snapshots,
   name,
   status,
   type: 'container',

@@ -3,6 +3,7 @@ import {
   bootDisk,
   clonedConfig,
   configure,
+  deleteSnapshot,
   denied,
   failed,
   nameKey,
@@ -11,7 +12,10 @@ import {
   privilegesOfOption,
   ProxmoxRefused,
   resize,
+  rollBack,
+  snapshotNamed,
   statsOf,
+  takeSnapshot,
   wordOf,
   wrongParameters,
   type ProxmoxGuest,
@@ -80,7 +84,7 @@ export class ProxmoxCloud extends ApiDouble {
     const shared = { [nameKey({ type })]: name, cores: '2', memory: '2048' }
     const guest: ProxmoxGuest = {
       ...{ vmid, type, template, node: 'pve1', status: 'stopped', lock: null, pool: null, live: null },
-      ...{ agentRuns: true, addresses: [], ignoresShutdown: false, startedAt: 0 },
+      ...{ agentRuns: true, addresses: [], ignoresShutdown: false, startedAt: 0, snapshots: [] },
       ...more,
       config: {
         ...shared,
@@ -281,6 +285,31 @@ export class ProxmoxCloud extends ApiDouble {
       if (type === 'lxc') resize(structuredClone(guest), values.disk!, values.size!)
       return this.#task(guest, 'resize', () => resize(guest, values.disk!, values.size!))
     },
+    'GET /nodes/{node}/guest/{vmid}/snapshot': (values, type) => {
+      const { snapshots } = this.#of(values, type)
+      return [
+        ...snapshots.map(({ name, description, vmstate, snaptime }) => ({
+          ...{ name, description: `${description}\n`, snaptime },
+          ...(type === 'qemu' && { vmstate: Number(vmstate) }),
+        })),
+        { name: 'current', description: 'You are here!' },
+      ]
+    },
+    'POST /nodes/{node}/guest/{vmid}/snapshot': (values, type) => {
+      const guest = this.#of(values, type)
+      const { snapname = '', description = '', vmstate = '0' } = values
+      if (guest.snapshots.some(one => one.name === snapname)) throw failed(`snapshot name '${snapname}' already used`)
+      return this.#task(guest, 'snapshot', () => takeSnapshot(guest, snapname, description, vmstate === '1'))
+    },
+    'DELETE /nodes/{node}/guest/{vmid}/snapshot/{snapname}': (values, type) => {
+      const guest = this.#of(values, type)
+      return this.#task(guest, 'delsnapshot', () => deleteSnapshot(guest, values.snapname!))
+    },
+    'POST /nodes/{node}/guest/{vmid}/snapshot/{snapname}/rollback': (values, type) => {
+      const guest = this.#of(values, type)
+      snapshotNamed(guest, values.snapname!)
+      return this.#task(guest, 'rollback', () => rollBack(guest, values.snapname!, values.start === '1'))
+    },
     'DELETE /nodes/{node}/guest/{vmid}': (values, type) => {
       const guest = this.#of(values, type)
       const word = wordOf(guest)
@@ -439,6 +468,7 @@ export class ProxmoxCloud extends ApiDouble {
         agentRuns: true,
         addresses: [{ family: 4, address: `10.0.0.${newid % 250}` }],
         ignoresShutdown: false,
+        snapshots: [],
         startedAt: 0,
       },
     }

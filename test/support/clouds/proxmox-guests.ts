@@ -18,6 +18,17 @@ export interface ProxmoxGuest {
   /** Whether the operating system ignores a shutdown. */
   ignoresShutdown: boolean
   startedAt: number
+  snapshots: ProxmoxSnapshot[]
+}
+
+export interface ProxmoxSnapshot {
+  name: string
+  description: string
+  vmstate: boolean
+  /** Unix time in seconds. */
+  snaptime: number
+  config: Record<string, string>
+  isRunning: boolean
 }
 
 /** An error response of Proxmox. */
@@ -111,6 +122,38 @@ export function configure(guest: ProxmoxGuest, { delete: removed = '', ...option
   if (options.description !== undefined) options.description = `${options.description.replace(/\n$/, '')}\n`
   if (options.tags !== undefined) options.tags = [...new Set(options.tags.split(/[,; ]+/))].sort().join(';')
   Object.assign(config, options)
+}
+
+export function snapshotNamed(guest: ProxmoxGuest, name: string): ProxmoxSnapshot {
+  const found = guest.snapshots.find(one => one.name === name)
+  if (!found) throw failed(`snapshot '${name}' does not exist`)
+  return found
+}
+
+/** Takes a snapshot. */
+export function takeSnapshot(guest: ProxmoxGuest, name: string, description: string, vmstate: boolean): void {
+  if (guest.lock) throw failed(`${wordOf(guest)} is locked (${guest.lock})`)
+  const snaptime = Math.floor(Date.now() / 1000)
+  const { parent: _, ...config } = guest.config
+  guest.snapshots.push({ name, description, vmstate, snaptime, config, isRunning: guest.status !== 'stopped' })
+  guest.config.parent = name
+}
+
+/** Returns to a snapshot. Without the memory, a guest is off afterwards, unless it is to be started. */
+export function rollBack(guest: ProxmoxGuest, name: string, start: boolean): void {
+  const snapshot = snapshotNamed(guest, name)
+  if (guest.lock) throw failed(`${wordOf(guest)} is locked (${guest.lock})`)
+  guest.config = { ...snapshot.config, parent: name }
+  powerOff(guest)
+  if (start || (snapshot.vmstate && snapshot.isRunning)) powerOn(guest)
+}
+
+export function deleteSnapshot(guest: ProxmoxGuest, name: string): void {
+  guest.snapshots.splice(guest.snapshots.indexOf(snapshotNamed(guest, name)), 1)
+  if (guest.config.parent !== name) return
+  const last = guest.snapshots.at(-1)
+  if (last) guest.config.parent = last.name
+  else delete guest.config.parent
 }
 
 /** Grows a disk. */

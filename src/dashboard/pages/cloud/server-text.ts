@@ -51,6 +51,8 @@ export const verbTitles: Readonly<Record<Verb, string>> = {
   enable_backups: 'Enable backups',
   disable_backups: 'Disable backups',
   delete: 'Delete',
+  snapshot: 'Create snapshot',
+  restore_snapshot: 'Restore snapshot',
 }
 
 /** Where facts come from. */

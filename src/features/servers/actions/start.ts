@@ -359,7 +359,9 @@ function validatedParams(verb: ServerVerb, params: Record<string, unknown>): Rec
 function commandOf(row: ServerRow, verb: ServerVerb, params: Record<string, any>): Exclude<ServerCommand, { verb: 'provision' }> {
   switch (verb) {
     case 'provision':
-      throw new TypeError('provision has an order')
+    case 'snapshot':
+    case 'restore_snapshot':
+      throw new TypeError(`${verb} is planned elsewhere`)
     case 'shutdown':
       return { verb, timeoutSeconds: params.timeout_seconds ?? 120, thenForce: params.then_force ?? false }
     case 'rename':

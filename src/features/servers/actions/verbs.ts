@@ -87,6 +87,14 @@ export const verbRules: Readonly<Record<ServerVerb, VerbRule>> = {
   enable_backups: plain(),
   disable_backups: plain(),
   delete: plain({ passing: 'deleting', limitMs: 30 * minute, takesDown: true }),
+  snapshot: plain({ possibleIn: ['running', 'off', 'suspended'], limitMs: 360 * minute }),
+  restore_snapshot: plain({
+    possibleIn: ['running', 'off', 'suspended', 'error'],
+    passing: 'restoring',
+    endsIn: ['running', 'off', 'suspended'],
+    limitMs: 360 * minute,
+    takesDown: true,
+  }),
 }
 
 /** How long an action may take, in milliseconds. */

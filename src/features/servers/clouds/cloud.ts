@@ -24,6 +24,8 @@ export const serverVerbs = [
   'enable_backups',
   'disable_backups',
   'delete',
+  'snapshot',
+  'restore_snapshot',
 ] as const
 export type ServerVerb = (typeof serverVerbs)[number]
 
@@ -188,6 +190,94 @@ export type ServerCommand =
   | { verb: 'resize'; size: SizeOrder; upgradeDisk: boolean }
   | { verb: 'rebuild'; image: string; userData: string | null }
   | { verb: 'set_protection'; protection: Protection }
+  /** Creates the snapshot, unless one with its mark exists. */
+  | { verb: 'snapshot'; order: SnapshotOrder }
+  | { verb: 'restore_snapshot'; snapshotRef: string }
+
+/** A snapshot of a server to create. */
+interface SnapshotOrder {
+  /** Id of our snapshot, by which it is found again. Where snapshots have unique names, it is the name. */
+  mark: string
+  name: string
+  includesMemory: boolean
+}
+
+/** A snapshot of a server as a cloud reports it. */
+export interface CloudSnapshot {
+  /** Identifies it within the account. */
+  ref: string
+  name: string
+  /** Server that it was created from; null if unknown. */
+  serverRef: string | null
+  status: 'creating' | 'available'
+  /** Space that it takes; null if the cloud doesn't tell. */
+  sizeBytes: number | null
+  includesMemory: boolean
+  /** When it was created (ms UTC); null if unknown. */
+  createdAt: number | null
+  mark: string | null
+}
+
+/** A volume to create. */
+export interface VolumeOrder {
+  /** Id of our volume, stored with the volume at the cloud, so that it is found again. */
+  mark: string
+  /** Unique within the account. */
+  name: string
+  sizeBytes: number
+  location: string | null
+  /** One of {@link CloudCapabilities.volumes}; null for none. */
+  format: string | null
+  labels: Record<string, string>
+}
+
+/** A volume as a cloud reports it. */
+export interface CloudVolume {
+  /** Identifies it within the account. */
+  ref: string
+  name: string
+  status: 'creating' | 'available'
+  /** Server that it is attached to; null if it is attached to none. */
+  serverRef: string | null
+  location: string | null
+  /** Null if it has no limit. */
+  sizeBytes: number | null
+  format: string | null
+  /** Path of the device in the server; null if there is none. */
+  device: string | null
+  /** Where the cloud mounts it in the server; null if it doesn't. */
+  mountPath: string | null
+  labels: Record<string, string>
+  /** Whether it is protected from deletion. */
+  isProtected: boolean
+  mark: string | null
+}
+
+/** A verb with its parameters. All of them look first, so that they can be repeated. */
+export type VolumeCommand =
+  | { verb: 'create'; order: VolumeOrder }
+  /** `mountPath`: where the cloud mounts it, if it does. */
+  | { verb: 'attach'; serverRef: string; mountPath: string | null }
+  | { verb: 'resize'; sizeBytes: number }
+  | { verb: 'set_protection'; isProtected: boolean }
+  | { verb: 'detach' | 'delete' }
+
+export type SnapshotCommand = { verb: 'delete' }
+
+/** Volumes or snapshots of an opened account. Their operations are continued with {@link Cloud.poll}. All calls throw {@link CloudError}. */
+export interface CloudStorage<Seen, Command> {
+  /** Reads all of them; never returns a part. @throws CloudError `incomplete` */
+  list(): Promise<Seen[]>
+  /** Reads one; null if it doesn't exist, or no longer. */
+  get(ref: string): Promise<Seen | null>
+  /**
+   * Finds the one that was created for an order: by its mark, otherwise by its name if names are unique.
+   * @param serverRef of the server of a snapshot; null for a volume
+   */
+  find(order: { mark: string; name: string }, serverRef: string | null): Promise<Seen | null>
+  /** @param ref null to create one */
+  start(ref: string | null, command: Command): Promise<Started>
+}
 
 /**
  * What the cloud is working on, to be continued with {@link Cloud.poll}, also by another process after a restart. A small JSON object
@@ -249,7 +339,7 @@ export interface Catalog {
     ipv4: { location: string; price: Price }[]
     /** Of backups, in percent of the size. */
     backupPercent: number | null
-    /** Of volumes and of snapshots, per GB (10^9 bytes). */
+    /** Of volumes and of snapshots, per GB: 2^30 bytes. */
     volumePerGb: Price | null
     snapshotPerGb: Price | null
   }
@@ -279,6 +369,33 @@ export interface CloudCapabilities {
   hasPrices: boolean
   /** Whether labels can be stored at the cloud. */
   labels: boolean
+  /** Volumes; null if all disks stay with their server. */
+  volumes: VolumeCapabilities | null
+  /** Snapshots of servers; null if there are none. */
+  snapshots: SnapshotCapabilities | null
+}
+
+/** What volumes of a kind can do. */
+export interface VolumeCapabilities {
+  names: { pattern: string; rule: string }
+  minBytes: number
+  maxBytes: number
+  /** Sizes are multiples of this. */
+  stepBytes: number
+  /** File systems that it can be formatted with. */
+  formats: readonly string[]
+  /** Whether the cloud mounts it in the server, and unmounts it when it is detached. */
+  isMounted: boolean
+  /** Whether it can be protected from deletion. */
+  protection: boolean
+}
+
+/** What snapshots of a kind can do. */
+interface SnapshotCapabilities {
+  /** Whether they can include the memory of a running server. */
+  memory: boolean
+  /** Whether they remain when their server is deleted. */
+  surviveServer: boolean
 }
 
 /** An opened cloud account. All calls throw {@link CloudError}; messages never contain secrets. */
@@ -321,6 +438,10 @@ export interface Cloud {
    * @param since ms UTC
    */
   findOperation?(ref: string, verb: ServerVerb, since: number): Promise<Operation | null>
+  /** Absent for kinds without volumes. */
+  volumes?: CloudStorage<CloudVolume, VolumeCommand>
+  /** Absent for kinds without snapshots. They are created and restored by commands of their server. */
+  snapshots?: CloudStorage<CloudSnapshot, SnapshotCommand>
 }
 
 /** Reasons why a call to a cloud failed. */

@@ -1,6 +1,6 @@
 import type { AdapterContext } from '../../../../adapters/context'
 import { isObject } from '../../../../dns/octets'
-import { hetznerAction, HetznerError, type HetznerAction, type HetznerApi } from '../../../../vendors/hetzner'
+import { HetznerError, type HetznerAction, type HetznerApi } from '../../../../vendors/hetzner'
 import {
   CloudError,
   type CloudServer,
@@ -11,20 +11,10 @@ import {
   type ServerVerb,
   type Started,
 } from '../cloud'
+import { actionsOf, startedBy, stored, type HetznerOperation, type NextStep } from './operation'
 import { gibibyte, markLabel, serverOf } from './readings'
+import type { HetznerSnapshots } from './snapshots'
 import { addSshKeys, readSshKeys } from './ssh-keys'
-
-/** What is done when the actions are finished. */
-type NextStep =
-  | { step: 'enable_backups' }
-  /** Waits until it is off. `until`: ms UTC. */
-  | { step: 'off'; until: number; thenForce: boolean }
-
-interface HetznerOperation {
-  ref: string
-  actions: number[]
-  next: NextStep | null
-}
 
 /** Commands by the action that they start. */
 const actionCommands: Partial<Record<ServerVerb, string>> = {
@@ -42,6 +32,8 @@ const actionCommands: Partial<Record<ServerVerb, string>> = {
   enable_backups: 'enable_backup',
   disable_backups: 'disable_backup',
   delete: 'delete_server',
+  snapshot: 'create_image',
+  restore_snapshot: 'rebuild_server',
 }
 
 // The API reports times to the second, and its clock can differ a little.
@@ -53,6 +45,7 @@ export class HetznerCommands {
   constructor(
     private readonly api: HetznerApi,
     private readonly around: AdapterContext,
+    private readonly snapshots: HetznerSnapshots,
   ) {}
 
   /** The server as in the API; null if it doesn’t exist. */
@@ -124,6 +117,13 @@ export class HetznerCommands {
         return await act('enable_rescue', { type: 'linux64', ssh_keys: await readSshKeys(this.api, this.around.clock) })
       case 'disable_rescue':
         return row.rescue_enabled === true ? await act('disable_rescue') : unchanged
+      case 'snapshot': {
+        const { order } = command
+        if (await this.snapshots.find(order)) return unchanged
+        return await act('create_image', { type: 'snapshot', description: order.name, labels: { [markLabel]: order.mark } })
+      }
+      case 'restore_snapshot':
+        return await act('rebuild', { image: command.snapshotRef })
       case 'delete':
         return await this.#delete(server.ref)
       default:
@@ -240,18 +240,6 @@ export class HetznerCommands {
 }
 
 const unchanged: Started = { state: 'done', unchanged: true }
-
-const stored = (operation: HetznerOperation): Operation => ({ ...operation })
-
-/** Ids of the actions that a response reports, including those that follow. */
-const startedBy = ({ action, next_actions }: Record<string, unknown>): number[] =>
-  [hetznerAction(action), ...actionsOf(next_actions ?? [])].map(one => one.id)
-
-function actionsOf(list: unknown): HetznerAction[] {
-  if (!Array.isArray(list))
-    throw new CloudError('invalid_response', 'The response of Hetzner has no list of actions.', null, true)
-  return list.map(hetznerAction)
-}
 
 function slugOf(size: ServerOrder['size']): string {
   if ('slug' in size) return size.slug

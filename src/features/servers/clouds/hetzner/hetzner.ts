@@ -28,6 +28,8 @@ import { perPage, priceOf, readCatalog } from './catalog'
 import { HetznerCommands } from './commands'
 import { readMetrics } from './metrics'
 import { markLabel, serverOf } from './readings'
+import { HetznerSnapshots } from './snapshots'
+import { HetznerVolumes, volumeCapabilities } from './volumes'
 
 const form = settingsForm({
   api_token: apiToken('API token of the Hetzner project with the servers, with read and write permissions.'),
@@ -60,6 +62,8 @@ const capabilities: CloudCapabilities = {
   rebuildableIn: ['running', 'off'],
   hasPrices: true,
   labels: true,
+  volumes: volumeCapabilities,
+  snapshots: { memory: false, surviveServer: true },
 }
 
 /** Failures by error codes (docs.hetzner.cloud/reference/cloud, Errors, and those of single operations). */
@@ -70,6 +74,8 @@ const failures: Record<string, CloudFailure> = {
   // It changed during the request.
   conflict: 'locked',
   protected: 'protected',
+  volume_already_attached: 'invalid',
+  resource_in_use: 'invalid',
   resource_limit_exceeded: 'quota',
   resource_unavailable: 'out_of_stock',
   placement_error: 'out_of_stock',
@@ -95,13 +101,17 @@ export const hetzner: CloudKind<HetznerSettings> = {
 class Hetzner implements Cloud {
   readonly #api: HetznerApi
   readonly #commands: HetznerCommands
+  readonly volumes: HetznerVolumes
+  readonly snapshots: HetznerSnapshots
 
   constructor(
     { base_url, api_token }: HetznerSettings,
     private readonly around: AdapterContext,
   ) {
     this.#api = new HetznerApi({ base_url: apiUrl({ base_url }, hetznerApi), api_token }, around, failures)
-    this.#commands = new HetznerCommands(this.#api, around)
+    this.snapshots = new HetznerSnapshots(this.#api, around.clock)
+    this.volumes = new HetznerVolumes(this.#api, around.clock)
+    this.#commands = new HetznerCommands(this.#api, around, this.snapshots)
   }
 
   /** The API doesn’t tell the name of the project, so its servers identify it. */

@@ -99,7 +99,7 @@ function addressOf(text: unknown, scope: ServerAddress['scope'], ptr: unknown): 
   return [{ address: formatAddress(address), family, scope, ptr: typeof ptr === 'string' && ptr !== '' ? ptr : null }]
 }
 
-const textsOf = (labels: unknown): Record<string, string> =>
+export const textsOf = (labels: unknown): Record<string, string> =>
   Object.fromEntries(
     Object.entries(isObject(labels) ? labels : {}).filter((one): one is [string, string] => typeof one[1] === 'string'),
   )

@@ -8,7 +8,7 @@ import {
   type Started,
 } from '../cloud'
 import { OperationFailed, type IncusClient } from './client'
-import { pathOf, type Instances } from './instances'
+import { pathOf, snapshotNameOf, snapshotPath, type Instances } from './instances'
 import { creationOf, freeSize, imageNamed, invalid, refuseInvalidName, resizedRoot, userDataKey } from './orders'
 import {
   bytesOf,
@@ -89,7 +89,7 @@ export class IncusCommands {
     const creation = await creationOf(order, this.settings, this.client)
     const target = order.location === null ? '' : `?target=${encodeURIComponent(order.location)}`
     // Not all versions can start an instance that they create.
-    return await this.#send('POST', `/instances${target}`, creation, {
+    return await this.send('POST', `/instances${target}`, creation, {
       name: order.name,
       mark: order.mark,
       ...(order.start && { next: 'start' }),
@@ -140,6 +140,14 @@ export class IncusCommands {
       case 'set_protection':
         if (serverOf(instance).protection.delete === command.protection.delete) return unchanged
         return await this.#configure(name, { [protectionKey]: String(command.protection.delete) })
+      case 'snapshot': {
+        const { mark, includesMemory } = command.order
+        if (await this.client.find(snapshotPath(name, mark))) return unchanged
+        const snapshot = { name: mark, stateful: includesMemory }
+        return await this.send('POST', `${pathOf(name)}/snapshots`, snapshot, { name })
+      }
+      case 'restore_snapshot':
+        return await this.send('PUT', pathOf(name), { restore: snapshotNameOf(command.snapshotRef) }, { name })
       case 'delete':
         if (serverOf(instance).protection.delete)
           throw new CloudError('protected', 'The server is protected from being deleted.', null, false)
@@ -153,7 +161,7 @@ export class IncusCommands {
   async #rename(instance: Instance, name: string): Promise<Started> {
     if (instance.name === name) return unchanged
     refuseInvalidName(name)
-    const renamed = await this.#send('POST', pathOf(instance.name), { name }, { name })
+    const renamed = await this.send('POST', pathOf(instance.name), { name }, { name })
     return { ...renamed, ref: refOf({ ...instance, name }) }
   }
 
@@ -180,7 +188,7 @@ export class IncusCommands {
       [imageKey]: imageValue(fingerprint, image),
       ...(userData !== null && { [userDataKey]: userData }),
     })
-    return await this.#send('POST', `${pathOf(name)}/rebuild`, { source: { type: 'image', fingerprint } }, { name })
+    return await this.send('POST', `${pathOf(name)}/rebuild`, { source: { type: 'image', fingerprint } }, { name })
   }
 
   async #configure(name: string, config: Record<string, string>): Promise<Started> {
@@ -188,24 +196,27 @@ export class IncusCommands {
   }
 
   async #patch(name: string, changes: object): Promise<Started> {
-    return await this.#send('PATCH', pathOf(name), changes, { name })
+    return await this.send('PATCH', pathOf(name), changes, { name })
   }
 
   async #state(name: string, change: object, more: Omit<Running, 'id' | 'name'> = {}): Promise<Started> {
-    return await this.#send('PUT', `${pathOf(name)}/state`, change, { name, ...more })
+    return await this.send('PUT', `${pathOf(name)}/state`, change, { name, ...more })
   }
 
   async #delete(name: string): Promise<Started> {
     try {
-      return await this.#send('DELETE', pathOf(name), undefined, { name })
+      return await this.send('DELETE', pathOf(name), undefined, { name })
     } catch (error) {
       if (error instanceof CloudError && error.failure === 'not_found') return { state: 'done' }
       throw error
     }
   }
 
-  /** Sends a change and waits a moment: most operations end within a second, and errors are forgotten soon. */
-  async #send(
+  /**
+   * Sends a change and waits a moment: most operations end within a second, and errors are forgotten soon.
+   * @param rest `name`: of the instance
+   */
+  async send(
     method: 'POST' | 'PUT' | 'PATCH' | 'DELETE',
     path: string,
     body: object | undefined,

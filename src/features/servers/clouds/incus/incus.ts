@@ -26,6 +26,8 @@ import { checkTrustToken, joinIncus } from './join'
 import { names } from './orders'
 import { coresOf, refOf, serverOf, serversOf, usageOf, type Instance } from './readings'
 import { incusForm, validateIncusSettings, type IncusSettings } from './settings'
+import { IncusSnapshots } from './snapshots'
+import { IncusVolumes, volumeCapabilities } from './volumes'
 
 const capabilities: CloudCapabilities = {
   verbs: [
@@ -56,6 +58,8 @@ const capabilities: CloudCapabilities = {
   rebuildableIn: ['off'],
   hasPrices: false,
   labels: true,
+  volumes: volumeCapabilities,
+  snapshots: { memory: true, surviveServer: false },
 }
 
 /** Containers and virtual machines in a project of Incus, or of LXD 5.0 and later. */
@@ -80,6 +84,8 @@ class Incus implements Cloud {
   readonly #instances: Instances
   readonly #commands: IncusCommands
   readonly #project: string
+  readonly volumes: IncusVolumes
+  readonly snapshots: IncusSnapshots
 
   constructor(
     private readonly settings: IncusSettings,
@@ -98,6 +104,8 @@ class Incus implements Cloud {
     )
     this.#instances = new Instances(this.#client)
     this.#commands = new IncusCommands(this.#client, this.#instances, settings)
+    this.volumes = new IncusVolumes(this.#client, this.#instances, this.#commands, settings)
+    this.snapshots = new IncusSnapshots(this.#client, this.#instances, this.#commands)
   }
 
   async check(): Promise<AccountCheck> {

@@ -39,3 +39,8 @@ export class Instances {
 const isUuid = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
 
 export const pathOf = (name: string): string => `/instances/${encodeURIComponent(name)}`
+
+/** The name in the ref of a snapshot, which begins with the ref of its instance. */
+export const snapshotNameOf = (ref: string): string => ref.slice(ref.lastIndexOf('/') + 1)
+export const snapshotPath = (instance: string, name: string): string =>
+  `${pathOf(instance)}/snapshots/${encodeURIComponent(name)}`

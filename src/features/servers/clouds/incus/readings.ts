@@ -155,7 +155,7 @@ function imageOf(config: Record<string, string>): string | null {
 /** Value of {@link imageKey}. */
 export const imageValue = (fingerprint: string, slug: string): string => `${fingerprint} ${slug}`
 
-const labelsOf = (config: Record<string, string>): Record<string, string> =>
+export const labelsOf = (config: Record<string, string>): Record<string, string> =>
   Object.fromEntries(
     Object.entries(config).flatMap(([key, value]) =>
       key.startsWith(labelPrefix) ? [[key.slice(labelPrefix.length), value]] : [],
@@ -210,7 +210,7 @@ function addressesOf(instance: Instance): ServerAddress[] {
     .sort((a, b) => rank(a) - rank(b))
 }
 
-const textsOf = (value: unknown): Record<string, string> =>
+export const textsOf = (value: unknown): Record<string, string> =>
   isObject(value) ? Object.fromEntries(Object.entries(value).map(([key, text]) => [key, String(text)])) : {}
 
 export const devicesOf = (value: unknown): Record<string, Device> =>

@@ -4,7 +4,8 @@ import { bootDiskOf, diskBytesOf, hasCloudInit, type GuestType } from './config'
 import { pathOf, type Guest } from './guests'
 import type { KnownGuests } from './known-guests'
 import { isObject } from '../../../../dns/octets'
-import type { ProxmoxOperation, StatusStep, Step } from './operation'
+import type { ProxmoxOperation, SnapshotStep, StatusStep, Step } from './operation'
+import { snapshotNameOf } from './snapshot-list'
 import type { Steps } from './steps'
 
 type CommandOf<V extends ServerVerb> = Extract<ServerCommand, { verb: V }>
@@ -76,6 +77,12 @@ export class Commands {
         return await this.#resize(guest, command)
       case 'set_protection':
         return await this.#protect(guest, command)
+      case 'snapshot': {
+        const { mark: name, name: description, includesMemory } = command.order
+        return await this.#snapshot(guest, 'snapshot', { name, description, includesMemory: includesMemory && !isOff })
+      }
+      case 'restore_snapshot':
+        return await this.#snapshot(guest, 'rollback', { name: snapshotNameOf(command.snapshotRef) })
       case 'delete':
         return await this.#delete(guest, isOff)
       default:
@@ -143,6 +150,22 @@ export class Commands {
     if (protection === '1') throw new CloudError('protected', 'The server is protected from being deleted.', null, false)
     const steps: Step[] = [...(isOff ? [] : (['stop'] as const)), 'delete']
     return started(await this.steps.advance({ vmid: guest.vmid, steps, task: null }))
+  }
+
+  async deleteSnapshot(ref: string, name: string): Promise<Started> {
+    const guest = (await this.steps.inventory()).guests.find(one => String(one.vmid) === ref && !one.template)
+    return guest ? await this.#snapshot(guest, 'delsnapshot', { name }) : unchanged
+  }
+
+  async #snapshot(
+    { vmid }: Guest,
+    step: SnapshotStep,
+    { name, description = name, includesMemory = false }: { name: string; description?: string; includesMemory?: boolean },
+  ): Promise<Started> {
+    const outcome = started(
+      await this.steps.advance({ vmid, steps: [step], task: null, snapshot: { name, description, includesMemory } }),
+    )
+    return outcome.state === 'done' ? unchanged : outcome
   }
 
   /** Refuses what a clone of a template would ignore. */

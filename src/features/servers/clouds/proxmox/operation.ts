@@ -1,10 +1,13 @@
 import type { ServerOrder } from '../cloud'
 
 /** What is done to a guest, in this order. All steps look at its state first, so that each can be repeated. */
-export type Step = 'clone' | 'configure' | 'size' | 'grow' | 'delete' | StatusStep
+export type Step = 'clone' | 'configure' | 'size' | 'grow' | 'delete' | StatusStep | SnapshotStep
 
 /** Steps that change whether a guest runs, as in paths. */
 export type StatusStep = 'start' | 'stop' | 'shutdown' | 'reboot' | 'reset' | 'suspend' | 'resume'
+
+/** Steps that work on a snapshot. */
+export type SnapshotStep = 'snapshot' | 'rollback' | 'delsnapshot'
 
 /** A command that Proxmox works on, as stored between two polls. */
 export interface ProxmoxOperation {
@@ -17,6 +20,8 @@ export interface ProxmoxOperation {
   parameters?: Record<string, number>
   /** What to create; absent for other commands. */
   order?: CreationOrder
+  /** The snapshot of snapshot steps. */
+  snapshot?: { name: string; description: string; includesMemory: boolean }
   /** Size that it will have. */
   size?: { cores: number; memoryBytes: number; diskBytes: number }
 }

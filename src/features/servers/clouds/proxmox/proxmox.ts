@@ -32,6 +32,7 @@ import { KnownGuests } from './known-guests'
 import type { ProxmoxOperation } from './operation'
 import { parseNotes } from './notes'
 import { canAudit, missingPrivileges } from './privileges'
+import { ProxmoxSnapshots } from './snapshots'
 import { Steps } from './steps'
 import { Vmids } from './vmids'
 
@@ -120,6 +121,9 @@ const capabilities: CloudCapabilities = {
   rebuildableIn: [],
   hasPrices: false,
   labels: true,
+  // Disks belong to their guest.
+  volumes: null,
+  snapshots: { memory: true, surviveServer: false },
 }
 
 /** Proxmox VE 8 and later, a node or a cluster, via its HTTP API. */
@@ -159,6 +163,7 @@ class Proxmox implements Cloud {
   readonly #vmids: Vmids
   readonly #steps: Steps
   readonly #commands: Commands
+  readonly snapshots: ProxmoxSnapshots
 
   constructor(
     private readonly settings: Settings,
@@ -171,6 +176,7 @@ class Proxmox implements Cloud {
     this.#vmids = new Vmids(this.#client, around.clock, this.#state)
     this.#steps = new Steps(this.#client, around.clock, settings, this.#state, this.#known, this.#vmids)
     this.#commands = new Commands(this.#client, this.#steps, this.#known, settings.token_id)
+    this.snapshots = new ProxmoxSnapshots(this.#steps, this.#known, this.#commands)
   }
 
   async check(): Promise<AccountCheck> {

@@ -1,7 +1,7 @@
 import type { Clock } from '../../../../core/clock'
 import { mayHaveApplied } from '../../../../adapters/failure'
 import { isObject } from '../../../../dns/octets'
-import { CloudError, type Polled } from '../cloud'
+import { CloudError, type CloudSnapshot, type Polled } from '../cloud'
 import type { AccountState } from './account-state'
 import type { ProxmoxClient } from './client'
 import { bootDiskOf, configOf, diskBytesOf, networkOptions, sizeOptions, type Config } from './config'
@@ -9,7 +9,8 @@ import { taskFailure } from './failures'
 import { isBeingCloned, inventoryOf, ownTag, pathOf, type Guest, type Inventory } from './guests'
 import type { KnownGuests } from './known-guests'
 import { notesOf, parseNotes } from './notes'
-import { nodeOfTask, type CreationOrder, type ProxmoxOperation, type StatusStep, type Step } from './operation'
+import { nodeOfTask, type CreationOrder, type ProxmoxOperation, type SnapshotStep, type StatusStep, type Step } from './operation'
+import { snapshotsOf } from './snapshot-list'
 import type { Vmids } from './vmids'
 
 /** Settings for new guests. */
@@ -139,7 +140,7 @@ export class Steps {
   async #takeOf(
     guest: Guest,
     step: Exclude<Step, 'clone'>,
-    { order, size, steps, parameters }: ProxmoxOperation,
+    { order, size, steps, parameters, snapshot }: ProxmoxOperation,
   ): Promise<Outcome> {
     const { type, vmid } = guest
     const path = pathOf(guest)
@@ -163,10 +164,37 @@ export class Steps {
       // Versions before 8 resize at once.
       return typeof task === 'string' && task.startsWith('UPID:') ? { task } : 'done'
     }
+    if (step === 'snapshot' || step === 'rollback' || step === 'delsnapshot')
+      return await this.#takeSnapshot(guest, step, snapshot!)
     this.changed(vmid)
     if (step === 'delete') return { task: await this.client.begin('DELETE', path, { purge: 1 }) }
     if (isDone[step]?.((await this.known.refresh(guest)).status)) return 'done'
     return { task: await this.client.begin('POST', `${path}/status/${step}`, step === steps[0] ? parameters : {}) }
+  }
+
+  async #takeSnapshot(
+    guest: Guest,
+    step: SnapshotStep,
+    { name, description, includesMemory }: NonNullable<ProxmoxOperation['snapshot']>,
+  ): Promise<Outcome> {
+    const path = `${pathOf(guest)}/snapshot`
+    const exists = (await this.snapshots(guest)).some(one => one.ref === `${guest.vmid}/${name}`)
+    if (exists ? step === 'snapshot' : step === 'delsnapshot') return 'done'
+    if (!exists && step === 'rollback') throw new CloudError('not_found', 'The snapshot no longer exists.', null, false)
+    this.changed(guest.vmid)
+    if (step === 'delsnapshot') return { task: await this.client.begin('DELETE', `${path}/${encodeURIComponent(name)}`) }
+    if (step === 'rollback') {
+      const start = guest.status === 'stopped' ? undefined : 1
+      return { task: await this.client.begin('POST', `${path}/${encodeURIComponent(name)}/rollback`, { start }) }
+    }
+    // Containers have no memory to save.
+    const vmstate = guest.type === 'qemu' ? Number(includesMemory) : undefined
+    return { task: await this.client.begin('POST', path, { snapname: name, description, vmstate }) }
+  }
+
+  /** The snapshots of a guest. */
+  async snapshots(guest: Guest): Promise<CloudSnapshot[]> {
+    return snapshotsOf(guest.vmid, await this.client.get(`${pathOf(guest)}/snapshot`))
   }
 
   /** Changes options of a guest. */
