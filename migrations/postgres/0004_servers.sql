@@ -74,6 +74,7 @@ CREATE TABLE "cloud_accounts" (
 	"import" text NOT NULL,
 	"spend" text NOT NULL,
 	"synced_at" bigint,
+	"storage_synced_at" bigint,
 	"next_sync_at" bigint,
 	"sync_failures" bigint NOT NULL,
 	"sync_error" text,
@@ -113,6 +114,33 @@ CREATE TABLE "server_controllers" (
 	"power_at" bigint
 );
 --> statement-breakpoint
+CREATE TABLE "snapshots" (
+	"id" text collate "C" PRIMARY KEY NOT NULL,
+	"workspace_id" text collate "C" NOT NULL,
+	"version" bigint NOT NULL,
+	"created_at" bigint NOT NULL,
+	"updated_at" bigint NOT NULL,
+	"name" text collate "C" NOT NULL,
+	"labels" text NOT NULL,
+	"protected" boolean NOT NULL,
+	"account_id" text collate "C" NOT NULL,
+	"server_id" text collate "C",
+	"provider_ref" text collate "C",
+	"origin" text collate "C" NOT NULL,
+	"size_bytes" bigint,
+	"price_micros" bigint,
+	"price_currency" text collate "C",
+	"price_at" bigint,
+	"action_id" text collate "C",
+	"written_at" bigint NOT NULL,
+	"state" text collate "C" NOT NULL,
+	"made_by" text,
+	"includes_memory" boolean NOT NULL,
+	"survives_server" boolean NOT NULL,
+	"taken_at" bigint,
+	"expires_at" bigint
+);
+--> statement-breakpoint
 CREATE TABLE "ssh_keys" (
 	"id" text collate "C" PRIMARY KEY NOT NULL,
 	"workspace_id" text collate "C" NOT NULL,
@@ -126,6 +154,39 @@ CREATE TABLE "ssh_keys" (
 	"fingerprint" text collate "C" NOT NULL
 );
 --> statement-breakpoint
+CREATE TABLE "volume_labels" (
+	"workspace_id" text collate "C" NOT NULL,
+	"resource_id" text collate "C" NOT NULL,
+	"mark" text collate "C" NOT NULL,
+	CONSTRAINT "volume_labels_resource_id_mark_pk" PRIMARY KEY("resource_id","mark")
+);
+--> statement-breakpoint
+CREATE TABLE "volumes" (
+	"id" text collate "C" PRIMARY KEY NOT NULL,
+	"workspace_id" text collate "C" NOT NULL,
+	"version" bigint NOT NULL,
+	"created_at" bigint NOT NULL,
+	"updated_at" bigint NOT NULL,
+	"name" text collate "C" NOT NULL,
+	"labels" text NOT NULL,
+	"account_id" text collate "C" NOT NULL,
+	"server_id" text collate "C",
+	"provider_ref" text collate "C",
+	"origin" text collate "C" NOT NULL,
+	"size_bytes" bigint,
+	"price_micros" bigint,
+	"price_currency" text collate "C",
+	"price_at" bigint,
+	"action_id" text collate "C",
+	"written_at" bigint NOT NULL,
+	"state" text collate "C" NOT NULL,
+	"location" text collate "C",
+	"format" text collate "C",
+	"device" text collate "C",
+	"mount_path" text collate "C",
+	"is_protected" boolean NOT NULL
+);
+--> statement-breakpoint
 ALTER TABLE "server_labels" ADD CONSTRAINT "server_labels_resource_id_servers_id_fk" FOREIGN KEY ("resource_id") REFERENCES "public"."servers"("id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
 ALTER TABLE "server_transitions" ADD CONSTRAINT "server_transitions_server_id_servers_id_fk" FOREIGN KEY ("server_id") REFERENCES "public"."servers"("id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
 ALTER TABLE "servers" ADD CONSTRAINT "servers_workspace_id_workspaces_id_fk" FOREIGN KEY ("workspace_id") REFERENCES "public"."workspaces"("id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
@@ -134,7 +195,14 @@ ALTER TABLE "cloud_accounts" ADD CONSTRAINT "cloud_accounts_workspace_id_workspa
 ALTER TABLE "cloud_catalogs" ADD CONSTRAINT "cloud_catalogs_account_id_cloud_accounts_id_fk" FOREIGN KEY ("account_id") REFERENCES "public"."cloud_accounts"("id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
 ALTER TABLE "server_controllers" ADD CONSTRAINT "server_controllers_workspace_id_workspaces_id_fk" FOREIGN KEY ("workspace_id") REFERENCES "public"."workspaces"("id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
 ALTER TABLE "server_controllers" ADD CONSTRAINT "server_controllers_server_id_servers_id_fk" FOREIGN KEY ("server_id") REFERENCES "public"."servers"("id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
+ALTER TABLE "snapshots" ADD CONSTRAINT "snapshots_workspace_id_workspaces_id_fk" FOREIGN KEY ("workspace_id") REFERENCES "public"."workspaces"("id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
+ALTER TABLE "snapshots" ADD CONSTRAINT "snapshots_account_id_cloud_accounts_id_fk" FOREIGN KEY ("account_id") REFERENCES "public"."cloud_accounts"("id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
+ALTER TABLE "snapshots" ADD CONSTRAINT "snapshots_server_id_servers_id_fk" FOREIGN KEY ("server_id") REFERENCES "public"."servers"("id") ON DELETE set null ON UPDATE no action;--> statement-breakpoint
 ALTER TABLE "ssh_keys" ADD CONSTRAINT "ssh_keys_workspace_id_workspaces_id_fk" FOREIGN KEY ("workspace_id") REFERENCES "public"."workspaces"("id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
+ALTER TABLE "volume_labels" ADD CONSTRAINT "volume_labels_resource_id_volumes_id_fk" FOREIGN KEY ("resource_id") REFERENCES "public"."volumes"("id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
+ALTER TABLE "volumes" ADD CONSTRAINT "volumes_workspace_id_workspaces_id_fk" FOREIGN KEY ("workspace_id") REFERENCES "public"."workspaces"("id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
+ALTER TABLE "volumes" ADD CONSTRAINT "volumes_account_id_cloud_accounts_id_fk" FOREIGN KEY ("account_id") REFERENCES "public"."cloud_accounts"("id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
+ALTER TABLE "volumes" ADD CONSTRAINT "volumes_server_id_servers_id_fk" FOREIGN KEY ("server_id") REFERENCES "public"."servers"("id") ON DELETE set null ON UPDATE no action;--> statement-breakpoint
 CREATE INDEX "server_labels_mark" ON "server_labels" USING btree ("workspace_id","mark","resource_id");--> statement-breakpoint
 CREATE INDEX "server_transitions_server" ON "server_transitions" USING btree ("server_id","id");--> statement-breakpoint
 CREATE INDEX "server_transitions_time" ON "server_transitions" USING btree ("at");--> statement-breakpoint
@@ -158,5 +226,27 @@ CREATE INDEX "cloud_accounts_workspace" ON "cloud_accounts" USING btree ("worksp
 CREATE INDEX "cloud_accounts_next_sync" ON "cloud_accounts" USING btree ("next_sync_at") WHERE next_sync_at is not null;--> statement-breakpoint
 CREATE UNIQUE INDEX "server_controllers_server" ON "server_controllers" USING btree ("server_id","kind");--> statement-breakpoint
 CREATE INDEX "server_controllers_workspace" ON "server_controllers" USING btree ("workspace_id","id");--> statement-breakpoint
+CREATE INDEX "snapshots_workspace" ON "snapshots" USING btree ("workspace_id","id");--> statement-breakpoint
+CREATE INDEX "snapshots_name" ON "snapshots" USING btree ("workspace_id","name","id");--> statement-breakpoint
+CREATE INDEX "snapshots_created" ON "snapshots" USING btree ("workspace_id","created_at","id");--> statement-breakpoint
+CREATE INDEX "snapshots_state" ON "snapshots" USING btree ("workspace_id","state","id");--> statement-breakpoint
+CREATE INDEX "snapshots_server" ON "snapshots" USING btree ("workspace_id","server_id","id");--> statement-breakpoint
+CREATE INDEX "snapshots_account" ON "snapshots" USING btree ("workspace_id","account_id","id");--> statement-breakpoint
+CREATE INDEX "snapshots_origin" ON "snapshots" USING btree ("workspace_id","origin","id");--> statement-breakpoint
+CREATE INDEX "snapshots_ref" ON "snapshots" USING btree ("account_id","provider_ref");--> statement-breakpoint
+CREATE INDEX "snapshots_of_server" ON "snapshots" USING btree ("server_id");--> statement-breakpoint
+CREATE INDEX "snapshots_expiry" ON "snapshots" USING btree ("expires_at") WHERE expires_at is not null;--> statement-breakpoint
+CREATE INDEX "snapshots_busy" ON "snapshots" USING btree ("action_id") WHERE action_id is not null;--> statement-breakpoint
 CREATE UNIQUE INDEX "ssh_keys_name" ON "ssh_keys" USING btree ("workspace_id","name");--> statement-breakpoint
-CREATE UNIQUE INDEX "ssh_keys_fingerprint" ON "ssh_keys" USING btree ("workspace_id","fingerprint");
+CREATE UNIQUE INDEX "ssh_keys_fingerprint" ON "ssh_keys" USING btree ("workspace_id","fingerprint");--> statement-breakpoint
+CREATE INDEX "volume_labels_mark" ON "volume_labels" USING btree ("workspace_id","mark","resource_id");--> statement-breakpoint
+CREATE INDEX "volumes_workspace" ON "volumes" USING btree ("workspace_id","id");--> statement-breakpoint
+CREATE INDEX "volumes_name" ON "volumes" USING btree ("workspace_id","name","id");--> statement-breakpoint
+CREATE INDEX "volumes_created" ON "volumes" USING btree ("workspace_id","created_at","id");--> statement-breakpoint
+CREATE INDEX "volumes_state" ON "volumes" USING btree ("workspace_id","state","id");--> statement-breakpoint
+CREATE INDEX "volumes_server" ON "volumes" USING btree ("workspace_id","server_id","id");--> statement-breakpoint
+CREATE INDEX "volumes_account" ON "volumes" USING btree ("workspace_id","account_id","id");--> statement-breakpoint
+CREATE INDEX "volumes_location" ON "volumes" USING btree ("workspace_id","location","id");--> statement-breakpoint
+CREATE INDEX "volumes_ref" ON "volumes" USING btree ("account_id","provider_ref");--> statement-breakpoint
+CREATE INDEX "volumes_of_server" ON "volumes" USING btree ("server_id");--> statement-breakpoint
+CREATE INDEX "volumes_busy" ON "volumes" USING btree ("action_id") WHERE action_id is not null;

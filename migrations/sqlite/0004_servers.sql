@@ -96,6 +96,7 @@ CREATE TABLE `cloud_accounts` (
 	`import` text NOT NULL,
 	`spend` text NOT NULL,
 	`synced_at` integer,
+	`storage_synced_at` integer,
 	`next_sync_at` integer,
 	`sync_failures` integer NOT NULL,
 	`sync_error` text,
@@ -144,6 +145,47 @@ CREATE TABLE `server_controllers` (
 --> statement-breakpoint
 CREATE UNIQUE INDEX `server_controllers_server` ON `server_controllers` (`server_id`,`kind`);--> statement-breakpoint
 CREATE INDEX `server_controllers_workspace` ON `server_controllers` (`workspace_id`,`id`);--> statement-breakpoint
+CREATE TABLE `snapshots` (
+	`id` text PRIMARY KEY NOT NULL,
+	`workspace_id` text NOT NULL,
+	`version` integer NOT NULL,
+	`created_at` integer NOT NULL,
+	`updated_at` integer NOT NULL,
+	`name` text NOT NULL,
+	`labels` text NOT NULL,
+	`protected` integer NOT NULL,
+	`account_id` text NOT NULL,
+	`server_id` text,
+	`provider_ref` text,
+	`origin` text NOT NULL,
+	`size_bytes` integer,
+	`price_micros` integer,
+	`price_currency` text,
+	`price_at` integer,
+	`action_id` text,
+	`written_at` integer NOT NULL,
+	`state` text NOT NULL,
+	`made_by` text,
+	`includes_memory` integer NOT NULL,
+	`survives_server` integer NOT NULL,
+	`taken_at` integer,
+	`expires_at` integer,
+	FOREIGN KEY (`workspace_id`) REFERENCES `workspaces`(`id`) ON UPDATE no action ON DELETE cascade,
+	FOREIGN KEY (`account_id`) REFERENCES `cloud_accounts`(`id`) ON UPDATE no action ON DELETE cascade,
+	FOREIGN KEY (`server_id`) REFERENCES `servers`(`id`) ON UPDATE no action ON DELETE set null
+);
+--> statement-breakpoint
+CREATE INDEX `snapshots_workspace` ON `snapshots` (`workspace_id`,`id`);--> statement-breakpoint
+CREATE INDEX `snapshots_name` ON `snapshots` (`workspace_id`,`name`,`id`);--> statement-breakpoint
+CREATE INDEX `snapshots_created` ON `snapshots` (`workspace_id`,`created_at`,`id`);--> statement-breakpoint
+CREATE INDEX `snapshots_state` ON `snapshots` (`workspace_id`,`state`,`id`);--> statement-breakpoint
+CREATE INDEX `snapshots_server` ON `snapshots` (`workspace_id`,`server_id`,`id`);--> statement-breakpoint
+CREATE INDEX `snapshots_account` ON `snapshots` (`workspace_id`,`account_id`,`id`);--> statement-breakpoint
+CREATE INDEX `snapshots_origin` ON `snapshots` (`workspace_id`,`origin`,`id`);--> statement-breakpoint
+CREATE INDEX `snapshots_ref` ON `snapshots` (`account_id`,`provider_ref`);--> statement-breakpoint
+CREATE INDEX `snapshots_of_server` ON `snapshots` (`server_id`);--> statement-breakpoint
+CREATE INDEX `snapshots_expiry` ON `snapshots` (`expires_at`) WHERE expires_at is not null;--> statement-breakpoint
+CREATE INDEX `snapshots_busy` ON `snapshots` (`action_id`) WHERE action_id is not null;--> statement-breakpoint
 CREATE TABLE `ssh_keys` (
 	`id` text PRIMARY KEY NOT NULL,
 	`workspace_id` text NOT NULL,
@@ -159,4 +201,52 @@ CREATE TABLE `ssh_keys` (
 );
 --> statement-breakpoint
 CREATE UNIQUE INDEX `ssh_keys_name` ON `ssh_keys` (`workspace_id`,`name`);--> statement-breakpoint
-CREATE UNIQUE INDEX `ssh_keys_fingerprint` ON `ssh_keys` (`workspace_id`,`fingerprint`);
+CREATE UNIQUE INDEX `ssh_keys_fingerprint` ON `ssh_keys` (`workspace_id`,`fingerprint`);--> statement-breakpoint
+CREATE TABLE `volume_labels` (
+	`workspace_id` text NOT NULL,
+	`resource_id` text NOT NULL,
+	`mark` text NOT NULL,
+	PRIMARY KEY(`resource_id`, `mark`),
+	FOREIGN KEY (`resource_id`) REFERENCES `volumes`(`id`) ON UPDATE no action ON DELETE cascade
+);
+--> statement-breakpoint
+CREATE INDEX `volume_labels_mark` ON `volume_labels` (`workspace_id`,`mark`,`resource_id`);--> statement-breakpoint
+CREATE TABLE `volumes` (
+	`id` text PRIMARY KEY NOT NULL,
+	`workspace_id` text NOT NULL,
+	`version` integer NOT NULL,
+	`created_at` integer NOT NULL,
+	`updated_at` integer NOT NULL,
+	`name` text NOT NULL,
+	`labels` text NOT NULL,
+	`account_id` text NOT NULL,
+	`server_id` text,
+	`provider_ref` text,
+	`origin` text NOT NULL,
+	`size_bytes` integer,
+	`price_micros` integer,
+	`price_currency` text,
+	`price_at` integer,
+	`action_id` text,
+	`written_at` integer NOT NULL,
+	`state` text NOT NULL,
+	`location` text,
+	`format` text,
+	`device` text,
+	`mount_path` text,
+	`is_protected` integer NOT NULL,
+	FOREIGN KEY (`workspace_id`) REFERENCES `workspaces`(`id`) ON UPDATE no action ON DELETE cascade,
+	FOREIGN KEY (`account_id`) REFERENCES `cloud_accounts`(`id`) ON UPDATE no action ON DELETE cascade,
+	FOREIGN KEY (`server_id`) REFERENCES `servers`(`id`) ON UPDATE no action ON DELETE set null
+);
+--> statement-breakpoint
+CREATE INDEX `volumes_workspace` ON `volumes` (`workspace_id`,`id`);--> statement-breakpoint
+CREATE INDEX `volumes_name` ON `volumes` (`workspace_id`,`name`,`id`);--> statement-breakpoint
+CREATE INDEX `volumes_created` ON `volumes` (`workspace_id`,`created_at`,`id`);--> statement-breakpoint
+CREATE INDEX `volumes_state` ON `volumes` (`workspace_id`,`state`,`id`);--> statement-breakpoint
+CREATE INDEX `volumes_server` ON `volumes` (`workspace_id`,`server_id`,`id`);--> statement-breakpoint
+CREATE INDEX `volumes_account` ON `volumes` (`workspace_id`,`account_id`,`id`);--> statement-breakpoint
+CREATE INDEX `volumes_location` ON `volumes` (`workspace_id`,`location`,`id`);--> statement-breakpoint
+CREATE INDEX `volumes_ref` ON `volumes` (`account_id`,`provider_ref`);--> statement-breakpoint
+CREATE INDEX `volumes_of_server` ON `volumes` (`server_id`);--> statement-breakpoint
+CREATE INDEX `volumes_busy` ON `volumes` (`action_id`) WHERE action_id is not null;

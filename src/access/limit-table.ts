@@ -63,6 +63,8 @@ export const limitTable = {
     description: 'Retention of the metrics of servers, in days; at most 730. Older metrics have a lower resolution.',
     initial: of(7, 90, 730, 730),
   },
+  volumes: { label: 'Volumes', description: 'Number of volumes.', noun: 'volumes', initial: of(10, 500, 5_000) },
+  snapshots: { label: 'Snapshots', description: 'Number of snapshots.', noun: 'snapshots', initial: of(20, 1_000, 10_000) },
   dynamic_ips: {
     label: 'Dynamic IP sources',
     description: 'Number of dynamic IP sources.',

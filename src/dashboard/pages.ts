@@ -79,6 +79,8 @@ export const pages = {
   '/cloud-accounts/new': { title: 'Connect a cloud', icon: 'Cloud', quickAction: 'Connect a cloud', visibleTo: 'canWrite' },
   '/cloud-accounts/$id': {},
   '/cloud-accounts/$id/edit': {},
+  '/volumes': { title: 'Volumes', group: 'Cloud', icon: 'HardDrive' },
+  '/snapshots': { title: 'Snapshots', group: 'Cloud', icon: 'Camera' },
   '/ssh-keys': { title: 'SSH keys', group: 'Cloud', icon: 'FileKey' },
   '/webhooks': { title: 'Webhooks', tab: 'Endpoints', group: 'Integrations', icon: 'Webhook', letter: 'w' },
   '/webhooks/new': {

@@ -56,11 +56,13 @@ import serverMetrics from './server-metrics.md' with { type: 'text' }
 import servers from './servers.md' with { type: 'text' }
 import settings from './settings.md' with { type: 'text' }
 import signIn from './sign-in.md' with { type: 'text' }
+import snapshots from './snapshots.md' with { type: 'text' }
 import sshKeys from './ssh-keys.md' with { type: 'text' }
 import storage from './storage.md' with { type: 'text' }
 import systemd from './systemd.md' with { type: 'text' }
 import tokens from './tokens.md' with { type: 'text' }
 import uptimeKuma from './uptime-kuma.md' with { type: 'text' }
+import volumes from './volumes.md' with { type: 'text' }
 import webhookReceivers from './webhook-receivers.md' with { type: 'text' }
 import webhooks from './webhooks.md' with { type: 'text' }
 
@@ -134,6 +136,8 @@ export const groups: readonly Group[] = [
       page('cloud-hetzner', withSettingsTables(cloudHetzner, cloudKinds)),
       page('cloud-proxmox', withSettingsTables(cloudProxmox, cloudKinds)),
       page('cloud-incus', withSettingsTables(cloudIncus, cloudKinds)),
+      page('volumes', volumes),
+      page('snapshots', snapshots),
       page('ssh-keys', sshKeys),
       page('server-metrics', serverMetrics),
       page('controllers', withSettingsTables(controllers, controllerKinds)),

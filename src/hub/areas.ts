@@ -46,6 +46,8 @@ import { monitorRoutes } from '../features/monitors/routes'
 import { monitorSeriesRoutes } from '../features/monitors/series/routes'
 import { noticeRoutes } from '../features/notices/routes'
 import { notificationRoutes } from '../features/notifications/routes'
+import { volumeRoutes } from '../features/servers/volumes/routes'
+import { snapshotRoutes } from '../features/servers/snapshots/routes'
 import { sshKeyRoutes } from '../features/servers/ssh-keys/routes'
 import { webhookDeliveryRoutes } from '../features/webhooks/deliveries/routes'
 import { webhookEndpointRoutes } from '../features/webhooks/endpoints/routes'
@@ -85,6 +87,8 @@ export const apiAreas: readonly AnyElysia[] = [
   serverRoutes,
   serverControllerRoutes,
   serverMetricRoutes,
+  volumeRoutes,
+  snapshotRoutes,
   sshKeyRoutes,
   heartbeatRoutes,
   monitorRoutes,

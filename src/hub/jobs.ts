@@ -15,6 +15,8 @@ import { syncAction } from '../features/servers/accounts/sync-action'
 import { readPowerJob } from '../features/servers/server-controllers/read-power'
 import { checkControllerJob } from '../features/servers/server-controllers/server-controllers'
 import { serverActionKinds } from '../features/servers/actions/kinds'
+import { volumeActionKinds } from '../features/servers/volumes/kinds'
+import { deleteSnapshotAction } from '../features/servers/snapshots/delete-action'
 import { actionJob } from '../features/actions/run'
 import { applyAction } from '../features/dns/plans/apply-plan'
 import { rolloutAction } from '../features/dns/templates/rollout'
@@ -56,6 +58,8 @@ export const jobKinds: readonly JobKind[] = [
   readPowerJob,
   actionJob(syncAction),
   ...serverActionKinds.map(actionJob),
+  ...volumeActionKinds.map(actionJob),
+  actionJob(deleteSnapshotAction),
   notifyJob,
   expireAcknowledgementJob,
   recordOutcomeJob,

@@ -281,8 +281,14 @@ const sharedTables: [tables: string, folders: string[], reason: string][] = [
   ['servers/server-controllers', ['.', 'actions'], 'servers show their controllers and what they measure, and actions use them'],
   [
     'servers/accounts',
-    ['.', 'actions', 'metrics'],
+    ['.', 'actions', 'metrics', 'snapshots', 'volumes'],
     'servers belong to an account, where actions change them and metrics are read',
+  ],
+  ['servers/volumes', ['.', 'accounts', 'snapshots'], 'prices add up, readings find them, and they outlive their server'],
+  [
+    'servers/snapshots',
+    ['.', 'accounts', 'actions'],
+    'actions on servers create and restore them, and readings of accounts find them',
   ],
   ['people/passkeys', ['.', 'second-factors'], 'passkeys are a second factor, and users show whether they have one'],
   ['people/password-resets', ['.', 'profile'], 'changes of a user or a password revoke the reset links'],

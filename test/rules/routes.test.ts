@@ -9,6 +9,7 @@ import { areas, permissions, type Permission } from '../../src/core/permissions'
 import { fieldProblems } from '../../src/core/validate'
 import { resourceEntries } from '../../src/registry'
 import { Authenticator } from '../support/authenticator'
+import { cloudScene } from '../support/clouds/cloud-scene'
 import { origin, password, person, type Call } from '../support/people'
 import { callerWith, world } from '../support/world'
 
@@ -379,10 +380,28 @@ describe('request validation', () => {
 /** Resources to create where the example of the operation needs another resource. */
 const examples: Record<string, object> = { '/v1/servers': { name: 'nas' } }
 
+/** Collections of resources that need an account at a cloud. */
+const inCloud = ['/v1/volumes', '/v1/snapshots']
+
+/** Creates a volume and a snapshot of a server, all at once: the double of the cloud ends with the test. */
+async function createInCloud(): Promise<void> {
+  const scene = await cloudScene(here)
+  const server = (await scene.create('routes')).body
+  await scene.finish(server.action_id)
+  const bodies = [{ account_id: scene.account.id, size_bytes: 10 * 2 ** 30, location: 'fsn1' }, { server_id: server.id }]
+  for (const [at, collection] of inCloud.entries()) {
+    const body = { name: 'routes', max_monthly_price: '5', currency: 'EUR', ...bodies[at] }
+    const created = (await acme.call('POST', collection, body, { 'idempotency-key': collection })).body
+    await scene.finish(created.action_id)
+    made.set(collection, created.id)
+  }
+}
+
 const made = new Map<string, string>()
 
 /** Returns the ID of a resource of acme in a collection: created from the example of its POST operation, or the first in the list. */
 async function ownId(collection: string): Promise<string> {
+  if (inCloud.includes(collection) && !made.has(collection)) await createInCloud()
   const known = made.get(collection)
   if (known) return known
   const createPersonal = personal[collection]

@@ -129,6 +129,7 @@ const Measured = ({ of, since, children }: MeasuredProps) => (
 function Details({ server }: { server: ServerView }) {
   const accountName = useAccountNames()
   const monitors = useResourceNames(server.health_monitor_ids)
+  const volumes = useResourceNames(server.volume_ids)
   const { size, price, protection, account_id: account } = server
   const ordered = server.status === 'draft' ? (server.order?.size ?? null) : null
   const slug = typeof ordered === 'string' ? ordered : size.slug
@@ -169,6 +170,12 @@ function Details({ server }: { server: ServerView }) {
           'Health monitors',
           server.health_monitor_ids.length > 0 && (
             <ResourceLinks of={server.health_monitor_ids.map(id => ({ id, type: 'monitor', name: monitors.get(id) ?? null }))} />
+          ),
+        ],
+        [
+          'Volumes',
+          server.volume_ids.length > 0 && (
+            <ResourceLinks of={server.volume_ids.map(id => ({ id, type: 'volume', name: volumes.get(id) ?? null }))} />
           ),
         ],
         ['User data', server.user_data_set && 'Set (not shown)'],

@@ -20,6 +20,8 @@ const phrases: Partial<Record<(typeof serverVerbs)[number], string>> = {
   disable_rescue: 'disable the rescue system of {server}',
   enable_backups: 'enable backups of {server}',
   disable_backups: 'disable backups of {server}',
+  snapshot: 'create a snapshot of {server}',
+  restore_snapshot: 'restore {server} from a snapshot',
 }
 
 const verbActions = Object.fromEntries(
@@ -41,6 +43,17 @@ const verbActions = Object.fromEntries(
     description: string
   }
 }
+
+/** An action on a volume. */
+const volumeAction = (number: string, phrase: string, verb: string, state: string) => ({
+  number,
+  phrase,
+  description: `The action \`${verb}\` was started on a volume. A failure is logged when the action ends with an error.`,
+  targets: ['volume', 'action'] as const,
+  channels: [...requestChannels, 'job'] as const,
+  changes: { fields: { state: Type.String() } },
+  example: { before: {}, after: { state } },
+})
 
 export const serverActions = {
   'cloud.account.create': {
@@ -125,6 +138,53 @@ export const serverActions = {
       fields: { cores: Type.Integer(), memoryBytes: Type.Integer(), diskBytes: Type.Integer() },
     },
     example: { before: { name: 'web-1' }, after: { name: 'web-01' } },
+  },
+  'cloud.volume.create': {
+    targets: ['volume'],
+    channels: [...requestChannels, 'job'],
+    example: { before: {}, after: { name: 'data-1' } },
+  },
+  'cloud.volume.update': { example: { before: { labels: {} }, after: { labels: { role: 'database' } } } },
+  'cloud.volume.delete': {
+    description: 'A volume was deleted, or the action that deletes it at its cloud was started.',
+    targets: ['volume', 'action'],
+    channels: [...requestChannels, 'job'],
+    changes: { of: 'cloud.volume.update' },
+    example: { before: { name: 'data-1' }, after: {} },
+  },
+  'cloud.volume.act': {
+    phrase: 'perform an action on {volume}',
+    number: 'CV004',
+    description: 'An action on a volume was denied. Actions that were started are logged under their own names.',
+  },
+  'cloud.volume.follow': {
+    sentence: '{volume} changed at its cloud',
+    number: 'CV005',
+    description: 'A volume was found at its cloud, or no longer exists there.',
+    channels: ['job'],
+    changes: { of: 'cloud.volume.update' },
+    example: { before: { state: 'available' }, after: { state: 'missing' } },
+  },
+  'cloud.volume.attach': volumeAction('CV006', 'attach {volume} to a server', 'attach', 'attaching'),
+  'cloud.volume.detach': volumeAction('CV007', 'detach {volume}', 'detach', 'detaching'),
+  'cloud.volume.resize': volumeAction('CV008', 'resize {volume}', 'resize', 'resizing'),
+  'cloud.volume.set_protection': volumeAction('CV009', 'change the protection of {volume}', 'set_protection', 'available'),
+  'cloud.snapshot.create': { example: { before: {}, after: { name: 'before the upgrade' } } },
+  'cloud.snapshot.update': { example: { before: { protected: false }, after: { protected: true } } },
+  'cloud.snapshot.delete': {
+    description: 'A snapshot was deleted, or the action that deletes it at its cloud was started.',
+    targets: ['snapshot', 'action'],
+    channels: [...requestChannels, 'job'],
+    changes: { of: 'cloud.snapshot.update' },
+    example: { before: { name: 'before the upgrade' }, after: {} },
+  },
+  'cloud.snapshot.follow': {
+    sentence: '{snapshot} changed at its cloud',
+    number: 'CN004',
+    description: 'A snapshot was found at its cloud, or no longer exists there.',
+    channels: ['job'],
+    changes: { of: 'cloud.snapshot.update' },
+    example: { before: { state: 'available' }, after: { state: 'missing' } },
   },
   ...verbActions,
 } satisfies AuditActionDrafts

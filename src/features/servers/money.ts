@@ -1,4 +1,5 @@
 import { Type } from '@sinclair/typebox'
+import { instant } from '../../core/clock'
 import { Nullable } from '../../core/shapes'
 
 // Amounts are integers of millionths, so that sums are exact.
@@ -32,3 +33,12 @@ export function amountOf(micros: number): string {
 
 /** Formats an amount; null stays null. */
 export const nullableAmount = (micros: number | null): string | null => (micros === null ? null : amountOf(micros))
+
+/** The price of a row. */
+export const priceOfRow = (row: { priceMicros: number | null; priceCurrency: string | null; priceAt: number | null }) => ({
+  monthly: nullableAmount(row.priceMicros),
+  currency: row.priceCurrency,
+  gross: true,
+  known: row.priceMicros !== null,
+  as_of: instant(row.priceAt),
+})

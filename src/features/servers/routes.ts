@@ -106,6 +106,7 @@ export const serverRoutes = area('servers', 'Servers and cloud', [
     collection: '/v1/actions',
     longPoll: true,
     problems: [
+      'plan_limit_reached',
       'conflict',
       'protected',
       'resource_locked',

@@ -53,7 +53,7 @@ import { serverLabels, servers } from './tables'
 import { requireShort, sealUserData } from './user-data'
 import { proofsOf } from './proofs'
 import { writeState } from './state'
-import { accountStates, controllerStates } from './states'
+import { accountStates, controllerStates, volumeIdsOf } from './states'
 import { labelsOf, serverRows, serverView, type ServerRow } from './view'
 
 export const serverListing = listingOf('servers', servers, {
@@ -89,8 +89,14 @@ const viewOf = async (read: Reader, row: ServerRow): Promise<ServerView> => (awa
 /** Converts servers to their API form. */
 export async function serverViews(read: Reader, rows: readonly ServerRow[]): Promise<ServerView[]> {
   const [accounts, controllers] = [await accountStates(read, rows), await controllerStates(read, rows)]
+  const volumeIds = await volumeIdsOf(read, rows)
   return rows.map(row =>
-    serverView(row, row.accountId === null ? null : (accounts.get(row.accountId) ?? null), controllers.get(row.id) ?? []),
+    serverView(
+      row,
+      row.accountId === null ? null : (accounts.get(row.accountId) ?? null),
+      controllers.get(row.id) ?? [],
+      volumeIds.get(row.id) ?? [],
+    ),
   )
 }
 
@@ -390,7 +396,11 @@ async function placeColumns(tx: Tx, ctx: Ctx, row: ServerRow, patch: ServerPatch
  * @returns the action that deletes it at the cloud; undefined if it was only deleted here
  * @throws Problem 404; 409 `protected`, `resource_locked`; 412; 422
  */
-export async function deleteServer(ctx: Ctx, id: string, { at_provider: at }: ServerDeletion): Promise<ActionView | undefined> {
+export async function deleteServer(
+  ctx: Ctx,
+  id: string,
+  { at_provider: at, snapshots: lost }: ServerDeletion,
+): Promise<ActionView | undefined> {
   const found = await findRow(ctx.hub.read, ctx, serverRows, id)
   return await change(ctx, 'cloud.server.delete', async (tx): Promise<ChangeResult<ActionView | undefined>> => {
     // Accounts are locked before their servers.
@@ -409,7 +419,7 @@ export async function deleteServer(ctx: Ctx, id: string, { at_provider: at }: Se
           detail: 'is required, because the server exists at a cloud: `destroy` deletes it there, `keep` only removes it here.',
         },
       ])
-    if (isThere && at === 'destroy') return await startOn(tx, ctx, row, account, 'delete', {}, null)
+    if (isThere && at === 'destroy') return await startOn(tx, ctx, row, account, 'delete', lost ? { snapshots: lost } : {}, null)
     const before = await viewOf(tx, row)
     if (isThere && row.providerRef !== null) await ignoreServer(tx, row, account)
     await tx.delete(servers).where(eq(servers.id, id))

@@ -118,7 +118,7 @@ const userData = Type.Optional(
   }),
 )
 
-const spendMembers = {
+export const spendMembers = {
   max_monthly_price: Type.Optional(
     Amount('Highest price per month to accept. Required above the `confirm_above` of the cloud account.'),
   ),
@@ -181,7 +181,7 @@ const ProtectionView = Shape(
   { $id: 'ServerProtection', description: 'Which changes a server is protected from.' },
 )
 
-const PriceView = Shape(
+export const PriceView = Shape(
   {
     monthly: NullableAmount('Price per month; null if not known or free.'),
     currency: Nullable(Type.String(), { description: 'Currency; null if there is no price.' }),
@@ -189,7 +189,7 @@ const PriceView = Shape(
     known: Type.Boolean({ description: 'Whether the price is known. Servers on your own hardware have no price.' }),
     as_of: NullableInstant({ description: 'When the price was read; null if there is none.' }),
   },
-  { $id: 'ServerPrice', description: 'Price of a server.' },
+  { $id: 'ServerPrice', description: 'Price of a server, volume, or snapshot.' },
 )
 
 const Available = Shape(
@@ -246,6 +246,7 @@ const example = {
   price: { monthly: '4.51', currency: 'EUR', gross: true, known: true, as_of: '2026-11-27T10:00:00.000Z' },
   actions: [{ action: 'power_off', via: ['cloud'] }],
   controllers: [{ kind: 'ipmi', state: 'ok' }],
+  volume_ids: [],
   action_id: null,
   user_data_set: false,
   order: null,
@@ -286,6 +287,7 @@ export const Server = Shape(
     price: PriceView,
     actions: Type.Array(Available, { description: 'Actions that are possible now.' }),
     controllers: Type.Array(ControllerState, { description: 'Other ways to its power, such as its BMC.' }),
+    volume_ids: Type.Array(Type.String(), { description: 'IDs of the volumes that are attached to it.' }),
     action_id: Nullable(Type.String(), { description: 'ID of the action that works on it; null if there is none.' }),
     user_data_set: Type.Boolean({ description: 'Whether it has user data.' }),
     order: Nullable(OrderView, { description: 'What to order; null unless it is a draft or being created.' }),
@@ -362,6 +364,11 @@ export const ServerDeletion = Shape({
         'What happens to the server at the cloud: `destroy` deletes it there, `keep` only removes it here. Required if it exists at a cloud.',
     }),
   ),
+  snapshots: Type.Optional(
+    Words(['destroy'], {
+      description: 'Required with `at_provider=destroy` if the server has snapshots that are deleted with it.',
+    }),
+  ),
 })
 
 export const ServerActionInput = Shape(
@@ -400,6 +407,38 @@ export const actionParams = {
       }),
     ),
     ...spendMembers,
+  }),
+  snapshot: Shape({
+    name: Line({ minLength: 1, maxLength: 100, description: 'Name of the snapshot.' }),
+    includes_memory: Type.Optional(
+      Type.Boolean({
+        default: false,
+        description: 'Whether it includes the memory of a running server, where the cloud can do that.',
+      }),
+    ),
+    expires_at: Type.Optional(NullableInstant({ description: 'When it is deleted; null if it doesn’t expire.' })),
+    quiesce: Type.Optional(
+      Words(['none', 'shutdown'], {
+        default: 'none',
+        description:
+          '`shutdown`: a running server is shut down first, and started again afterwards, so that all data is on its disks.',
+      }),
+    ),
+    ...spendMembers,
+  }),
+  restore_snapshot: Shape({
+    snapshot_id: Type.String({ maxLength: 64, description: 'ID of the snapshot.' }),
+    safety_snapshot: Type.Optional(
+      Type.Boolean({
+        description: 'Whether to create a snapshot of the current state first. Default: true if snapshots cost nothing.',
+      }),
+    ),
+    ...spendMembers,
+  }),
+  delete: Shape({
+    snapshots: Type.Optional(
+      Words(['destroy'], { description: 'Required if the server has snapshots that are deleted with it.' }),
+    ),
   }),
   rebuild: Shape({ image: slug('Slug of the image.'), user_data: userData }),
   enable_backups: Shape(spendMembers),

@@ -9,7 +9,9 @@ import { cloudKindOf } from './clouds'
 import type { Price } from './clouds/cloud'
 import { amountOf, microsOf } from './money'
 import type { AcceptedPrice } from './shapes'
+import { snapshots } from './snapshots/tables'
 import { servers } from './tables'
+import { volumes } from './volumes/tables'
 
 /** Locks an account until the transaction ends, so that purchases in it take turns. @throws Problem 404 if it was deleted */
 export async function lockAccount(tx: Tx, id: string): Promise<CloudAccountRow> {
@@ -18,7 +20,7 @@ export async function lockAccount(tx: Tx, id: string): Promise<CloudAccountRow> 
   return row
 }
 
-/** The price per month of everything in an account, in millionths: also of unclaimed servers, and purchases in progress. */
+/** The price per month of everything in an account, in millionths: also of volumes, snapshots, unclaimed servers, and purchases in progress. */
 export async function committedMicros(
   tx: Tx,
   account: Pick<CloudAccountRow, 'id' | 'unclaimedMicros'>,
@@ -30,7 +32,20 @@ export async function committedMicros(
     .where(
       and(eq(servers.accountId, account.id), isNull(servers.deletedAt), except === null ? undefined : ne(servers.id, except)),
     )
-  return (row?.micros ?? 0) + account.unclaimedMicros
+  return (row?.micros ?? 0) + account.unclaimedMicros + (await storedMicros(tx, account.id, except))
+}
+
+/** The price per month of the volumes and snapshots in an account. */
+async function storedMicros(tx: Tx, accountId: string, except: string | null): Promise<number> {
+  let micros = 0
+  for (const table of [volumes, snapshots]) {
+    const [row] = await tx
+      .select({ micros: sum(table.priceMicros).mapWith(Number) })
+      .from(table)
+      .where(and(eq(table.accountId, accountId), except === null ? undefined : ne(table.id, except)))
+    micros += row?.micros ?? 0
+  }
+  return micros
 }
 
 /**

@@ -4,6 +4,7 @@ import { cloudAccounts } from './accounts/tables'
 import type { AccountState } from './accounts/view'
 import { serverControllers } from './server-controllers/tables'
 import type { ControllerState, ServerRow } from './view'
+import { volumes } from './volumes/tables'
 
 /** The controllers of servers, as far as views depend on them. */
 export async function controllerStates(read: Reader, rows: readonly { id: string }[]): Promise<Map<string, ControllerState[]>> {
@@ -20,6 +21,18 @@ export async function controllerStates(read: Reader, rows: readonly { id: string
     )
     .orderBy(asc(kind))
   return Map.groupBy(found, one => one.serverId)
+}
+
+/** The volumes that are attached to servers. */
+export async function volumeIdsOf(read: Reader, rows: readonly { id: string }[]): Promise<Map<string, string[]>> {
+  if (rows.length === 0) return new Map()
+  const ids = rows.map(row => row.id)
+  const found = await read
+    .select({ id: volumes.id, serverId: volumes.serverId })
+    .from(volumes)
+    .where(inArray(volumes.serverId, ids))
+    .orderBy(asc(volumes.id))
+  return new Map(ids.map(id => [id, found.filter(one => one.serverId === id).map(one => one.id)]))
 }
 
 /** The accounts of servers, as far as views depend on them. */

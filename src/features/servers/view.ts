@@ -4,7 +4,7 @@ import { rowsOf } from '../../registry'
 import type { AccountState } from './accounts/view'
 import { availableActions } from './available-actions'
 import type { ServerAddress } from './clouds/cloud'
-import { nullableAmount } from './money'
+import { priceOfRow } from './money'
 import type { serverControllers } from './server-controllers/tables'
 import { serverMembers, type ServerView } from './shapes'
 import { servers } from './tables'
@@ -49,7 +49,12 @@ const powerController = (row: Pick<ServerRow, 'accountId'>, controllers: readonl
     : undefined
 
 /** Converts a server to its API form. @param account null for a server without one */
-export function serverView(row: ServerRow, account: AccountState | null, controllers: readonly ControllerState[]): ServerView {
+export function serverView(
+  row: ServerRow,
+  account: AccountState | null,
+  controllers: readonly ControllerState[],
+  volumeIds: readonly string[],
+): ServerView {
   const at = confirmedAt(row, account)
   const stale = isStale(account)
   const fromCloud = { source: at === null ? null : ('cloud' as const), at: instant(at), stale }
@@ -89,15 +94,10 @@ export function serverView(row: ServerRow, account: AccountState | null, control
     addresses: addressesOf(row),
     protection: row.cloud?.protection ?? { delete: false, rebuild: false },
     backups: row.cloud?.backups ?? null,
-    price: {
-      monthly: nullableAmount(row.priceMicros),
-      currency: row.priceCurrency,
-      gross: true,
-      known: row.priceMicros !== null,
-      as_of: instant(row.priceAt),
-    },
+    price: priceOfRow(row),
     actions: availableActions(row, account, controllers),
     controllers: controllers.map(({ kind, state }) => ({ kind: kind as any, state })),
+    volume_ids: [...volumeIds],
     action_id: row.actionId,
     user_data_set: row.userDataSealed !== null,
     order: row.order,

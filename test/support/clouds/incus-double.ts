@@ -7,8 +7,14 @@ interface DoubleInstance {
   config: Record<string, string>
   devices: Record<string, Record<string, string>>
   createdAt: string
+  snapshots: { name: string; created_at: string; stateful: boolean; size: number }[]
   /** Counters and memory while it runs. */
   usage: { cpuSeconds: number; memory: number; received: number; sent: number }
+}
+
+interface DoubleVolume {
+  name: string
+  config: Record<string, string>
 }
 
 interface DoubleOperation {
@@ -47,6 +53,7 @@ export class IncusDouble extends ApiDouble {
       devices,
       createdAt,
       usage: { cpuSeconds: 0, memory: 2 ** 26, received: 0, sent: 0 },
+      snapshots: [] as DoubleInstance['snapshots'],
     }
     this.instances.push(instance)
     return instance

@@ -4,14 +4,17 @@ import type { ReactNode } from 'react'
 import type { ActionView } from '../../../features/actions/shapes'
 import type { CatalogImageView } from '../../../features/servers/accounts/catalog-shapes'
 import type { ServerView } from '../../../features/servers/shapes'
+import type { SnapshotView } from '../../../features/servers/snapshots/shapes'
 import type { Call } from '../../client'
 import { Button, LinkButton } from '../../parts/button'
 import { CheckboxField, NumberField, SelectField, TextareaField, TextField, type Values } from '../../parts/form'
 import { Menu, type MenuItem } from '../../parts/menu'
 import { confirmDelete, openForm } from '../../parts/open-dialog'
+import { useList } from '../../queries'
 import { usePerson } from '../../session'
 import { useCatalog } from './accounts'
 import { PriceOfDraft } from './draft-price'
+import { noPrice, PriceFields } from './price-fields'
 import { ResizeFields } from './resize-fields'
 import { invalidates, verbTitles, type Verb } from './server-text'
 
@@ -83,6 +86,36 @@ const dialogs: Partial<Record<Verb, VerbDialog>> = {
     fields: server => <RebuildFields server={server} />,
     paramsOf: plain,
   },
+  snapshot: {
+    text: 'The disks of the server are saved at the cloud, and can be restored later.',
+    initial: { 'params.name': '', 'params.quiesce': 'none', ...noPrice('params.') },
+    fields: () => (
+      <>
+        <TextField name="params.name" label="Name" placeholder="e.g. before the upgrade" autoFocus />
+        <SelectField
+          name="params.quiesce"
+          label="Running server"
+          choices={{ none: 'Keep it running', shutdown: 'Shut it down first, and start it again' }}
+        />
+        <PriceFields prefix="params." />
+      </>
+    ),
+    paramsOf: plain,
+  },
+  restore_snapshot: {
+    text: 'The disks of the server are replaced. Data that was written since then is lost.',
+    danger: true,
+    typed: true,
+    initial: { 'params.snapshot_id': '', 'params.safety_snapshot': true, ...noPrice('params.') },
+    fields: server => (
+      <>
+        <SnapshotField serverId={server.id} />
+        <CheckboxField name="params.safety_snapshot" label="Create a snapshot of the current state first" />
+        <PriceFields prefix="params." />
+      </>
+    ),
+    paramsOf: plain,
+  },
   set_protection: {
     text: 'The cloud refuses what a server is protected from, also in its own interface.',
     fields: () => (
@@ -100,7 +133,7 @@ const dialogs: Partial<Record<Verb, VerbDialog>> = {
 }
 
 const orderOfMenu = Object.keys(dialogs) as Verb[]
-const separatedBy: readonly Verb[] = ['rename', 'enable_rescue']
+const separatedBy: readonly Verb[] = ['rename', 'snapshot', 'enable_rescue']
 
 /** The image for a rebuild. */
 function RebuildFields({ server }: { server: ServerView }) {
@@ -114,6 +147,17 @@ function RebuildFields({ server }: { server: ServerView }) {
       />
       <TextareaField name="params.user_data" label="Cloud-init user data" mono rows={3} hint="Optional." />
     </>
+  )
+}
+
+function SnapshotField({ serverId }: { serverId: string }) {
+  const found = useList<SnapshotView>('/snapshots', { server_id: serverId, state: 'available', sort: '-created_at' }).rows ?? []
+  return (
+    <SelectField
+      name="params.snapshot_id"
+      label="Snapshot"
+      choices={[['', 'Choose a snapshot'] as const, ...found.map(one => [one.id, one.name] as const)]}
+    />
   )
 }
 
@@ -222,20 +266,30 @@ function remove(server: ServerView, onStart: (id: string) => void, onGone: () =>
     submitLabel: 'Delete server',
     danger: true,
     typeToConfirm: name,
-    initial: { at_provider: 'destroy' },
-    call: ({ at_provider: at }) => ({ method: 'DELETE', path, query: { at_provider: String(at) } }),
+    initial: { at_provider: 'destroy', snapshots: false },
+    call: ({ at_provider: at, snapshots }) => ({
+      ...{ method: 'DELETE', path },
+      query: { at_provider: String(at), ...(snapshots === true && { snapshots: 'destroy' }) },
+    }),
     send: {
       invalidates,
       toast: started => (started ? `${name} is being deleted` : `${name} removed`),
       onSuccess: started => (started ? onStart(started.id) : onGone()),
     },
     fields: (
-      <SelectField
-        name="at_provider"
-        label="At the cloud"
-        hint="Deleting it there deletes its disk, and can’t be undone. A server that you keep is not added again by itself."
-        choices={{ destroy: 'Delete it there, too', keep: 'Keep it, and only remove it here' }}
-      />
+      <>
+        <SelectField
+          name="at_provider"
+          label="At the cloud"
+          hint="Deleting it there deletes its disk, and can’t be undone. A server that you keep is not added again by itself."
+          choices={{ destroy: 'Delete it there, too', keep: 'Keep it, and only remove it here' }}
+        />
+        <CheckboxField
+          name="snapshots"
+          label="Delete its snapshots, too"
+          hint="Required at hypervisors, where snapshots can’t exist without their server."
+        />
+      </>
     ),
   })
 }

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util'
-import { and, asc, count, eq, inArray, isNull, sql } from 'drizzle-orm'
+import { and, asc, count, eq, inArray, isNull, sql, sum } from 'drizzle-orm'
 import { createAccount, deleteAccount, updateAccount } from '../../../adapters/accounts/accounts'
 import {
   checkAccount,
@@ -19,7 +19,9 @@ import { findRow } from '../../../core/rows'
 import { onePage, type Page } from '../../../core/shapes'
 import type { CloudFailure, CloudKind } from '../clouds/cloud'
 import { InvalidSelector, parseSelector } from '../labels'
+import { snapshots } from '../snapshots/tables'
 import { servers } from '../tables'
+import { volumes } from '../volumes/tables'
 import { cloudAccountRows } from './open'
 import {
   cloudAccountMembers,
@@ -33,7 +35,7 @@ import { cloudAccounts, cloudCatalogs } from './tables'
 import { cloudAccountView, emptyTotals, type AccountTotals, type CloudAccountRow } from './view'
 
 /** Columns of an account that was not read with its current settings. */
-const unread = { ...unchecked, nextSyncAt: null, syncFailures: 0, syncError: null, lacks: [] }
+const unread = { ...unchecked, nextSyncAt: null, storageSyncedAt: null, syncFailures: 0, syncError: null, lacks: [] }
 
 const accounts: CheckedAccounts<CloudAccountRow, CloudAccountView, CloudKind> = {
   ...cloudAccountRows,
@@ -107,7 +109,19 @@ async function totalsOf(read: Reader, ids: readonly string[]): Promise<Map<strin
     .from(servers)
     .where(and(inArray(servers.accountId, [...ids]), isNull(servers.deletedAt)))
     .groupBy(servers.accountId)
-  return new Map(rows.map(({ id, ...totals }) => [id!, totals]))
+  const totals = new Map(rows.map(({ id, ...one }) => [id!, one]))
+  for (const table of [volumes, snapshots]) {
+    const stored = await read
+      .select({ id: table.accountId, micros: sum(table.priceMicros).mapWith(Number) })
+      .from(table)
+      .where(inArray(table.accountId, [...ids]))
+      .groupBy(table.accountId)
+    for (const { id, micros } of stored) {
+      const one = totals.get(id) ?? emptyTotals
+      totals.set(id, { ...one, micros: one.micros + (micros ?? 0) })
+    }
+  }
+  return totals
 }
 
 /**

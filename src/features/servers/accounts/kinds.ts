@@ -22,6 +22,8 @@ export const listCloudKinds = (): Page<CloudKindView> =>
           protection: [...can.protection],
           has_prices: can.hasPrices,
           labels: can.labels,
+          volumes: can.volumes !== null,
+          snapshots: can.snapshots !== null,
           name_pattern: can.names.pattern,
           sync_seconds: kind.syncSeconds,
         },

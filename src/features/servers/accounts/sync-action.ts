@@ -38,7 +38,7 @@ export const syncAction: ActionKind = {
   async run(hub, { resources }) {
     const [account] = await hub.read.select().from(cloudAccounts).where(eq(cloudAccounts.id, resources[0]!.id))
     if (!account) return async () => ({ result: { failed: new Problem('conflict', 'The cloud account was deleted.') } })
-    const outcome = await syncAccount(hub, account)
+    const outcome = await syncAccount(hub, account, true)
     return async tx => {
       const finished = await finishSync(tx, hub, account, outcome)
       return { ...finished, result: outcome.error ? { failed: problemOf(outcome.error) } : { done: countsOf(outcome) } }

@@ -33,6 +33,7 @@ import { maxSyncFailures, serverRows, type ServerRow } from '../view'
 import { catalogOf } from './catalog'
 import { openCloud } from './open'
 import { syncJobFor, syncKind } from './sync-jobs'
+import { storageEveryMs, syncStorage } from './sync-storage'
 import { cloudAccounts } from './tables'
 import type { CloudAccountRow } from './view'
 
@@ -72,13 +73,18 @@ export interface SyncSuccess {
   unclaimed: number
   /** What the unclaimed servers cost per month, in millionths. */
   unclaimedMicros: number
+  /** When volumes and snapshots were read. */
+  storageSyncedAt: number | null
   error: null
 }
 
 type SyncOutcome = SyncSuccess | { error: { code: CloudFailure; detail: string }; retryAfterMs: number | null }
 
-/** Reads an account, and writes what changed. A failed reading changes no server. */
-export async function syncAccount(hub: Hub, account: CloudAccountRow): Promise<SyncOutcome> {
+/**
+ * Reads an account, and writes what changed. A failed reading changes no server.
+ * @param isFull whether volumes and snapshots are read, even if they are not due
+ */
+export async function syncAccount(hub: Hub, account: CloudAccountRow, isFull = false): Promise<SyncOutcome> {
   const startedAt = hub.clock.now()
   try {
     const cloud = await openCloud(hub, account, false)
@@ -91,7 +97,9 @@ export async function syncAccount(hub: Hub, account: CloudAccountRow): Promise<S
     await followKnown(hub, account, matched, startedAt, catalog)
     await followMissing(hub, account, known, matched, startedAt, cloud)
     const rest = await addFound(hub, account, matched, reading, startedAt, catalog)
-    return { startedAt, reading, ...rest, error: null }
+    const isDue = isFull || (account.storageSyncedAt ?? 0) <= startedAt - storageEveryMs
+    if (isDue) await syncStorage(hub, account, cloud, catalog)
+    return { startedAt, reading, ...rest, storageSyncedAt: isDue ? startedAt : account.storageSyncedAt, error: null }
   } catch (error) {
     if (error instanceof AdapterError)
       return { error: { code: error.failure as CloudFailure, detail: error.message }, retryAfterMs: error.retryAfterMs }
@@ -130,6 +138,7 @@ export async function finishSync(
         syncedAt: outcome.startedAt,
         unclaimed: outcome.unclaimed,
         unclaimedMicros: outcome.unclaimedMicros,
+        storageSyncedAt: outcome.storageSyncedAt,
         lacks: [...outcome.reading.lacks],
         rate: outcome.reading.rate,
         ignoredRefs: account.ignoredRefs.filter(ref => outcome.reading.servers.some(one => one.ref === ref)),

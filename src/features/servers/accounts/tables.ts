@@ -15,6 +15,8 @@ export const cloudAccounts = table(
     ...memberColumns(cloudAccountMembers),
     // When the last complete reading started; null if there was none.
     syncedAt: time('synced_at'),
+    // When volumes and snapshots were read last; null if they never were.
+    storageSyncedAt: time('storage_synced_at'),
     // When servers are read next; null while the account has not been checked.
     nextSyncAt: time('next_sync_at'),
     syncFailures: int('sync_failures').notNull(),

@@ -1,13 +1,18 @@
 import type { ServerCommand, ServerOrder, ServerVerb } from '../clouds/cloud'
 import type { ServerOrderView, ServerStatus } from '../shapes'
 
+export type PlainCommand = Exclude<ServerCommand, { verb: 'provision' }>
+
 /** What an action was asked to do. */
 export type ServerActionInput = {
   verb: ServerVerb
   /** `cloud`, or the kind of the controller that performs it. */
   via: string
   /** For all verbs but `provision`. Without user data, which is stored with the server. */
-  command: Exclude<ServerCommand, { verb: 'provision' }> | null
+  command: PlainCommand | null
+  /** What is done before and after it. The last one also follows if the command fails. */
+  before?: PlainCommand[]
+  after?: PlainCommand[]
   /** For `provision`: without user data, which is stored with the server. */
   order: (Omit<ServerOrder, 'userData' | 'ref'> & { fallbackLocations: string[] }) | null
   /** What the price depends on; null if the action doesn’t change it. */

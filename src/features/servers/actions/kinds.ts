@@ -1,61 +1,40 @@
-import { isDeepStrictEqual } from 'node:util'
 import { eq } from 'drizzle-orm'
 import type { AuditAction } from '../../../core/audit-actions'
 import type { RecordResult } from '../../../core/change-result'
 import type { Tx } from '../../../core/db/transaction'
-import type { Hub } from '../../../core/hub'
 import type { NoticeDraft } from '../../../core/notices'
 import { Problem } from '../../../core/problem'
-import { mayHaveApplied } from '../../../adapters/failure'
-import type { ActionKind, CommitChunk, Next, ProgressReport, Work } from '../../actions/kind'
+import type { ActionKind, CommitChunk, Next } from '../../actions/kind'
 import { readCatalog } from '../accounts/catalog'
-import { openCloud } from '../accounts/open'
 import { cloudAccounts } from '../accounts/tables'
 import type { CloudAccountRow } from '../accounts/view'
 import { cloudKindOf } from '../clouds'
 import {
-  CloudError,
+  type CloudError,
   serverVerbs,
   type Cloud,
   type CloudServer,
-  type Operation,
   type Price,
-  type ServerCommand,
   type ServerOrder,
   type ServerVerb,
-  type Started,
 } from '../clouds/cloud'
 import { amountOf } from '../money'
 import { priceOf } from '../order'
+import { priceProblem } from '../price-problem'
 import { isAnother } from '../same-server'
 import { lockAccount, requireSpend } from '../spend'
 import { servers } from '../tables'
 import { openUserData } from '../user-data'
 import type { ServerRow } from '../view'
+import { forgetStorage, readSnapshot, releaseSnapshots } from '../snapshots/snapshot-state'
+import { snapshots } from '../snapshots/tables'
 import { runByController } from './by-controller'
-import type { ServerActionInput } from './input'
 import { endOnServer } from './end-on-server'
+import { CloudAction, type CloudActionState } from './engine'
+import type { PlainCommand, ServerActionInput } from './input'
 import { limitOf, verbRules } from './verbs'
 
-type State = {
-  phase: 'prepare' | 'send' | 'poll'
-  /** When the request was, or would have been, sent first (ms UTC). */
-  sentAt: number
-  /** When the action times out (ms UTC). */
-  deadline: number
-  /** Reserved ref of a new server. */
-  ref: string | null
-  /** Index of the location among the ordered one and its alternatives. */
-  location: number
-  /** Whether a request was sent whose outcome is not known. */
-  isUncertain: boolean
-  /** Null if only the state of the server tells how far it is. */
-  operation: Operation | null
-  /** Number of attempts in this phase, for the pause before the next one. */
-  attempts: number
-  /** Number of refs that others took. */
-  taken: number
-}
+type State = CloudActionState
 
 const steps = ['check_price', 'create', 'wait'] as const
 
@@ -78,56 +57,59 @@ export const serverActionKind = (verb: ServerVerb): ActionKind<ServerActionInput
 
 export const serverActionKinds = serverVerbs.map(serverActionKind)
 
-// Pauses between two looks at an operation, and between two attempts.
-const pausesMs = [1, 2, 3, 5, 8, 13, 20, 30].map(seconds => seconds * 1000)
 const maxTakenRefs = 20
 
-/** A chunk of an action. */
-class ServerAction {
-  readonly #serverId: string
-  constructor(
-    private readonly hub: Hub,
-    private readonly work: Work<ServerActionInput, State>,
-  ) {
-    this.#serverId = work.resources[0]!.id
-  }
+/** A chunk of an action on a server. */
+class ServerAction extends CloudAction<ServerActionInput, ServerRow, CloudServer> {
+  protected readonly noun = 'server'
 
-  async run(): Promise<CommitChunk<State>> {
-    const { hub, work } = this
-    const [found] = await hub.read
-      .select({ server: servers, account: cloudAccounts })
+  protected async load() {
+    const [found] = await this.hub.read
+      .select({ row: servers, account: cloudAccounts })
       .from(servers)
       .innerJoin(cloudAccounts, eq(cloudAccounts.id, servers.accountId))
-      .where(eq(servers.id, this.#serverId))
-    if (!found)
-      return async () => ({ result: { failed: new Problem('conflict', 'The server or its cloud account was deleted.') } })
-    const { server, account } = found
-    const now = hub.clock.now()
-    const state: State = work.state ?? {
-      phase: 'prepare',
-      sentAt: now,
-      deadline: now + limitOf(work.input),
-      ref: null,
-      location: 0,
-      isUncertain: false,
-      operation: null,
-      attempts: 0,
-      taken: 0,
-    }
-    try {
-      const cloud = await openCloud(hub, account, true)
-      if (state.phase === 'poll') return await this.#poll(cloud, server, state)
-      // The intention is committed before the first request, so that a later run knows that it may have been sent.
-      if (state.phase === 'prepare') return await this.#prepare(cloud, account, server, state)
-      return await this.#send(cloud, server, state)
-    } catch (error) {
-      if (!(error instanceof CloudError)) throw error
-      return await this.#afterError(error as CloudError, account, server, state)
-    }
+      .where(eq(servers.id, this.id))
+    return found ?? null
+  }
+
+  /** What is carried out one after another; null is the creation of the server. */
+  get #commands(): readonly (PlainCommand | null)[] {
+    const { before = [], command, after = [] } = this.work.input
+    return [...before, command, ...after]
+  }
+
+  #verbAt(at: number): ServerVerb {
+    return this.#commands[at]?.verb ?? 'provision'
+  }
+
+  protected limitMs(at: number): number {
+    return limitOf({ verb: this.#verbAt(at), command: this.#commands[at] ?? null })
+  }
+
+  protected isCreation(at: number): boolean {
+    return this.#verbAt(at) === 'provision'
+  }
+
+  protected isDeletion(at: number): boolean {
+    return this.#verbAt(at) === 'delete'
+  }
+
+  protected async saveRef(tx: Tx, ref: string | null): Promise<void> {
+    await tx.update(servers).set({ providerRef: ref }).where(eq(servers.id, this.id))
+  }
+
+  protected async seenAt(cloud: Cloud, server: ServerRow, ref: string): Promise<CloudServer | null> {
+    const seen = await cloud.get(ref)
+    return seen && !isAnother(server, seen) ? seen : null
+  }
+
+  protected hasEnded(seen: CloudServer, at: number): boolean {
+    const { endsIn } = verbRules[this.#verbAt(at)]
+    return endsIn === null || endsIn.includes(seen.status)
   }
 
   /** Checks the price, and reserves a ref. */
-  async #prepare(cloud: Cloud, account: CloudAccountRow, server: ServerRow, state: State): Promise<CommitChunk<State>> {
+  protected async prepare(cloud: Cloud, account: CloudAccountRow, server: ServerRow, state: State): Promise<CommitChunk<State>> {
     const { verb, maxPriceMicros, priced } = this.work.input
     const next: State = { ...state, phase: 'send', sentAt: this.hub.clock.now(), attempts: 0 }
     const isNew = verb === 'provision'
@@ -138,11 +120,11 @@ class ServerAction {
     const price = isPriced ? priceOf(kind, await readCatalog(this.hub, account, false), { ...priced, location }) : null
     const problem = isPriced && maxPriceMicros !== null ? priceProblem(price, maxPriceMicros, server.priceCurrency) : null
     const unchanged = isNew ? null : server.cloud
-    if (problem) return this.#failed(server, problem, unchanged)
+    if (problem) return this.failed(server, problem, unchanged, state)
     const ref = isNew ? ((await cloud.reserveRef?.()) ?? null) : null
     return async tx => {
       const more = price && price.monthlyMicros > (server.priceMicros ?? 0) ? await this.#reserve(tx, account.id, price) : []
-      if (more instanceof Problem) return await this.#failed(server, more, unchanged)(tx)
+      if (more instanceof Problem) return await this.failed(server, more, unchanged, state)(tx)
       return { result: { state: { ...next, ref }, ...(isNew && { step: 'create' }) }, notices: more }
     }
   }
@@ -158,9 +140,9 @@ class ServerAction {
     const max = this.work.input.maxPriceMicros ?? price.monthlyMicros
     const accepted = { max_monthly_price: amountOf(max), currency: price.currency }
     try {
-      const notices = await requireSpend(tx, await lockAccount(tx, accountId), price, accepted, { replaces: this.#serverId })
+      const notices = await requireSpend(tx, await lockAccount(tx, accountId), price, accepted, { replaces: this.id })
       const columns = { priceMicros: price.monthlyMicros, priceAt: this.hub.clock.now() }
-      await tx.update(servers).set(columns).where(eq(servers.id, this.#serverId))
+      await tx.update(servers).set(columns).where(eq(servers.id, this.id))
       return notices
     } catch (error) {
       if (error instanceof Problem) return error
@@ -168,38 +150,41 @@ class ServerAction {
     }
   }
 
-  async #send(cloud: Cloud, server: ServerRow, state: State): Promise<CommitChunk<State>> {
-    const { verb, command } = this.work.input
-    if (verb === 'provision') return await this.#provision(cloud, server, state)
+  protected async send(cloud: Cloud, server: ServerRow, state: State): Promise<CommitChunk<State>> {
+    const command = this.#commands[state.at] ?? null
+    if (command === null) return await this.#provision(cloud, server, state)
+    const { verb } = command
     const ref = server.providerRef ?? (await this.#findRef(cloud, server))
-    if (ref === null) return this.#gone(server)
+    if (ref === null) return await this.gone(server, state)
     // Its ref can have been used again by another server.
-    const seen = await seenAt(cloud, server, ref)
-    if (seen === null) return this.#gone(server)
+    const seen = await this.seenAt(cloud, server, ref)
+    if (seen === null) return await this.gone(server, state)
     const isReusable = cloud.reserveRef !== undefined || seen.ref === seen.name
     if (isReusable && destructive.has(verb) && server.origin === 'made' && seen.mark === null)
-      return this.#failed(
+      return this.failed(
         server,
         new Problem(
           'conflict',
           `What has the ID ${ref} at the cloud is not marked as this server, so it may be another one. Nothing was changed.`,
         ),
         seen,
+        state,
       )
     const mayBeSent = state.isUncertain || this.work.isRepeated
     if (mayBeSent && !verbRules[verb].isRepeatable) {
       if (!cloud.findOperation)
-        return this.#failed(
+        return this.failed(
           server,
           new Problem('interrupted', 'The connection was lost while the request was sent, so it may have been carried out.'),
           seen,
+          state,
         )
       const operation = await cloud.findOperation(ref, verb, state.sentAt)
-      if (operation) return this.#polling(state, operation)
+      if (operation) return this.polling(state, operation)
     }
-    const isRebuild = command!.verb === 'rebuild' && this.work.input.sendsUserData
-    const sent = isRebuild ? { ...command!, userData: await openUserData(this.hub, server) } : command!
-    return this.#started(server, state, await cloud.start(ref, sent as ServerCommand))
+    const isRebuild = command.verb === 'rebuild' && this.work.input.sendsUserData
+    const sent = isRebuild ? { ...command, userData: await openUserData(this.hub, server) } : command
+    return this.started(cloud, server, state, await cloud.start(ref, sent))
   }
 
   /** The ref of a server that may have been created, although its creation failed. */
@@ -214,22 +199,23 @@ class ServerAction {
     const found = await cloud.find(order)
     if (found?.mark === server.id) {
       const started = await cloud.continueProvision?.(found.ref, order)
-      return started ? this.#started(server, state, { ref: found.ref, ...started }) : this.#polling(state, null, found.ref)
+      return started ? this.started(cloud, server, state, { ref: found.ref, ...started }) : this.polling(state, null, found.ref)
     }
     if (found) return await this.#taken(cloud, server, state, found)
-    return this.#started(server, state, await cloud.start(null, { verb: 'provision', order }))
+    return this.started(cloud, server, state, await cloud.start(null, { verb: 'provision', order }))
   }
 
   /** The name or the ref belongs to another server. */
   async #taken(cloud: Cloud, server: ServerRow, state: State, found: CloudServer): Promise<CommitChunk<State>> {
     if (!cloud.reserveRef || found.ref !== state.ref)
-      return this.#failed(
+      return this.failed(
         server,
         new Problem('already_exists', `A server named ${server.name} exists at the cloud already.`),
         null,
+        state,
       )
     if (state.taken >= maxTakenRefs)
-      return this.#failed(server, new Problem('already_exists', 'Others took every ID that the cloud proposed.'), null)
+      return this.failed(server, new Problem('already_exists', 'Others took every ID that the cloud proposed.'), null, state)
     const ref = await cloud.reserveRef()
     return async () => ({ result: { state: { ...state, ref, taken: state.taken + 1 } } })
   }
@@ -239,145 +225,70 @@ class ServerAction {
     return { ...order, userData: await openUserData(this.hub, server), ref: state.ref, location: this.#location(state) }
   }
 
-  #started(server: ServerRow, state: State, started: Started): Promise<CommitChunk<State>> | CommitChunk<State> {
-    if (started.state === 'running') return this.#polling(state, started.operation, started.ref)
-    return this.#finish(server, started.ref ?? server.providerRef ?? state.ref, started.unchanged ?? false)
-  }
-
-  #polling(state: State, operation: Operation | null, ref?: string): CommitChunk<State> {
-    return async tx => {
-      if (ref !== undefined) await tx.update(servers).set({ providerRef: ref }).where(eq(servers.id, this.#serverId))
-      return { result: { state: { ...state, phase: 'poll', operation, attempts: 0 }, at: this.#after(0), step: 'wait' } }
-    }
-  }
-
-  async #poll(cloud: Cloud, server: ServerRow, state: State): Promise<CommitChunk<State>> {
-    if (this.hub.clock.now() > state.deadline)
-      return this.#failed(
-        server,
-        new Problem('provider_failed', 'The cloud did not finish in time.', { fields: { failure: 'timeout' } }),
-        server.providerRef === null ? null : await seenAt(cloud, server, server.providerRef),
-      )
-    if (state.operation === null) return await this.#look(cloud, server, state)
-    const polled = await cloud.poll(state.operation)
-    if (polled.state === 'done') return await this.#finish(server, polled.ref ?? server.providerRef, false)
-    if (polled.state === 'gone') return await this.#look(cloud, server, { ...state, operation: null })
-    const { operation, progress, detail, ref } = polled
-    // Pauses only grow while nothing happens.
-    const attempts = isDeepStrictEqual(operation, state.operation) ? state.attempts : 0
-    return this.#again(
-      { ...state, operation, attempts },
-      { ...(progress !== undefined && { progress }), ...(detail !== undefined && { detail }) },
-      ref,
-    )
-  }
-
-  /** Concludes from the server itself how far the action is. */
-  async #look(cloud: Cloud, server: ServerRow, state: State): Promise<CommitChunk<State>> {
-    const { verb } = this.work.input
-    const seen = server.providerRef === null ? null : await seenAt(cloud, server, server.providerRef)
-    const { endsIn } = verbRules[verb]
-    const isDone = verb === 'delete' ? seen === null : seen !== null && (endsIn === null || endsIn.includes(seen.status))
-    if (isDone) return this.#done(server, seen, false)
-    return seen === null ? this.#gone(server) : this.#again(state)
-  }
-
-  /** The server doesn’t exist any more. */
-  #gone(server: ServerRow): CommitChunk<State> {
-    return this.work.input.verb === 'delete'
-      ? this.#done(server, null, true)
-      : this.#failed(server, new Problem('not_found', 'The server no longer exists at the cloud.'), null)
-  }
-
-  #again(state: State, progress: ProgressReport = {}, ref?: string): CommitChunk<State> {
-    return async tx => {
-      if (ref !== undefined) await tx.update(servers).set({ providerRef: ref }).where(eq(servers.id, this.#serverId))
-      return { result: { state: { ...state, attempts: state.attempts + 1 }, at: this.#after(state.attempts), ...progress } }
-    }
-  }
-
-  #after(attempts: number): number {
-    return this.hub.clock.now() + pausesMs[Math.min(attempts, pausesMs.length - 1)]!
-  }
-
-  async #afterError(error: CloudError, account: CloudAccountRow, server: ServerRow, state: State): Promise<CommitChunk<State>> {
-    const { verb } = this.work.input
-    const now = this.hub.clock.now()
-    const isSending = state.phase === 'send'
-    const isUncertain = isSending && mayHaveApplied(error)
-    if (verb === 'delete' && error.failure === 'not_found') return this.#done(server, null, false)
-    // An operation that ended because something else was locked has failed for good.
-    const isPassing = (passing.has(error.failure) && (isSending || error.failure !== 'locked')) || isUncertain
-    if (isPassing && now < state.deadline) {
-      const at = Math.max(this.#after(state.attempts), now + (error.retryAfterMs ?? 0))
-      const next = { ...state, attempts: state.attempts + 1, isUncertain: state.isUncertain || isUncertain }
-      return async () => ({ result: { state: next, at, detail: error.message } })
-    }
-    if (verb === 'provision' && isSending) {
-      // Another server has the name or the ref, or an earlier request of ours created it: the next look tells.
-      if (error.failure === 'already_exists' && state.taken < maxTakenRefs)
-        return async () => ({ result: { state: { ...state, taken: state.taken + 1, isUncertain: true } } })
-    }
-    if (verb === 'provision' && error.failure === 'out_of_stock') {
-      const { fallbackLocations } = this.work.input.order!
-      const location = fallbackLocations[state.location]
-      if (location !== undefined) return this.#elsewhere({ ...state, location: state.location + 1 }, `Trying ${location}`)
-    }
+  protected override alternative(error: CloudError, state: State): CommitChunk<State> | null {
+    if (this.#verbAt(state.at) !== 'provision') return null
+    // Another server has the name or the ref, or an earlier request of ours created it: the next look tells.
+    if (state.phase === 'send' && error.failure === 'already_exists' && state.taken < maxTakenRefs)
+      return async () => ({ result: { state: { ...state, taken: state.taken + 1, isUncertain: true } } })
     // Where the ref is our choice, another server took it before its turn came.
-    if (verb === 'provision' && state.phase === 'poll' && state.ref !== null && error.failure === 'already_exists')
+    if (state.phase === 'poll' && state.ref !== null && error.failure === 'already_exists')
       return async tx => {
-        await tx.update(servers).set({ providerRef: null }).where(eq(servers.id, this.#serverId))
-        return { result: { state: { ...state, phase: 'prepare', ref: null, operation: null }, at: this.#after(0) } }
+        await this.saveRef(tx, null)
+        return { result: { state: { ...state, phase: 'prepare', ref: null, operation: null }, at: this.after(0) } }
       }
-    const problem = new Problem('provider_failed', error.message, { fields: { failure: error.failure } })
-    const mayExist = verb === 'provision' && (state.isUncertain || isUncertain || this.work.isRepeated)
-    const seen = await this.#seen(account, server)
-    return this.#failed(server, problem, seen === null && mayExist ? undefined : seen)
+    if (error.failure !== 'out_of_stock') return null
+    const location = this.work.input.order!.fallbackLocations[state.location]
+    return location === undefined ? null : this.#elsewhere({ ...state, location: state.location + 1 }, `Trying ${location}`)
   }
 
   /** Creates the server in another location. */
   #elsewhere(state: State, detail: string): CommitChunk<State> {
     return async tx => {
-      await tx.update(servers).set({ providerRef: null }).where(eq(servers.id, this.#serverId))
+      await tx.update(servers).set({ providerRef: null }).where(eq(servers.id, this.id))
       return { result: { state: { ...state, phase: 'prepare', operation: null, attempts: 0 }, detail } }
     }
   }
 
-  /** The server as it is now; null if it does not exist, and undefined if it can't be read. */
-  async #seen(account: CloudAccountRow, server: ServerRow): Promise<CloudServer | null | undefined> {
-    if (server.providerRef === null) return null
-    try {
-      return await seenAt(await openCloud(this.hub, account, true), server, server.providerRef)
-    } catch (error) {
-      if (error instanceof CloudError) return undefined
-      throw error
-    }
-  }
-
-  async #finish(server: ServerRow, ref: string | null, isUnchanged: boolean): Promise<CommitChunk<State>> {
-    const [account] = await this.hub.read.select().from(cloudAccounts).where(eq(cloudAccounts.id, server.accountId!))
-    const seen = ref === null || !account ? null : await seenAt(await openCloud(this.hub, account, true), server, ref)
-    return this.#done(server, seen, isUnchanged)
-  }
-
-  /** Ends the action successfully. */
-  #done(server: ServerRow, seen: CloudServer | null, isUnchanged: boolean): CommitChunk<State> {
+  /** Ends the action successfully, unless there are more commands. */
+  protected async done(
+    server: ServerRow,
+    seen: CloudServer | null,
+    isUnchanged: boolean,
+    state: State,
+  ): Promise<CommitChunk<State>> {
     const { verb, prices } = this.work.input
+    const command = this.#commands[state.at]
+    const taken = command?.verb === 'snapshot' ? await readSnapshot(this.hub, server, command.order) : null
+    if (command?.verb === 'snapshot' && !taken)
+      return this.failed(server, new Problem('not_found', 'The snapshot does not exist at the cloud.'), seen, state)
+    const next = state.at + 1
     return async tx => {
+      if (taken) await tx.update(snapshots).set(taken).where(eq(snapshots.id, taken.id))
+      if (next < this.#commands.length) return { result: { state: this.continueAt(next, state.failure) } }
       const isDeleted = verb === 'delete'
+      if (isDeleted) await forgetStorage(tx, this.id)
       const columns = {
         ...(isDeleted ? deleted(this.hub.clock.now()) : seenColumns(seen)),
         ...(verb === 'provision' && { order: null }),
         ...(verb !== 'provision' && prices && { priceMicros: prices.after }),
       }
-      return await this.#end(tx, server, columns, { done: isUnchanged ? { unchanged: true } : {} })
+      const { failure } = state
+      const failed = failure && new Problem(failure.code as 'conflict', failure.detail, { fields: { failure: failure.failure } })
+      return await this.#end(tx, server, columns, failed ? { failed } : { done: isUnchanged ? { unchanged: true } : {} })
     }
   }
 
-  /** Ends the action with an error. A server that could not be created is a draft again. */
-  #failed(server: ServerRow, problem: Problem, seen: CloudServer | null | undefined): CommitChunk<State> {
-    const { verb, prices } = this.work.input
+  /**
+   * Ends the action with an error. A server that could not be created is a draft again, and one that was switched off for the action is
+   * switched on again.
+   */
+  protected failed(server: ServerRow, problem: Problem, seen: CloudServer | null | undefined, state: State): CommitChunk<State> {
+    const { verb, prices, after } = this.work.input
+    const last = this.#commands.length - 1
+    const { failure: why } = problem.extras.fields ?? {}
+    const failure = { code: problem.code, detail: problem.detail, failure: (why ?? null) as string | null }
     return async tx => {
+      if (after?.length && state.at > 0 && state.at < last) return { result: { state: this.continueAt(last, failure) } }
       const isDraft = verb === 'provision' && seen === null
       const columns: Partial<ServerRow> = isDraft
         ? { status: 'draft', power: 'unknown', providerRef: null }
@@ -395,14 +306,13 @@ class ServerAction {
     }
   }
 
-  #end(tx: Tx, { id }: ServerRow, columns: Partial<ServerRow>, next: Next<State>): Promise<RecordResult<Next<State>>> {
-    return endOnServer(tx, this.hub, id, this.work.input.verb, columns, next)
+  async #end(tx: Tx, { id }: ServerRow, columns: Partial<ServerRow>, next: Next<State>): Promise<RecordResult<Next<State>>> {
+    await releaseSnapshots(tx, this.work.actionId)
+    return await endOnServer(tx, this.hub, id, this.work.input.verb, columns, next)
   }
 }
 
 const destructive: ReadonlySet<ServerVerb> = new Set(['delete', 'rebuild'])
-
-const passing = new Set(['throttled', 'locked', 'unreachable', 'timeout', 'incomplete'])
 
 const deleted = (now: number): Partial<ServerRow> => ({
   status: 'deleted',
@@ -411,12 +321,6 @@ const deleted = (now: number): Partial<ServerRow> => ({
   order: null,
   priceMicros: null,
 })
-
-/** The server with a ref; null if there is none, or another one. */
-async function seenAt(cloud: Cloud, server: ServerRow, ref: string): Promise<CloudServer | null> {
-  const seen = await cloud.get(ref)
-  return seen && !isAnother(server, seen) ? seen : null
-}
 
 /** The columns that follow from what a cloud reports; none if it could not be read. */
 export const seenColumns = (seen: CloudServer | null): Partial<ServerRow> =>
@@ -432,16 +336,3 @@ export const seenColumns = (seen: CloudServer | null): Partial<ServerRow> =>
         location: seen.location,
         image: seen.image,
       }
-
-/** Why a server may not be bought at its current price; null if it may. */
-function priceProblem(price: Price | null, maxMicros: number, currency: string | null): Problem | null {
-  if (price === null) return new Problem('price_unknown', 'The price is not known any more. Nothing was bought.')
-  if (price.currency !== currency)
-    return new Problem('price_unknown', `The price is now in ${price.currency}, not in ${currency}. Nothing was bought.`)
-  if (price.monthlyMicros <= maxMicros) return null
-  return new Problem(
-    'price_above_maximum',
-    `The price rose to ${amountOf(price.monthlyMicros)} ${price.currency} per month, above the maximum of ${amountOf(maxMicros)}. Nothing was bought.`,
-    { fields: { price: amountOf(price.monthlyMicros), maximum: amountOf(maxMicros), currency: price.currency } },
-  )
-}

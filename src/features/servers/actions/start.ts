@@ -1,4 +1,4 @@
-import { and, eq } from 'drizzle-orm'
+import { and, eq, inArray } from 'drizzle-orm'
 import type { Waiting } from '../../../api/long-poll'
 import type { AuditAction } from '../../../core/audit-actions'
 import { change } from '../../../core/change'
@@ -6,8 +6,11 @@ import type { ChangeResult } from '../../../core/change-result'
 import type { Ctx } from '../../../core/ctx'
 import type { Tx } from '../../../core/db/transaction'
 import type { NoticeDraft } from '../../../core/notices'
+import { pluralize } from '../../../core/pluralize'
 import { conflict, invalid, Problem, type FieldProblem } from '../../../core/problem'
+import { canAccess } from '../../../core/resource-access'
 import { findRow, lockRow, targetOf } from '../../../core/rows'
+import { forUpdate } from '../../../core/db/dialect'
 import { fieldProblems } from '../../../core/validate'
 import { callAdapter } from '../../../adapters/call'
 import { getAction } from '../../actions/actions'
@@ -31,6 +34,12 @@ import { requireShort, sealUserData } from '../user-data'
 import { addressesOf, labelsOf, serverRows, type ServerRow } from '../view'
 import type { ServerActionInput } from './input'
 import { serverActionKind } from './kinds'
+import { snapshotPrice } from '../snapshots/snapshot-state'
+import { snapshotRows } from '../snapshots/rows'
+import { insertSnapshot, lockSnapshotOf, snapshotsLostWith, snapshotView, type NewSnapshot } from '../snapshots/snapshots'
+import type { SnapshotInput, SnapshotMaker, SnapshotView } from '../snapshots/shapes'
+import { snapshots } from '../snapshots/tables'
+import { servers } from '../tables'
 import { verbRules } from './verbs'
 
 /**
@@ -105,14 +114,15 @@ async function started(
   ctx: Ctx,
   row: ServerRow,
   account: CloudAccountRow | null,
-  { input, columns, notices }: Planned,
+  { input, columns, notices, snapshotIds = [] }: Planned,
 ): Promise<ChangeResult<ActionView>> {
   const { verb } = input
   const rules = verbRules[verb]
   const { action, job } = await startAction(tx, ctx, serverActionKind(verb), {
-    resources: [{ type: 'server', id: row.id }],
+    resources: [{ type: 'server', id: row.id }, ...snapshotIds.map(id => ({ type: 'snapshot', id }))],
     input,
   })
+  await holdSnapshots(tx, snapshotIds, action.id)
   const { events } = await writeState(
     tx,
     ctx.hub,
@@ -153,6 +163,7 @@ export async function startOn(
 ): Promise<ChangeResult<ActionView>> {
   if (refuseUnlessPossible(row, account, verb)) return await unchanged(tx, ctx, row, verb)
   refuseProtected(row, verb)
+  if (verb === 'delete' && params.snapshots === undefined) await refuseLostSnapshots(tx, row)
   const planned = await plan(tx, ctx, row, account, verb, params, catalog, pointer)
   const userData = params.user_data as string | null | undefined
   requireShort(userData, `${pointer}/user_data`)
@@ -176,6 +187,8 @@ async function unchanged(tx: Tx, ctx: Ctx, row: ServerRow, verb: ServerVerb): Pr
 
 interface Planned {
   input: ServerActionInput
+  /** Snapshots that the action works on. */
+  snapshotIds?: string[]
   columns: Partial<ServerRow>
   notices: NoticeDraft[]
 }
@@ -191,6 +204,8 @@ async function plan(
   pointer: string,
 ): Promise<Planned> {
   if (verb === 'provision') return await planProvision(tx, ctx, row, account, params as AcceptedPrice, catalog!, pointer)
+  if (verb === 'snapshot') return await planSnapshot(tx, ctx, row, account, params as unknown as NewSnapshot, catalog, pointer)
+  if (verb === 'restore_snapshot') return await planRestore(tx, ctx, row, account, params as RestoreParams, catalog)
   const command = commandOf(row, verb, params)
   const kind = cloudKindOf(account.kind)!
   requireParams(kind, catalog, row, command, params)
@@ -227,7 +242,15 @@ const plainInput = {
 }
 
 /** Verbs that depend on the catalog. */
-const catalogVerbs: ReadonlySet<ServerVerb> = new Set(['provision', 'resize', 'rebuild', 'enable_backups', 'disable_backups'])
+const catalogVerbs: ReadonlySet<ServerVerb> = new Set([
+  'provision',
+  'resize',
+  'rebuild',
+  'enable_backups',
+  'disable_backups',
+  'snapshot',
+  'restore_snapshot',
+])
 
 /** What the price of a server depends on after a command; null if it stays the same. */
 function pricedBy(
@@ -321,6 +344,121 @@ const ofDraft = ({ pointer, code, detail }: FieldProblem): FieldProblem => ({
   code,
   detail: `The draft can’t be created. \`${pointer.slice(2)}\`: ${detail}`,
 })
+
+/** @throws Problem 409 if snapshots would be deleted with the server */
+async function refuseLostSnapshots(tx: Tx, { id }: ServerRow): Promise<void> {
+  const n = await snapshotsLostWith(tx, id)
+  if (n === 0) return
+  throw conflict(`${pluralize(n, 'snapshots')} would be deleted with the server. To delete them, send \`snapshots=destroy\`.`)
+}
+
+async function planSnapshot(
+  tx: Tx,
+  ctx: Ctx,
+  row: ServerRow,
+  account: CloudAccountRow,
+  params: NewSnapshot & AcceptedPrice,
+  catalog: Catalog | null,
+  pointer: string,
+): Promise<Planned> {
+  if (params.includes_memory && !cloudKindOf(account.kind)!.capabilities.snapshots!.memory)
+    throw invalid([{ pointer: `${pointer}/includes_memory`, code: 'unsupported', detail: 'is not possible at this cloud.' }])
+  const madeBy: SnapshotMaker = { type: ctx.actor.type === 'system' ? 'system' : 'user', id: ctx.actor.id ?? 'unknown' }
+  const { command, notices } = await addSnapshot(tx, ctx, row, account, params, madeBy, catalog, params, pointer)
+  const isStopped = params.quiesce === 'shutdown' && row.status === 'running'
+  const stop = { verb: 'shutdown', timeoutSeconds: 300, thenForce: false } as const
+  const around: Pick<ServerActionInput, 'before' | 'after'> = isStopped ? { before: [stop], after: [{ verb: 'power_on' }] } : {}
+  return {
+    input: { ...plainInput, statusBefore: row.status, verb: 'snapshot', command, ...around },
+    columns: {},
+    notices,
+    snapshotIds: [command.order.mark],
+  }
+}
+
+/** Adds a snapshot that an action is to create. Its highest price is the one of the whole disk. */
+async function addSnapshot(
+  tx: Tx,
+  ctx: Ctx,
+  row: ServerRow,
+  account: CloudAccountRow,
+  input: NewSnapshot,
+  madeBy: SnapshotMaker,
+  catalog: Catalog | null,
+  accepted: AcceptedPrice,
+  pointer: string,
+) {
+  const price = snapshotPrice(catalog, row.cloud?.resources.diskBytes ?? null)
+  const notices = await requireSpend(tx, account, price, accepted, { at: pointer })
+  const columns = priceColumns(price, ctx.hub.clock.now())
+  const { id: mark, name, includesMemory } = await insertSnapshot(tx, ctx, row, account, input, madeBy, columns)
+  return { command: { verb: 'snapshot' as const, order: { mark, name, includesMemory } }, notices }
+}
+
+interface RestoreParams extends AcceptedPrice {
+  snapshot_id?: string
+  safety_snapshot?: boolean
+}
+
+/** Takes a snapshot before, which costs nothing at clouds without prices. */
+async function planRestore(
+  tx: Tx,
+  ctx: Ctx,
+  row: ServerRow,
+  account: CloudAccountRow,
+  params: RestoreParams,
+  catalog: Catalog | null,
+): Promise<Planned> {
+  const snapshot = await lockSnapshotOf(tx, ctx, row, params.snapshot_id!)
+  const { hasPrices } = cloudKindOf(account.kind)!.capabilities
+  const command = { verb: 'restore_snapshot' as const, snapshotRef: snapshot.providerRef! }
+  const input: ServerActionInput = { ...plainInput, statusBefore: row.status, verb: 'restore_snapshot', command }
+  if (!(params.safety_snapshot ?? !hasPrices)) return { input, columns: {}, notices: [], snapshotIds: [snapshot.id] }
+  const name = `Before restoring ${snapshot.name}`.slice(0, 100)
+  const madeBy: SnapshotMaker = { type: 'action', id: 'server.restore_snapshot' }
+  const safety = await addSnapshot(tx, ctx, row, account, { name }, madeBy, catalog, params, '#/params')
+  return {
+    input: { ...input, before: [safety.command] },
+    columns: {},
+    notices: safety.notices,
+    snapshotIds: [snapshot.id, safety.command.order.mark],
+  }
+}
+
+/** Marks snapshots as those that an action works on. */
+async function holdSnapshots(tx: Tx, ids: readonly string[], actionId: string): Promise<void> {
+  if (ids.length === 0) return
+  await tx
+    .update(snapshots)
+    .set({ actionId })
+    .where(inArray(snapshots.id, [...ids]))
+  await tx
+    .update(snapshots)
+    .set({ state: 'restoring' })
+    .where(and(eq(snapshots.actionId, actionId), eq(snapshots.state, 'available')))
+}
+
+/** Creates a snapshot of a server. @throws Problem 403, 409, 422, 424 */
+export async function createSnapshot(ctx: Ctx, { server_id: id, ...params }: SnapshotInput): Promise<SnapshotView> {
+  const [found] = await ctx.hub.read
+    .select()
+    .from(servers)
+    .where(and(eq(servers.id, id), eq(servers.workspaceId, ctx.workspaceId)))
+  if (!found || !canAccess(ctx, id))
+    throw invalid([{ pointer: '#/server_id', code: 'not_found', detail: 'There is no server with this ID.' }])
+  const account = await findAccount(ctx, found)
+  chosenWay({ action: 'snapshot', via: 'cloud' }, account, [])
+  const { hasPrices } = cloudKindOf(account!.kind)!.capabilities
+  const catalog = hasPrices ? await callAdapter(() => catalogOf(ctx.hub, account!, true)) : null
+  return await change(ctx, 'cloud.snapshot.create', async tx => {
+    const locked = await lockAccount(tx, account!.id)
+    const [row] = await forUpdate(tx.select().from(servers).where(eq(servers.id, id)))
+    const { result: action, jobs, events, notices } = await startOn(tx, ctx, row!, locked, 'snapshot', params, catalog, '#')
+    const [created] = await tx.select().from(snapshots).where(eq(snapshots.actionId, action.id))
+    const after = snapshotView(created!)
+    return { result: after, target: targetOf(snapshotRows, created!), after, jobs, events, notices }
+  })
+}
 
 /** The action that a request names, and the way to perform it. @throws Problem 422 `unsupported_action` */
 function chosenWay(

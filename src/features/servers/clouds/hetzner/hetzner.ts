@@ -44,7 +44,16 @@ const hostLabel = '[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?'
 const capabilities: CloudCapabilities = {
   verbs: [
     ...(['provision', 'power_on', 'power_off', 'shutdown', 'reboot', 'power_cycle', 'rename', 'resize', 'rebuild'] as const),
-    ...(['set_protection', 'enable_rescue', 'disable_rescue', 'enable_backups', 'disable_backups', 'delete'] as const),
+    ...([
+      'set_protection',
+      'enable_rescue',
+      'disable_rescue',
+      'enable_backups',
+      'disable_backups',
+      'delete',
+      'snapshot',
+      'restore_snapshot',
+    ] as const),
   ],
   names: {
     pattern: `^(?=.{1,253}$)${hostLabel}(?:\\.${hostLabel})*$`,

@@ -44,6 +44,8 @@ const capabilities: CloudCapabilities = {
     'rebuild',
     'set_protection',
     'delete',
+    'snapshot',
+    'restore_snapshot',
   ],
   names,
   sizes: 'free',

@@ -102,7 +102,7 @@ const label = '[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?'
 const capabilities: CloudCapabilities = {
   verbs: [
     ...(['provision', 'power_on', 'power_off', 'shutdown', 'reboot', 'power_cycle', 'suspend', 'resume'] as const),
-    ...(['rename', 'resize', 'set_protection', 'delete'] as const),
+    ...(['rename', 'resize', 'set_protection', 'delete', 'snapshot', 'restore_snapshot'] as const),
   ],
   names: {
     pattern: `^(?=.{1,253}$)${label}(?:\\.${label})*$`,

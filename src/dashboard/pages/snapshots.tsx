@@ -1,0 +1,227 @@
+import { Camera } from 'lucide-react'
+import type { ActionView } from '../../features/actions/shapes'
+import type { ServerView } from '../../features/servers/shapes'
+import type { SnapshotView } from '../../features/servers/snapshots/shapes'
+import { CopyableText } from '../parts/code'
+import { CheckboxField, SelectField, TextField, type Values } from '../parts/form'
+import { ListPage, menuColumn, type TableColumns } from '../parts/list'
+import { confirmDelete, openForm } from '../parts/open-dialog'
+import { Facts } from '../parts/page'
+import { ResourceLink } from '../parts/resource'
+import { Status, Tag, Tags } from '../parts/status'
+import { localInputToIso, toLocalInput } from '../parts/timezone'
+import { RelativeTime } from '../parts/time'
+import { useList } from '../queries'
+import { usePerson } from '../session'
+import { useAccountNames } from './cloud/accounts'
+import { formatAmount, formatGibibytes } from './cloud/amounts'
+import { acceptedIn, noPrice, PriceFields } from './cloud/price-fields'
+import { labelsFrom, labelsText } from './cloud/server-text'
+import { snapshotStateTitles, storageOriginTitles, toneOfStorage } from './cloud/storage-text'
+
+const invalidates = ['/snapshots', '/servers', '/cloud-accounts', '/actions']
+
+/** Lists and manages the snapshots of servers. */
+export default function Snapshots() {
+  const { canWrite } = usePerson()
+  const columns: TableColumns<SnapshotView> = [
+    { title: 'Name', sort: 'name', look: 'strong', render: one => one.name },
+    { title: 'State', width: '8rem', render: one => <Status status={one.state} tone={toneOfStorage(one.state)} /> },
+    {
+      title: 'Server',
+      width: 'clamp(8rem, 18cqw, 18rem)',
+      onPhone: 'line',
+      render: one => one.server_id && <ResourceLink id={one.server_id} type="server" name={null} />,
+    },
+    { title: 'Protected', width: '7rem', showFrom: 'lg', onPhone: 'plain', render: one => one.protected && <Tag>protected</Tag> },
+    {
+      title: 'Size',
+      width: '6rem',
+      showFrom: 'md',
+      onPhone: 'plain',
+      render: one => one.size_bytes !== null && formatGibibytes(one.size_bytes),
+    },
+    {
+      title: 'Price',
+      width: '6rem',
+      showFrom: 'lg',
+      alignRight: true,
+      render: one => one.price.monthly && formatAmount(one.price.monthly, one.price.currency),
+    },
+    {
+      title: 'Expires',
+      width: '8rem',
+      showFrom: 'xl',
+      onPhone: 'hidden',
+      render: one => <RelativeTime at={one.expires_at} fallback="Never" />,
+    },
+    { title: 'Created', sort: 'created_at', width: '8rem', render: one => <RelativeTime at={one.created_at} /> },
+    canWrite &&
+      menuColumn<SnapshotView>(
+        one => one.name,
+        one => [
+          { label: 'Edit snapshot', onSelect: () => editSnapshot(one) },
+          one.server_id !== null && one.state === 'available'
+            ? { label: 'Restore snapshot', danger: true, onSelect: () => restoreSnapshot(one) }
+            : null,
+          '-',
+          {
+            label: 'Delete snapshot',
+            danger: true,
+            disabled: one.protected || one.action_id !== null,
+            onSelect: () =>
+              confirmDelete({
+                noun: 'snapshot',
+                name: one.name,
+                path: `/snapshots/${one.id}`,
+                invalidates,
+                typed: true,
+                text: 'The snapshot is deleted at the cloud, too. This can’t be undone.',
+              }),
+          },
+        ],
+      ),
+  ]
+  return (
+    <ListPage
+      label="Snapshots"
+      description="The disks of servers at a point in time. Prices are per month."
+      path="/snapshots"
+      columns={columns}
+      sort="-created_at"
+      search
+      params={{ server_id: '' }}
+      filters={[
+        { name: 'state', label: 'State', all: 'All states', choices: snapshotStateTitles },
+        { name: 'origin', label: 'Origin', all: 'All origins', choices: storageOriginTitles },
+      ]}
+      details={one => ({ title: one.name, content: <Details snapshot={one} /> })}
+      create={canWrite && { label: 'Create snapshot', onClick: createSnapshot }}
+      empty={{
+        icon: Camera,
+        text: 'Create a snapshot before you change something on a server, so that you can go back.',
+      }}
+    />
+  )
+}
+
+function Details({ snapshot: one }: { snapshot: SnapshotView }) {
+  const accountName = useAccountNames()
+  return (
+    <Facts
+      rows={[
+        ['State', <Status key="" status={one.state} tone={toneOfStorage(one.state)} />],
+        ['Server', one.server_id && <ResourceLink key="" id={one.server_id} type="server" name={null} />],
+        ['Account', accountName(one.account_id)],
+        ['Origin', storageOriginTitles[one.origin]],
+        ['Size', one.size_bytes !== null && formatGibibytes(one.size_bytes)],
+        ['Price per month', one.price.monthly && formatAmount(one.price.monthly, one.price.currency)],
+        ['Memory', one.includes_memory ? 'Included' : 'Not included'],
+        ['If the server is deleted', one.survives_server ? 'The snapshot remains' : 'The snapshot is deleted, too'],
+        ['Protected', one.protected ? 'From being deleted' : 'No'],
+        ['Labels', <Tags key="" tags={Object.entries(one.labels).map(([key, value]) => labelsText({ [key]: value }))} />],
+        ['Taken', <RelativeTime key="" at={one.taken_at} fallback="Unknown" />],
+        ['Expires', <RelativeTime key="" at={one.expires_at} fallback="Never" />],
+        ['ID at the cloud', one.provider_ref && <CopyableText key="" text={one.provider_ref} label="ID at the cloud" />],
+        ['ID', <CopyableText key="" text={one.id} />],
+      ]}
+    />
+  )
+}
+
+const bodyOf = ({ labels, expires_at: expires, max_monthly_price, currency, accept_unknown_price, ...values }: Values) => ({
+  ...values,
+  labels: labelsFrom(String(labels)),
+  expires_at: expires === '' ? null : localInputToIso(String(expires)),
+  ...acceptedIn({ max_monthly_price, currency, accept_unknown_price }),
+})
+
+const createSnapshot = () =>
+  openForm<SnapshotView>({
+    title: 'Create snapshot',
+    wide: true,
+    initial: {
+      ...{ server_id: '', name: '', labels: '', protected: false, expires_at: '', includes_memory: false, quiesce: 'none' },
+      ...noPrice(),
+    },
+    call: values => ({ method: 'POST', path: '/snapshots', body: bodyOf(values) }),
+    send: { toast: 'Snapshot is being created', invalidates },
+    fields: (
+      <>
+        <ServerField />
+        <CommonFields />
+        <CheckboxField name="includes_memory" label="Include the memory" hint="Only at Proxmox VE and Incus." />
+        <SelectField
+          name="quiesce"
+          label="Running server"
+          choices={{ none: 'Keep it running', shutdown: 'Shut it down first, and start it again' }}
+          hint="While a server runs, data that it has not written to its disks yet is missing."
+        />
+        <PriceFields />
+      </>
+    ),
+  })
+
+function ServerField() {
+  const servers = useList<ServerView>('/servers', { limit: 100, sort: 'name' }).rows ?? []
+  const able = servers.filter(one => one.actions.some(({ action }) => action === 'snapshot'))
+  return (
+    <SelectField
+      name="server_id"
+      label="Server"
+      choices={[['', 'Choose a server'] as const, ...able.map(one => [one.id, one.name] as const)]}
+    />
+  )
+}
+
+const editSnapshot = ({ id, name, labels, protected: isProtected, expires_at: expires }: SnapshotView) =>
+  openForm<SnapshotView>({
+    title: 'Edit snapshot',
+    submitLabel: 'Save changes',
+    initial: {
+      ...{ name, labels: labelsText(labels), protected: isProtected },
+      expires_at: expires === null ? '' : toLocalInput(new Date(expires).getTime()),
+    },
+    call: values => ({ method: 'PATCH', path: `/snapshots/${id}`, body: bodyOf(values) }),
+    send: { toast: 'Snapshot saved', invalidates },
+    fields: <CommonFields />,
+  })
+
+const CommonFields = () => (
+  <>
+    <TextField name="name" label="Name" placeholder="e.g. before the upgrade" autoFocus />
+    <TextField name="labels" label="Labels" placeholder="e.g. role=web, tier=gold" mono />
+    <TextField
+      name="expires_at"
+      label="Expires"
+      type="datetime-local"
+      hint="In your time zone. The snapshot is deleted then. Leave empty to keep it."
+    />
+    <CheckboxField name="protected" label="Protect from deletion" hint="Also when it expires." />
+  </>
+)
+
+const restoreSnapshot = ({ id, name, server_id: server }: SnapshotView) =>
+  openForm<ActionView>({
+    title: `Restore ${name}?`,
+    submitLabel: 'Restore snapshot',
+    danger: true,
+    typeToConfirm: name,
+    description: 'The disks of the server are replaced. Data that was written since then is lost.',
+    initial: { safety_snapshot: true, ...noPrice() },
+    call: ({ safety_snapshot, ...price }) => ({
+      method: 'POST',
+      path: `/servers/${server}/actions`,
+      body: {
+        action: 'restore_snapshot',
+        params: { snapshot_id: id, safety_snapshot, ...acceptedIn(price) },
+      },
+    }),
+    send: { toast: 'Snapshot is being restored', invalidates },
+    fields: (
+      <>
+        <CheckboxField name="safety_snapshot" label="Create a snapshot of the current state first" />
+        <PriceFields />
+      </>
+    ),
+  })

@@ -1,0 +1,37 @@
+import type { Catalog, Cloud } from '../clouds/cloud'
+import type { LabelTable } from '../label-tables'
+import type { CloudAccountRow } from './view'
+
+/** A volume or snapshot, as far as following it depends on it. */
+export interface StoredRow {
+  id: string
+  workspaceId: string
+  name: string
+  providerRef: string | null
+  state: string
+  actionId: string | null
+  writtenAt: number
+}
+
+/** What is read of an account. */
+export interface ReadAccount {
+  account: CloudAccountRow
+  catalog: Catalog | null
+  /** Ids of the servers in the workspace, by their refs. */
+  serverIds: ReadonlyMap<string, string>
+  now: number
+}
+
+/** A kind of storage, and how its rows follow what the cloud reports. */
+export interface Followed<Row extends StoredRow = any, Seen extends { ref: string; mark: string | null } = any> {
+  type: 'snapshot' | 'volume'
+  rows: any
+  limit: 'snapshots' | 'volumes'
+  storage(cloud: Cloud): { list(): Promise<Seen[]>; get(ref: string): Promise<Seen | null> } | undefined
+  /** Labels by which lists find them; absent if they don't. */
+  labels?: LabelTable
+  /** The columns that follow from a reading. */
+  columns(seen: Seen, read: ReadAccount): Partial<Row>
+  /** The columns of a new row; null if it is not added. */
+  added(seen: Seen, read: ReadAccount): object | null
+}

@@ -1,0 +1,124 @@
+import type { Tx } from '../../../core/db/transaction'
+import type { Hub } from '../../../core/hub'
+import { Problem } from '../../../core/problem'
+import type { CommitChunk, Work } from '../../actions/kind'
+import type { CloudAccountRow } from '../accounts/view'
+import type { Cloud, CloudStorage } from '../clouds/cloud'
+import { CloudAction, type CloudActionState } from './engine'
+
+/** What an action on a volume or snapshot was asked to do. */
+export type StorageInput<Command> = {
+  command: Command
+  /** What follows. */
+  after?: Command
+}
+
+interface StorageRow {
+  id: string
+  providerRef: string | null
+}
+
+/** A kind of storage, as actions know it. */
+interface StorageOf<Row extends StorageRow, Seen, Command> {
+  noun: string
+  storage(cloud: Cloud): CloudStorage<Seen, Command>
+  load(id: string): Promise<{ row: Row; account: CloudAccountRow } | null>
+  /** Whether a command has ended, as far as the resource tells. */
+  hasEnded(seen: Seen, command: Command): boolean
+  /** Why it may not be done now, such as because of a price that rose; null if it may. */
+  refusal?(account: CloudAccountRow, row: Row): Promise<Problem | null>
+  /** Stores what the cloud reports at the end of the action; null if it doesn't exist, undefined if it is not known. */
+  save(tx: Tx, row: Row, seen: Seen | null | undefined, isFailed: boolean): Promise<unknown>
+  remove(tx: Tx, row: Row): Promise<unknown>
+  saveRef?(tx: Tx, id: string, ref: string | null): Promise<unknown>
+}
+
+type State = CloudActionState
+
+const limitMs = 30 * 60_000
+
+/** A chunk of an action on a volume or snapshot. */
+export class StorageAction<
+  Row extends StorageRow,
+  Seen extends { ref: string; mark: string | null },
+  Command extends { verb: string },
+  Input extends StorageInput<Command> = StorageInput<Command>,
+> extends CloudAction<Input, Row, Seen> {
+  protected readonly noun: string
+
+  constructor(
+    hub: Hub,
+    work: Work<Input, State>,
+    private readonly of: StorageOf<Row, Seen, Command>,
+  ) {
+    super(hub, work)
+    this.noun = of.noun
+  }
+
+  #commandAt(at: number): Command {
+    return at === 0 ? this.work.input.command : this.work.input.after!
+  }
+
+  protected load() {
+    return this.of.load(this.id)
+  }
+
+  protected limitMs(): number {
+    return limitMs
+  }
+
+  protected isCreation(at: number): boolean {
+    return 'order' in this.#commandAt(at)
+  }
+
+  protected isDeletion(at: number): boolean {
+    return this.#commandAt(at).verb === 'delete'
+  }
+
+  protected hasEnded(seen: Seen, at: number): boolean {
+    return this.of.hasEnded(seen, this.#commandAt(at))
+  }
+
+  protected async saveRef(tx: Tx, ref: string | null): Promise<void> {
+    await this.of.saveRef?.(tx, this.id, ref)
+  }
+
+  protected async seenAt(cloud: Cloud, _row: Row, ref: string): Promise<Seen | null> {
+    return await this.of.storage(cloud).get(ref)
+  }
+
+  protected async prepare(_cloud: Cloud, account: CloudAccountRow, row: Row, state: State): Promise<CommitChunk<State>> {
+    const problem = state.at === 0 ? await this.of.refusal?.(account, row) : null
+    if (problem) return this.failed(row, problem, row.providerRef === null ? null : undefined)
+    const next: State = { ...state, phase: 'send', sentAt: this.hub.clock.now(), attempts: 0 }
+    return async () => ({ result: { state: next } })
+  }
+
+  /** All commands look first, so that they can be repeated. What an earlier run created is adopted. */
+  protected async send(cloud: Cloud, row: Row, state: State): Promise<CommitChunk<State>> {
+    const command = this.#commandAt(state.at)
+    const storage = this.of.storage(cloud)
+    if (!('order' in command)) return await this.started(cloud, row, state, await storage.start(row.providerRef, command))
+    const order = command.order as { mark: string; name: string }
+    const found = await storage.find(order, null)
+    if (found?.mark === row.id) return this.polling(state, null, found.ref)
+    if (!found) return await this.started(cloud, row, state, await storage.start(null, command))
+    const problem = new Problem('already_exists', `A ${this.noun} named ${order.name} exists at the cloud already.`)
+    return this.failed(row, problem, null)
+  }
+
+  protected done(row: Row, seen: Seen | null, isUnchanged: boolean, state: State): CommitChunk<State> {
+    return async tx => {
+      if (this.work.input.after !== undefined && state.at === 0) return { result: { state: this.continueAt(1) } }
+      await (this.isDeletion(state.at) ? this.of.remove(tx, row) : this.of.save(tx, row, seen, false))
+      return { result: { done: isUnchanged ? { unchanged: true } : {} } }
+    }
+  }
+
+  protected failed(row: Row, problem: Problem, seen: Seen | null | undefined): CommitChunk<State> {
+    return async tx => {
+      await this.of.save(tx, row, seen, true)
+      return { result: { failed: problem } }
+    }
+  }
+}

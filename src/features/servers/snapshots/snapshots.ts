@@ -1,0 +1,188 @@
+import { and, count, eq } from 'drizzle-orm'
+import { refuseOverLimit } from '../../../access/plans'
+import { change } from '../../../core/change'
+import { instant } from '../../../core/clock'
+import type { Ctx } from '../../../core/ctx'
+import type { Reader, Tx } from '../../../core/db/transaction'
+import { listingOf, listPage } from '../../../core/list'
+import { searchFilter, textFilter, timeFilters, wordsFilter } from '../../../core/list-filters'
+import { editableView, inputColumns, memberView, patchColumns } from '../../../core/members'
+import { conflict, invalid, Problem } from '../../../core/problem'
+import { changedRow, findRow, insertRow, lockRow, removeRow, saveRow, targetOf } from '../../../core/rows'
+import { newId } from '../../../core/ids'
+import type { ActionView } from '../../actions/shapes'
+import { startAction } from '../../actions/start'
+import type { CloudAccountRow } from '../accounts/view'
+import { cloudKindOf } from '../clouds'
+import { priceOfRow } from '../money'
+import type { ServerRow } from '../view'
+import { deleteSnapshotAction } from './delete-action'
+import {
+  snapshotMembers,
+  snapshotStates,
+  storageOrigins,
+  type SnapshotInput,
+  type SnapshotMaker,
+  type SnapshotPatch,
+  type SnapshotView,
+} from './shapes'
+import { snapshotRows, type SnapshotRow } from './rows'
+import { snapshots } from './tables'
+
+export const snapshotListing = listingOf('snapshots', snapshots, {
+  accessColumn: snapshots.serverId,
+  filters: {
+    state: wordsFilter(snapshots.state, snapshotStates, 'Only snapshots in these states.'),
+    server_id: textFilter(snapshots.serverId, 'Only snapshots of this server.'),
+    account_id: textFilter(snapshots.accountId, 'Only snapshots in this cloud account.'),
+    origin: wordsFilter(snapshots.origin, storageOrigins, 'Only snapshots of these origins.'),
+    q: searchFilter([snapshots.name], 'Only snapshots whose name contains all words of this text.'),
+    ...timeFilters('created_at', snapshots.createdAt),
+  },
+  sorts: ['name', 'created_at'],
+})
+
+export const snapshotView = (row: SnapshotRow): SnapshotView => ({
+  id: row.id,
+  ...memberView(snapshotMembers, row),
+  server_id: row.serverId,
+  account_id: row.accountId,
+  provider_ref: row.providerRef,
+  origin: row.origin,
+  made_by: row.madeBy,
+  state: row.state,
+  size_bytes: row.sizeBytes,
+  includes_memory: row.includesMemory,
+  survives_server: row.survivesServer,
+  taken_at: instant(row.takenAt),
+  expires_at: instant(row.expiresAt),
+  price: priceOfRow(row),
+  action_id: row.actionId,
+  ...editableView(row),
+})
+
+export const listSnapshots = (ctx: Ctx, query: Record<string, unknown>) => listPage(ctx, snapshotListing, query, snapshotView)
+
+/** @throws Problem 404 */
+export const getSnapshot = async (ctx: Ctx, id: string): Promise<SnapshotView> =>
+  snapshotView(await findRow(ctx.hub.read, ctx, snapshotRows, id))
+
+/** What a new snapshot has in addition to its columns for the cloud. */
+export interface NewSnapshot extends Pick<SnapshotInput, 'name'>, Partial<Omit<SnapshotInput, 'name' | 'server_id'>> {}
+
+/**
+ * Inserts a snapshot that an action is about to create.
+ * @throws Problem 403 `plan_limit_reached`, 422
+ */
+export async function insertSnapshot(
+  tx: Tx,
+  ctx: Ctx,
+  server: ServerRow,
+  account: CloudAccountRow,
+  input: NewSnapshot,
+  madeBy: SnapshotMaker,
+  price: Pick<SnapshotRow, 'priceMicros' | 'priceCurrency' | 'priceAt'>,
+): Promise<SnapshotRow> {
+  const can = cloudKindOf(account.kind)!.capabilities.snapshots!
+  await refuseOverLimit(tx, ctx, 'snapshot')
+  return await insertRow(tx, ctx, snapshotRows, {
+    id: newId('snap'),
+    ...inputColumns(snapshotMembers, input),
+    accountId: account.id,
+    serverId: server.id,
+    providerRef: null,
+    origin: 'made',
+    state: 'creating',
+    madeBy,
+    sizeBytes: null,
+    includesMemory: input.includes_memory ?? false,
+    survivesServer: can.surviveServer,
+    takenAt: null,
+    expiresAt: expiryOf(ctx, input.expires_at, '#/params/expires_at'),
+    ...price,
+    actionId: null,
+    writtenAt: ctx.hub.clock.now(),
+  })
+}
+
+/** @throws Problem 422 for a time in the past */
+function expiryOf(ctx: Ctx, text: string | null | undefined, pointer: string): number | null {
+  if (text == null) return null
+  const at = Date.parse(text)
+  if (at <= ctx.hub.clock.now()) throw invalid([{ pointer, code: 'past', detail: 'must be in the future.' }])
+  return at
+}
+
+/** @throws Problem 404, 412, 422 */
+export const updateSnapshot = (ctx: Ctx, id: string, patch: SnapshotPatch): Promise<SnapshotView> =>
+  change(ctx, 'cloud.snapshot.update', async tx => {
+    const before = await lockRow(tx, ctx, snapshotRows, id)
+    const { expires_at, ...members } = patch
+    const after = await saveRow(tx, ctx, snapshotRows, before, {
+      ...patchColumns(snapshotMembers, members),
+      ...(expires_at !== undefined && { expiresAt: expiryOf(ctx, expires_at, '#/expires_at') }),
+    })
+    return await changedRow(snapshotRows, before, after, snapshotView)
+  })
+
+/**
+ * Deletes a snapshot, at its cloud too.
+ * @returns the action that deletes it there; undefined if it does not exist there
+ * @throws Problem 404; 409 `protected`, `resource_locked`; 412
+ */
+export async function deleteSnapshot(ctx: Ctx, id: string): Promise<ActionView | undefined> {
+  return await change(ctx, 'cloud.snapshot.delete', async tx => {
+    const row = await lockRow(tx, ctx, snapshotRows, id)
+    if (row.protected)
+      throw new Problem('protected', 'The snapshot is protected from being deleted. Update `protected` to false first.')
+    refuseBusy(row)
+    if (row.providerRef === null || row.state === 'missing') {
+      await removeRow(tx, snapshotRows, row)
+      return { result: undefined, target: targetOf(snapshotRows, row), before: snapshotView(row) }
+    }
+    const { action: started, job } = await startDeletion(tx, ctx, row)
+    return { result: started, target: targetOf(snapshotRows, row), before: snapshotView(row), jobs: [job] }
+  })
+}
+
+function refuseBusy({ actionId }: SnapshotRow): void {
+  if (actionId === null) return
+  throw new Problem('resource_locked', `The action ${actionId} is working on the snapshot. Wait until it has finished.`, {
+    fields: { holder: actionId },
+  })
+}
+
+/** Starts the action that deletes a snapshot at its cloud. */
+export async function startDeletion(tx: Tx, by: Pick<Ctx, 'hub' | 'workspaceId' | 'actor'>, row: SnapshotRow) {
+  const started = await startAction(tx, by, deleteSnapshotAction, {
+    resources: [{ type: 'snapshot', id: row.id }],
+    input: { command: { verb: 'delete' } },
+  })
+  const columns = { actionId: started.action.id, state: 'deleting' as const, writtenAt: by.hub.clock.now() }
+  await tx.update(snapshots).set(columns).where(eq(snapshots.id, row.id))
+  return started
+}
+
+/** Locks the snapshot that a server is to be restored from. @throws Problem 409, 422 */
+export async function lockSnapshotOf(tx: Tx, ctx: Ctx, server: ServerRow, id: string): Promise<SnapshotRow> {
+  const refuse = (detail: string) => invalid([{ pointer: '#/params/snapshot_id', code: 'not_found', detail }])
+  const [row] = await tx
+    .select()
+    .from(snapshots)
+    .where(and(eq(snapshots.id, id), eq(snapshots.workspaceId, ctx.workspaceId)))
+  if (!row) throw refuse('There is no snapshot with this ID.')
+  if (row.serverId !== server.id) throw refuse('It is a snapshot of another server.')
+  refuseBusy(row)
+  if (row.state !== 'available' || row.providerRef === null)
+    throw conflict(`The snapshot is ${row.state}, so it can’t be restored.`)
+  return row
+}
+
+/** The number of snapshots that would be deleted with a server. */
+export async function snapshotsLostWith(read: Reader, serverId: string): Promise<number> {
+  const [row] = await read
+    .select({ n: count() })
+    .from(snapshots)
+    .where(and(eq(snapshots.serverId, serverId), eq(snapshots.survivesServer, false)))
+  return row!.n
+}

@@ -1,0 +1,75 @@
+import { and, asc, eq, gt, isNotNull, isNull, lt, ne } from 'drizzle-orm'
+import { record, systemActor } from '../../../core/change'
+import type { RecordResult } from '../../../core/change-result'
+import { forUpdate } from '../../../core/db/dialect'
+import type { Tx } from '../../../core/db/transaction'
+import type { Hub } from '../../../core/hub'
+import { openActionIds } from '../../actions/open-actions'
+import { released } from './snapshot-state'
+import { startDeletion } from './snapshots'
+import type { SnapshotRow } from './rows'
+import { snapshots } from './tables'
+import { volumes } from '../volumes/tables'
+import { releasedVolume } from '../volumes/volume-state'
+
+const task = 'watch-storage'
+const rowsPerPage = 100
+
+/** Deletes expired snapshots, and frees snapshots and volumes whose action ended without a result. */
+export async function watchStorage(hub: Hub): Promise<void> {
+  const { expiresAt, actionId, state } = snapshots
+  const isExpired = and(lt(expiresAt, hub.clock.now()), eq(snapshots.protected, false), isNull(actionId), ne(state, 'deleting'))
+  await eachRow(hub, isExpired, row => record(hub, tx => expire(tx, hub, row.id)))
+  await eachRow(hub, isNotNull(actionId), async row => {
+    const open = await openActionIds(hub.read, [row.actionId!])
+    if (!open.has(row.actionId!)) await record(hub, tx => release(tx, row))
+  })
+  const busy = await hub.read.select().from(volumes).where(isNotNull(volumes.actionId)).limit(rowsPerPage)
+  const open = await openActionIds(
+    hub.read,
+    busy.map(row => row.actionId!),
+  )
+  for (const { id, actionId: held } of busy) if (!open.has(held!)) await record(hub, tx => releaseVolume(tx, id, held))
+}
+
+async function releaseVolume(tx: Tx, id: string, actionId: string | null): Promise<RecordResult<undefined>> {
+  const [row] = await forUpdate(tx.select().from(volumes).where(eq(volumes.id, id)))
+  if (row && row.actionId === actionId) await tx.update(volumes).set(releasedVolume(row)).where(eq(volumes.id, id))
+  return { result: undefined }
+}
+
+async function eachRow(
+  hub: Hub,
+  condition: ReturnType<typeof and>,
+  visit: (row: SnapshotRow) => Promise<unknown>,
+): Promise<void> {
+  for (let last = ''; ;) {
+    const rows = await hub.read
+      .select()
+      .from(snapshots)
+      .where(and(gt(snapshots.id, last), condition))
+      .orderBy(asc(snapshots.id))
+      .limit(rowsPerPage)
+    for (const row of rows) await visit(row)
+    if (rows.length < rowsPerPage) return
+    last = rows.at(-1)!.id
+  }
+}
+
+async function expire(tx: Tx, hub: Hub, id: string): Promise<RecordResult<undefined>> {
+  const [row] = await forUpdate(tx.select().from(snapshots).where(eq(snapshots.id, id)))
+  if (!row || row.protected || row.actionId !== null || (row.expiresAt ?? Infinity) >= hub.clock.now())
+    return { result: undefined }
+  if (row.providerRef === null || row.state === 'missing') {
+    await tx.delete(snapshots).where(eq(snapshots.id, id))
+    return { result: undefined }
+  }
+  const { job } = await startDeletion(tx, { hub, workspaceId: row.workspaceId, actor: systemActor(task) }, row)
+  return { result: undefined, jobs: [job] }
+}
+
+async function release(tx: Tx, { id, actionId }: SnapshotRow): Promise<RecordResult<undefined>> {
+  const [row] = await forUpdate(tx.select().from(snapshots).where(eq(snapshots.id, id)))
+  if (row && row.actionId === actionId) await tx.update(snapshots).set(released(row)).where(eq(snapshots.id, id))
+  return { result: undefined }
+}

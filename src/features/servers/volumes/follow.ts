@@ -1,0 +1,31 @@
+import type { Followed } from '../accounts/followed'
+import type { CloudVolume } from '../clouds/cloud'
+import { matchesSelector, parseSelector } from '../labels'
+import { volumeRows, type VolumeRow } from './rows'
+import { volumeLabels } from './tables'
+import { seenVolumeColumns, volumePriceColumns } from './volume-state'
+
+/** Volumes at a cloud. They are added as the account says, and those of servers in the workspace always. */
+export const followedVolumes: Followed<VolumeRow, CloudVolume> = {
+  type: 'volume',
+  rows: volumeRows,
+  limit: 'volumes',
+  labels: volumeLabels,
+  storage: cloud => cloud.volumes,
+  columns: (seen, { serverIds, catalog, now }) => ({
+    ...seenVolumeColumns(seen, serverIds.get(seen.serverRef ?? '') ?? null, now),
+    ...volumePriceColumns(catalog, seen.sizeBytes, now),
+  }),
+  added(seen, { account, serverIds, catalog, now }) {
+    const serverId = serverIds.get(seen.serverRef ?? '') ?? null
+    const { mode, label_selector: selector } = account.import
+    const isWanted = mode === 'all' || (mode === 'selector' && matchesSelector(parseSelector(selector!), seen.labels))
+    if (serverId === null && !isWanted) return null
+    return {
+      ...{ priceMicros: null, priceCurrency: null, priceAt: null },
+      ...seenVolumeColumns(seen, serverId, now),
+      ...volumePriceColumns(catalog, seen.sizeBytes, now),
+      ...{ labels: seen.labels, accountId: account.id, origin: 'found', actionId: null },
+    }
+  },
+}

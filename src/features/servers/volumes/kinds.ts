@@ -1,0 +1,112 @@
+import { and, eq, isNull } from 'drizzle-orm'
+import type { AuditAction } from '../../../core/audit-actions'
+import type { Tx } from '../../../core/db/transaction'
+import type { Hub } from '../../../core/hub'
+import type { ActionKind } from '../../actions/kind'
+import { readCatalog } from '../accounts/catalog'
+import { cloudAccounts } from '../accounts/tables'
+import type { CloudActionState } from '../actions/engine'
+import { StorageAction, type StorageInput } from '../actions/storage-action'
+import { cloudKindOf } from '../clouds'
+import type { CloudVolume, VolumeCommand } from '../clouds/cloud'
+import { priceProblem } from '../price-problem'
+import { servers } from '../tables'
+import type { VolumeRow } from './rows'
+import { volumes } from './tables'
+import { releasedVolume, seenVolumeColumns, volumePrice } from './volume-state'
+
+export type VolumeActionInput = StorageInput<VolumeCommand> & {
+  /** The highest price to pay, in millionths per month; null if it doesn't rise. */
+  maxPriceMicros: number | null
+  /** The price before; null if the action doesn't change it. */
+  priceBefore: number | null
+}
+
+/** The kind of the actions for a verb. */
+export const volumeActionKind = (verb: VolumeCommand['verb']): ActionKind<VolumeActionInput, CloudActionState> => ({
+  type: `volume.${verb}`,
+  area: 'cloud',
+  audit: `cloud.volume.${verb}` as AuditAction,
+  cancelable: false,
+  resumable: true,
+  concurrency: 32,
+  leaseMs: 300_000,
+  run: (hub, work) =>
+    new StorageAction<VolumeRow, CloudVolume, VolumeCommand, VolumeActionInput>(hub, work, {
+      noun: 'volume',
+      storage: cloud => cloud.volumes!,
+      async load(id) {
+        const [found] = await hub.read
+          .select({ row: volumes, account: cloudAccounts })
+          .from(volumes)
+          .innerJoin(cloudAccounts, eq(cloudAccounts.id, volumes.accountId))
+          .where(eq(volumes.id, id))
+        return found ?? null
+      },
+      hasEnded,
+      async refusal(account, row) {
+        const { maxPriceMicros, command } = work.input
+        const sizeBytes =
+          command.verb === 'create' ? command.order.sizeBytes : command.verb === 'resize' ? command.sizeBytes : null
+        if (maxPriceMicros === null || sizeBytes === null || !cloudKindOf(account.kind)!.capabilities.hasPrices) return null
+        const price = volumePrice(await readCatalog(hub, account, false), sizeBytes)
+        return priceProblem(price, maxPriceMicros, row.priceCurrency)
+      },
+      saveRef: (tx, id, ref) => tx.update(volumes).set({ providerRef: ref }).where(eq(volumes.id, id)),
+      save: (tx, row, seen, isFailed) => save(tx, hub, row, seen, isFailed ? work.input.priceBefore : null),
+      remove: (tx, row) => tx.delete(volumes).where(eq(volumes.id, row.id)),
+    }).run(),
+})
+
+export const volumeActionKinds = (['create', 'attach', 'detach', 'resize', 'set_protection', 'delete'] as const).map(
+  volumeActionKind,
+)
+
+function hasEnded(seen: CloudVolume, command: VolumeCommand): boolean {
+  switch (command.verb) {
+    case 'create':
+      return seen.status === 'available'
+    case 'attach':
+      return seen.serverRef === command.serverRef
+    case 'detach':
+      return seen.serverRef === null
+    case 'resize':
+      return (seen.sizeBytes ?? 0) >= command.sizeBytes
+    case 'set_protection':
+      return seen.isProtected === command.isProtected
+    case 'delete':
+      return false
+  }
+}
+
+/** @param priceBefore what it costs again if the action failed */
+async function save(
+  tx: Tx,
+  hub: Hub,
+  row: VolumeRow,
+  seen: CloudVolume | null | undefined,
+  priceBefore: number | null,
+): Promise<void> {
+  const now = hub.clock.now()
+  const columns: Partial<VolumeRow> = seen
+    ? seenVolumeColumns(seen, await serverIdOf(tx, row.accountId, seen.serverRef), now)
+    : seen === null && row.providerRef !== null
+      ? { state: 'missing', priceMicros: null, writtenAt: now }
+      : // What may exist may also cost something.
+        { ...releasedVolume(row), ...(seen === undefined && { priceMicros: row.priceMicros }) }
+  const price = priceBefore === null ? {} : { priceMicros: priceBefore }
+  await tx
+    .update(volumes)
+    .set({ ...columns, ...price, actionId: null })
+    .where(eq(volumes.id, row.id))
+}
+
+/** The server of an account with a ref; null if it is not in the workspace. */
+async function serverIdOf(tx: Tx, accountId: string, ref: string | null): Promise<string | null> {
+  if (ref === null) return null
+  const [server] = await tx
+    .select({ id: servers.id })
+    .from(servers)
+    .where(and(eq(servers.accountId, accountId), eq(servers.providerRef, ref), isNull(servers.deletedAt)))
+  return server?.id ?? null
+}

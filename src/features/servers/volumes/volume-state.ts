@@ -1,0 +1,42 @@
+import type { Catalog, CloudVolume, Price } from '../clouds/cloud'
+import type { VolumeRow } from './rows'
+
+const gibibyte = 2 ** 30
+
+/** The price of a volume; null if it is not known, or for clouds without prices. */
+export function volumePrice(catalog: Catalog | null, sizeBytes: number | null): Price | null {
+  const perGb = catalog?.extras?.volumePerGb
+  if (!perGb || sizeBytes === null) return null
+  return { monthlyMicros: Math.round((perGb.monthlyMicros * sizeBytes) / gibibyte), currency: perGb.currency }
+}
+
+/** The columns that follow from what a cloud reports. @param serverId of the server that it is attached to; null if it isn't known */
+export function seenVolumeColumns(seen: CloudVolume, serverId: string | null, now: number): Partial<VolumeRow> {
+  return {
+    providerRef: seen.ref,
+    name: seen.name,
+    state: seen.status === 'creating' ? 'creating' : seen.serverRef === null ? 'available' : 'in_use',
+    serverId,
+    location: seen.location,
+    sizeBytes: seen.sizeBytes,
+    format: seen.format,
+    device: seen.device,
+    mountPath: seen.mountPath,
+    isProtected: seen.isProtected,
+    writtenAt: now,
+  }
+}
+
+/** The columns of the price of a volume with this size. */
+export const volumePriceColumns = (catalog: Catalog | null, sizeBytes: number | null, now: number) => {
+  const price = volumePrice(catalog, sizeBytes)
+  return price ? { priceMicros: price.monthlyMicros, priceCurrency: price.currency, priceAt: now } : {}
+}
+
+/** The columns of a volume whose action ended without telling its state. */
+export const releasedVolume = ({ providerRef, serverId }: Pick<VolumeRow, 'providerRef' | 'serverId'>): Partial<VolumeRow> => ({
+  actionId: null,
+  ...(providerRef === null
+    ? { state: 'error', priceMicros: null }
+    : { state: serverId === null ? ('available' as const) : ('in_use' as const) }),
+})

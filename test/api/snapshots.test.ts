@@ -1,0 +1,176 @@
+import { describe, expect, test } from 'bun:test'
+import { watchStorage } from '../../src/features/servers/snapshots/watch'
+import { cloudScene } from '../support/clouds/cloud-scene'
+import { world } from '../support/world'
+
+const price = { max_monthly_price: '1', currency: 'EUR' }
+
+/** A running server that was created here. */
+async function scene(more: object = {}) {
+  const here = await world()
+  const cloud = await cloudScene(here, more)
+  const created = (await cloud.create('web-1')).body
+  await cloud.finish(created.action_id)
+  const call = (method: string, path: string, body?: object) => here.acme.call(method, `/v1${path}`, body)
+  const taken = async (name: string, params: object = {}) => {
+    const started = await cloud.act(created.id, 'snapshot', { name, ...price, ...params })
+    if (started.status !== 202) throw new Error(started.text)
+    const action = await cloud.finish(started.body.id)
+    const snapshot = (await call('GET', `/snapshots?q=${encodeURIComponent(name)}`)).body.data[0]
+    return { action, snapshot }
+  }
+  const images = () => [...cloud.double.project.images.values()].filter(one => one.type === 'snapshot')
+  return { here, ...cloud, id: created.id as string, call, taken, images }
+}
+
+describe('snapshots of a server', () => {
+  test('are created with their mark, once, and cost what they take', async () => {
+    const { here, id, taken, images, refresh, get, double } = await scene()
+    const before = (await refresh()).committed.monthly
+    const { action, snapshot } = await taken('before the upgrade', { expires_at: '2100-01-01T00:00:00Z' })
+    expect(action).toMatchObject({ type: 'server.snapshot', status: 'success', error: null })
+    expect(images().map(one => [one.description, one.labels])).toEqual([['before the upgrade', { bailiwick: snapshot.id }]])
+    expect(snapshot).toMatchObject({
+      ...{ server_id: id, origin: 'made', state: 'available', provider_ref: String(images()[0]!.id), action_id: null },
+      ...{ made_by: { type: 'user' }, survives_server: true, includes_memory: false, expires_at: '2100-01-01T00:00:00.000Z' },
+      price: { currency: 'EUR', known: true },
+    })
+    const after = (await refresh()).committed.monthly
+    expect(Number(after) - Number(before)).toBeCloseTo(Number(snapshot.price.monthly), 6)
+    expect(Math.round(Number(after) * 1e6)).toBe(double.bill().monthlyMicros)
+    expect((await get(id)).status).toBe('running')
+    expect(await here.audited()).toContain('cloud.server.snapshot')
+    expect(double.offences).toEqual([])
+  })
+
+  test('are created once, even if the response of the cloud is lost', async () => {
+    const { taken, images, double } = await scene()
+    let lost = 0
+    double.fault = request => (request.path.endsWith('/create_image') && lost++ === 0 ? 'lost' : null)
+    const { action, snapshot } = await taken('one')
+    expect([action.status, snapshot.state]).toEqual(['success', 'available'])
+    expect([lost, images().length]).toEqual([1, 1])
+  })
+
+  test('can also be created in the list, with the price that is accepted', async () => {
+    const { call, id, finish, images } = await scene()
+    const refused = await call('POST', '/snapshots', { server_id: id, name: 'a' })
+    expect([refused.status, refused.body.errors[0].pointer]).toEqual([422, '#/max_monthly_price'])
+    const low = await call('POST', '/snapshots', { server_id: id, name: 'a', max_monthly_price: '0.01', currency: 'EUR' })
+    expect([low.status, low.body.code]).toEqual([409, 'price_above_maximum'])
+    expect((await call('GET', '/snapshots')).body.data).toEqual([])
+    const created = await call('POST', '/snapshots', { server_id: id, name: 'a', ...price })
+    expect([created.status, created.body.state]).toEqual([201, 'creating'])
+    await finish(created.body.action_id)
+    expect((await call('GET', `/snapshots/${created.body.id}`)).body.state).toBe('available')
+    expect(images()).toHaveLength(1)
+    const absent = await call('POST', '/snapshots', { server_id: 'srv_01k3z9a1b2c3d4e5f6g7h8j9km', name: 'a' })
+    expect([absent.status, absent.body.errors[0].pointer]).toEqual([422, '#/server_id'])
+    const memory = await call('POST', '/snapshots', { server_id: id, name: 'a', includes_memory: true, ...price })
+    expect([memory.status, memory.body.errors[0].pointer]).toEqual([422, '#/includes_memory'])
+    const past = await call('POST', '/snapshots', { server_id: id, name: 'a', expires_at: '2020-01-01T00:00:00Z', ...price })
+    expect(past.status).toBe(422)
+  })
+
+  test('shut the server down first if asked to, and switch it on again, also if they fail', async () => {
+    const { taken, get, id, double, images } = await scene()
+    const commands = () => [...double.project.actions.values()].map(one => one.command).slice(-3)
+    const { action } = await taken('quiet', { quiesce: 'shutdown' })
+    expect([action.status, (await get(id)).status]).toEqual(['success', 'running'])
+    expect(commands()).toEqual(['shutdown_server', 'create_image', 'start_server'])
+    double.project.actionErrors = { create_image: { code: 'action_failed', message: 'no space' } }
+    const failed = await taken('broken', { quiesce: 'shutdown' })
+    expect([failed.action.status, failed.action.error.code]).toEqual(['error', 'provider_failed'])
+    expect((await get(id)).status).toBe('running')
+    expect(commands()).toEqual(['shutdown_server', 'create_image', 'start_server'])
+    expect(failed.snapshot).toMatchObject({ state: 'error', action_id: null, price: { monthly: null } })
+    expect(images().length).toBeGreaterThan(0)
+  })
+
+  test('are restored, after a safety snapshot if that is wanted', async () => {
+    const { taken, act, finish, get, id, call, images } = await scene()
+    const { snapshot } = await taken('first')
+    const restored = await act(id, 'restore_snapshot', { snapshot_id: snapshot.id })
+    expect(restored.status).toBe(202)
+    expect((await get(id)).status).toBe('restoring')
+    expect((await call('GET', `/snapshots/${snapshot.id}`)).body.state).toBe('restoring')
+    expect((await finish(restored.body.id)).status).toBe('success')
+    expect((await get(id)).status).toBe('running')
+    expect((await call('GET', `/snapshots/${snapshot.id}`)).body).toMatchObject({ state: 'available', action_id: null })
+    // Where snapshots cost money, one more is only taken on request.
+    expect(images()).toHaveLength(1)
+    const safe = await act(id, 'restore_snapshot', { snapshot_id: snapshot.id, safety_snapshot: true, ...price })
+    expect((await finish(safe.body.id)).status).toBe('success')
+    expect(images().map(one => one.description)).toEqual(['first', 'Before restoring first'])
+    const absent = await act(id, 'restore_snapshot', { snapshot_id: 'snap_01k3z9a1b2c3d4e5f6g7h8j9km' })
+    expect([absent.status, absent.body.errors[0].pointer]).toEqual([422, '#/params/snapshot_id'])
+  })
+
+  test('of another server are refused', async () => {
+    const { taken, act, create, finish } = await scene()
+    const { snapshot } = await taken('first')
+    const other = (await create('web-2')).body
+    await finish(other.action_id)
+    const refused = await act(other.id, 'restore_snapshot', { snapshot_id: snapshot.id })
+    expect([refused.status, refused.body.errors[0].detail]).toEqual([422, 'It is a snapshot of another server.'])
+  })
+
+  test('are deleted at the cloud, unless they are protected', async () => {
+    const { taken, call, finish, images, here } = await scene()
+    const { snapshot } = await taken('first')
+    const path = `/snapshots/${snapshot.id}`
+    expect((await call('PATCH', path, { protected: true, name: 'kept' })).body).toMatchObject({ protected: true, name: 'kept' })
+    const refused = await call('DELETE', path)
+    expect([refused.status, refused.body.code]).toEqual([409, 'protected'])
+    await call('PATCH', path, { protected: false })
+    await here.audited()
+    const deleted = await call('DELETE', path)
+    expect([deleted.status, deleted.body.type]).toEqual([202, 'snapshot.delete'])
+    const again = await call('DELETE', path)
+    expect([again.status, again.body.code]).toEqual([409, 'resource_locked'])
+    expect((await finish(deleted.body.id)).status).toBe('success')
+    expect([(await call('GET', path)).status, images().length]).toEqual([404, 0])
+    expect(await here.audited()).toEqual(['cloud.snapshot.delete'])
+  })
+
+  test('are deleted once they expire, unless they are protected', async () => {
+    const { taken, call, images, here } = await scene()
+    const soon = new Date(here.clock.now() + 3_600_000).toISOString()
+    await taken('temporary', { expires_at: soon })
+    const { snapshot } = await taken('kept', { expires_at: soon })
+    await call('PATCH', `/snapshots/${snapshot.id}`, { protected: true })
+    await watchStorage(here.hub)
+    expect(images()).toHaveLength(2)
+    await here.advance(3_700_000)
+    await watchStorage(here.hub)
+    await here.advance(60_000)
+    expect((await call('GET', '/snapshots')).body.data.map((one: any) => one.name)).toEqual(['kept'])
+    expect(images()).toHaveLength(1)
+  })
+
+  test('follow what happens at the cloud', async () => {
+    const { taken, call, images, here, double, id } = await scene()
+    const { snapshot } = await taken('first')
+    const there = images()[0]!
+    double.project.images.set(9999, { ...structuredClone(there), id: 9999, description: 'in the console', labels: {} })
+    await here.advance(600_000)
+    const found = (await call('GET', '/snapshots?origin=found')).body.data
+    expect(found).toMatchObject([
+      { name: 'in the console', server_id: id, state: 'available', made_by: null, price: { known: true } },
+    ])
+    double.project.images.delete(there.id)
+    await here.audited()
+    await here.advance(600_000)
+    expect((await call('GET', `/snapshots/${snapshot.id}`)).body).toMatchObject({ state: 'missing', price: { monthly: null } })
+    expect(await here.audited()).toEqual(['cloud.snapshot.follow'])
+    expect((await call('DELETE', `/snapshots/${snapshot.id}`)).status).toBe(204)
+  })
+
+  test('count against the limit of the plan', async () => {
+    const { taken, act, id, here } = await scene()
+    await here.limit(here.acme.workspaceId, { snapshots: 1 })
+    await taken('first')
+    const second = await act(id, 'snapshot', { name: 'second', ...price })
+    expect([second.status, second.body.code, second.body.limit]).toEqual([403, 'plan_limit_reached', 'snapshots'])
+  })
+})

@@ -1,0 +1,183 @@
+import { describe, expect, test } from 'bun:test'
+import { cloudScene } from '../support/clouds/cloud-scene'
+import { world } from '../support/world'
+
+const gib = 2 ** 30
+const price = { max_monthly_price: '5', currency: 'EUR' }
+
+/** A running server that was created here, at a double of Hetzner Cloud. */
+async function scene(more: object = {}) {
+  const here = await world()
+  const cloud = await cloudScene(here, more)
+  const created = (await cloud.create('web-1')).body
+  await cloud.finish(created.action_id)
+  const call = (method: string, path: string, body?: object, headers?: Record<string, string>) =>
+    here.acme.call(method, `/v1${path}`, body, headers)
+  let keys = 0
+  const order = (name: string, fields: object = {}) => ({
+    ...{ name, account_id: cloud.account.id, size_bytes: 10 * gib, location: 'fsn1' },
+    ...price,
+    ...fields,
+  })
+  const buy = (name: string, fields: object = {}) =>
+    call('POST', '/volumes', order(name, fields), { 'Idempotency-Key': `volume-${++keys}` })
+  const bought = async (name: string, fields: object = {}) => {
+    const answer = await buy(name, fields)
+    if (answer.status !== 201) throw new Error(answer.text)
+    const action = await cloud.finish(answer.body.action_id)
+    return { action, volume: (await call('GET', `/volumes/${answer.body.id}`)).body }
+  }
+  const actOn = (id: string, action: string, params: object = {}) => call('POST', `/volumes/${id}/actions`, { action, params })
+  const done = async (id: string, action: string, params: object = {}) => {
+    const started = await actOn(id, action, params)
+    if (started.status !== 202) throw new Error(started.text)
+    return [await cloud.finish(started.body.id), (await call('GET', `/volumes/${id}`)).body]
+  }
+  const there = () => [...cloud.double.project.volumes.values()]
+  return { here, ...cloud, id: created.id as string, call, order, buy, bought, actOn, done, there }
+}
+
+const refusal = ({ status, body }: { status: number; body: any }) => [status, body.errors?.[0]?.pointer ?? body.code]
+
+describe('volumes', () => {
+  test('are created with their mark, attached, and cost what was accepted', async () => {
+    const { here, id, bought, there, refresh, get, double } = await scene()
+    await here.audited()
+    const { action, volume } = await bought('data-1', { server_id: id, format: 'ext4', labels: { role: 'database' } })
+    expect(action).toMatchObject({ type: 'volume.create', status: 'success', error: null })
+    expect(there()).toMatchObject([
+      { name: 'data-1', size: 10, format: 'ext4', location: 'fsn1', labels: { bailiwick: volume.id, role: 'database' } },
+    ])
+    expect(volume).toMatchObject({
+      ...{
+        server_id: id,
+        state: 'in_use',
+        origin: 'made',
+        location: 'fsn1',
+        size_bytes: 10 * gib,
+        format: 'ext4',
+        action_id: null,
+      },
+      ...{ device: `/dev/disk/by-id/scsi-0HC_Volume_${there()[0]!.id}`, protection: { delete: false }, mount_path: null },
+      price: { currency: 'EUR', known: true },
+    })
+    expect(Math.round(Number((await refresh()).committed.monthly) * 1e6)).toBe(double.bill().monthlyMicros)
+    expect((await get(id)).volume_ids).toEqual([volume.id])
+    expect(await here.audited()).toEqual(['cloud.volume.create'])
+    expect(double.offences).toEqual([])
+  })
+
+  test('are bought once: with an idempotency key, even if the response of the cloud is lost', async () => {
+    const { call, order, finish, double, there } = await scene()
+    const without = await call('POST', '/volumes', order('data-1'))
+    expect(refusal(without)).toEqual([400, 'idempotency_key_required'])
+    let lost = 0
+    double.fault = request => (request.method === 'POST' && request.path === '/volumes' && lost++ === 0 ? 'lost' : null)
+    const key = { 'Idempotency-Key': 'one' }
+    const first = await call('POST', '/volumes', order('data-1'), key)
+    expect((await call('POST', '/volumes', order('data-1'), key)).body).toEqual(first.body)
+    expect((await finish(first.body.action_id)).status).toBe('success')
+    expect([lost, there().length]).toEqual([1, 1])
+    expect((await call('GET', `/volumes/${first.body.id}`)).body.state).toBe('available')
+  })
+
+  test('are not bought above the accepted price, the cap, or if the price rises meanwhile', async () => {
+    const { buy, finish, there, call, double } = await scene({
+      spend: { monthly_cap: '10.00', confirm_above: '0', currency: 'EUR' },
+    })
+    expect(refusal(await buy('a', { max_monthly_price: undefined, currency: undefined }))).toEqual([422, '#/max_monthly_price'])
+    expect(refusal(await buy('a', { max_monthly_price: '0.10' }))).toEqual([409, 'price_above_maximum'])
+    expect(refusal(await buy('a', { size_bytes: 1000 * gib, max_monthly_price: '500' }))).toEqual([403, 'spend_cap_reached'])
+    expect((await call('GET', '/volumes')).body.data).toEqual([])
+    const created = (await buy('a', { max_monthly_price: '0.60' })).body
+    double.project.prices.volumePerGb = { net: '1.0000000000', gross: '1.1900000000000000' }
+    expect(await finish(created.action_id)).toMatchObject({ status: 'error', error: { code: 'price_above_maximum' } })
+    expect(there()).toEqual([])
+    expect((await call('GET', `/volumes/${created.id}`)).body).toMatchObject({ state: 'error', price: { monthly: null } })
+    expect((await call('DELETE', `/volumes/${created.id}`)).status).toBe(204)
+  })
+
+  test('name what is wrong with the order', async () => {
+    const { buy, id, call, here, order } = await scene()
+    expect(refusal(await buy('-a'))).toEqual([422, '#/name'])
+    expect(refusal(await buy('a', { size_bytes: 9 * gib }))).toEqual([422, '#/size_bytes'])
+    expect(refusal(await buy('a', { size_bytes: 10 * gib + 1 }))).toEqual([422, '#/size_bytes'])
+    expect(refusal(await buy('a', { location: 'moon1' }))).toEqual([422, '#/location'])
+    expect(refusal(await buy('a', { location: null }))).toEqual([422, '#/location'])
+    expect(refusal(await buy('a', { location: 'nbg1', server_id: id }))).toEqual([422, '#/location'])
+    expect(refusal(await buy('a', { mount_path: '/srv' }))).toEqual([422, '#/mount_path'])
+    expect(refusal(await buy('a', { server_id: 'srv_01k3z9a1b2c3d4e5f6g7h8j9km' }))).toEqual([422, '#/server_id'])
+    expect(refusal(await buy('a', { account_id: 'cloud_01k3z9a1b2c3d4e5f6g7h8j9km' }))).toEqual([422, '#/account_id'])
+    const theirs = await here.rival.call('POST', '/v1/volumes', order('a'), { 'Idempotency-Key': 'theirs' })
+    expect(refusal(theirs)).toEqual([422, '#/account_id'])
+    expect((await call('GET', '/volumes')).body.data).toEqual([])
+  })
+
+  test('are attached, detached, grown, and protected', async () => {
+    const { id, bought, done, actOn, create, finish, there } = await scene()
+    const { volume } = await bought('data-1')
+    const [attached, there1] = await done(volume.id, 'attach', { server_id: id })
+    expect([attached.type, attached.status, there1.state, there1.server_id]).toEqual(['volume.attach', 'success', 'in_use', id])
+    expect((await done(volume.id, 'attach', { server_id: id }))[0].result).toEqual({ unchanged: true })
+    const other = (await create('web-2', { location: 'nbg1' })).body
+    await finish(other.action_id)
+    expect(refusal(await actOn(volume.id, 'attach', { server_id: other.id }))).toEqual([409, 'conflict'])
+    const [, grown] = await done(volume.id, 'resize', { size_bytes: 20 * gib, ...price })
+    expect([grown.size_bytes, there()[0]!.size, grown.state]).toEqual([20 * gib, 20, 'in_use'])
+    expect(refusal(await actOn(volume.id, 'resize', { size_bytes: 10 * gib }))).toEqual([422, '#/params/size_bytes'])
+    expect(refusal(await actOn(volume.id, 'resize', { size_bytes: 30 * gib }))).toEqual([422, '#/params/max_monthly_price'])
+    const [, guarded] = await done(volume.id, 'set-protection', { delete: true })
+    expect(guarded.protection).toEqual({ delete: true })
+    const [, detached] = await done(volume.id, 'detach')
+    expect([detached.state, detached.server_id, there()[0]!.server]).toEqual(['available', null, null])
+    expect(refusal(await actOn(volume.id, 'attach', { server_id: other.id }))).toEqual([422, '#/params/server_id'])
+    expect(refusal(await actOn(volume.id, 'format'))).toEqual([422, '#/action'])
+  })
+
+  test('are deleted unless they are attached or protected', async () => {
+    const { id, bought, done, call, finish, there } = await scene()
+    const { volume } = await bought('data-1', { server_id: id })
+    const path = `/volumes/${volume.id}`
+    const inUse = await call('DELETE', path)
+    expect([inUse.status, inUse.body.detail]).toEqual([409, `The volume is attached to ${id}. Detach it first.`])
+    await done(volume.id, 'detach')
+    await done(volume.id, 'set_protection', { delete: true })
+    expect(refusal(await call('DELETE', path))).toEqual([409, 'protected'])
+    await done(volume.id, 'set_protection', { delete: false })
+    const deleted = await call('DELETE', path)
+    expect(refusal(await call('DELETE', path))).toEqual([409, 'resource_locked'])
+    expect((await finish(deleted.body.id)).status).toBe('success')
+    expect([(await call('GET', path)).status, there().length]).toEqual([404, 0])
+  })
+
+  test('follow what happens at the cloud, and outlive their server', async () => {
+    const { id, bought, call, finish, double, here, there } = await scene()
+    const { volume } = await bought('data-1', { server_id: id })
+    const [own] = there()
+    double.project.volumes.set(9999, {
+      ...structuredClone(own!),
+      id: 9999,
+      name: 'console',
+      labels: { role: 'web' },
+      server: null,
+    })
+    await here.advance(600_000)
+    const listed = (query: string) => call('GET', `/volumes?${query}`).then(({ body }) => body.data.map((one: any) => one.name))
+    expect(await listed('label_selector=role%3Dweb')).toEqual(['console'])
+    expect(await listed('sort=name&state=available')).toEqual(['console'])
+    const deleted = await call('DELETE', `/servers/${id}?at_provider=destroy`)
+    await finish(deleted.body.id)
+    expect((await call('GET', `/volumes/${volume.id}`)).body).toMatchObject({ state: 'available', server_id: null })
+    double.project.volumes.delete(own!.id)
+    await here.advance(600_000)
+    expect((await call('GET', `/volumes/${volume.id}`)).body).toMatchObject({ state: 'missing', price: { monthly: null } })
+    expect(await here.audited()).toContain('cloud.volume.follow')
+  })
+
+  test('count against the limit of the plan', async () => {
+    const { buy, bought, here } = await scene()
+    await here.limit(here.acme.workspaceId, { volumes: 1 })
+    await bought('one')
+    expect(refusal(await buy('two'))).toEqual([403, 'plan_limit_reached'])
+  })
+})
