@@ -250,6 +250,7 @@ const pureFiles = [
   'servers/actions/verbs',
   'servers/clouds/',
   'servers/controllers/',
+  'servers/firewalls/rules',
   'servers/health',
   'servers/labels',
   'servers/metrics/names',
