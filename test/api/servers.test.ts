@@ -1,13 +1,17 @@
 import { describe, expect, test } from 'bun:test'
 import { actions } from '../../src/features/actions/tables'
 import { servers } from '../../src/features/servers/tables'
+import { X509Certificate } from 'node:crypto'
+import { readFileSync } from 'node:fs'
 import { syncAccount } from '../../src/features/servers/accounts/sync'
 import { cloudAccounts } from '../../src/features/servers/accounts/tables'
 import { watchServers } from '../../src/features/servers/watch'
 import { cloudScene } from '../support/clouds/cloud-scene'
+import { ProxmoxCloud } from '../support/clouds/proxmox-cloud'
+import { template } from '../support/clouds/proxmox-under-test'
 import { sshKeys } from '../support/ssh-keys'
 import { say, watched } from '../support/watched-monitors'
-import { callerWith, world } from '../support/world'
+import { callerWith, closeLater, world } from '../support/world'
 
 const pointers = (answer: { status: number; body: any }) => [answer.status, answer.body.errors?.map((one: any) => one.pointer)]
 
@@ -190,6 +194,70 @@ describe('servers that exist at a cloud', () => {
     await here.advance(120_000)
     expect(await get(created.id)).toMatchObject({ name: 'web-1', status: 'missing' })
     expect(await named('db-1')).toMatchObject({ origin: 'found', status: 'running', provider_ref: String(first.id) })
+  })
+
+  test('are not taken for guests of Proxmox that someone else created with the same VMID', async () => {
+    const here = await world()
+    const [cert, key] = ['pem', 'key'].map(one => readFileSync(`test/fixtures/tls/self-signed.${one}`, 'utf8')) as [
+      string,
+      string,
+    ]
+    const double = await new ProxmoxCloud({ cert, key }).start()
+    closeLater(async () => double.stop())
+    template(double, 9000, 'debian-12')
+    for (const vmid of [200, 201, 202]) double.guest(vmid, `old-${vmid}`, { type: vmid === 201 ? 'lxc' : 'qemu' })
+    const fingerprint = new X509Certificate(cert).fingerprint256
+    const settings = { url: double.address, token_id: double.tokenId, token_secret: double.secret, fingerprint }
+    const account = await here.acme.call('POST', '/v1/cloud-accounts', { kind: 'proxmox', name: 'pve', settings })
+    await here.settle()
+    const size = { cores: 1, memory_bytes: 2 ** 30, disk_bytes: 10 * 2 ** 30 }
+    const order = { name: 'web-1', account_id: account.body.id, size, image: '9000' }
+    const { id, action_id } = (await here.acme.call('POST', '/v1/servers', order, { 'Idempotency-Key': 'web-1' })).body
+    const end = async (action: string): Promise<any> => {
+      for (let tries = 0; tries < 40; tries++) {
+        const { body } = await here.acme.call('GET', `/v1/actions/${action}`)
+        if (body.finished_at !== null) return body
+        await here.advance(3000)
+      }
+      throw new Error(`the action ${action} does not finish`)
+    }
+    expect(await end(action_id)).toMatchObject({ status: 'success' })
+    await here.advance(60_000)
+    const all = async () => (await here.acme.call('GET', '/v1/servers')).body.data as any[]
+    const before = await all()
+    const vmid = Number(before.find(one => one.id === id).provider_ref)
+    // A new name or edited notes don't make another server of it.
+    double.guests.get(vmid)!.config.name = 'web-one'
+    double.guests.get(vmid)!.config.description = 'edited'
+    double.guests.get(200)!.config.name = 'renamed'
+    await here.advance(360_000)
+    const named = async () => Object.fromEntries((await all()).map(one => [`${one.provider_ref} ${one.name}`, one.status]))
+    expect(await named()).toEqual({
+      '200 renamed': 'off',
+      '201 old-201': 'off',
+      '202 old-202': 'off',
+      [`${vmid} web-one`]: 'running',
+    })
+    // Proxmox proposes the lowest free VMID, and someone else gets it.
+    for (const each of [200, 201, vmid]) {
+      const { type } = double.guests.get(each)!
+      double.guests.delete(each)
+      const net0 = 'name=eth0,bridge=vmbr0,hwaddr=BC:24:11:BB:00:02,ip=dhcp,type=veth'
+      double.guest(each, `production-${each}`, { type, ...(type === 'lxc' && { config: { net0 } }) })
+    }
+    // Also before a reading has noticed it.
+    const path = (ref: number) => `/v1/servers/${before.find(one => one.provider_ref === String(ref)).id}?at_provider=destroy`
+    expect(await end((await here.acme.call('DELETE', path(200))).body.id)).toMatchObject({ result: { unchanged: true } })
+    await here.advance(360_000)
+    const others = Object.fromEntries([200, 201, vmid].map(one => [`${one} production-${one}`, 'off']))
+    const missing = { '201 old-201': 'missing', [`${vmid} web-one`]: 'missing' }
+    expect(await named()).toEqual({ ...others, ...missing, '202 old-202': 'off' })
+    for (const each of [201, vmid]) expect((await here.acme.call('DELETE', path(each))).status).toBe(204)
+    await here.advance(10_000)
+    expect([200, 201, vmid].map(each => double.guests.get(each)!.config[each === 201 ? 'hostname' : 'name'])).toEqual(
+      [200, 201, vmid].map(each => `production-${each}`),
+    )
+    expect(await named()).toEqual({ ...others, '202 old-202': 'off' })
   })
 
   test('are found by status, location, labels, and text', async () => {

@@ -131,7 +131,15 @@ describe('hetzner, in addition to the contract', () => {
       })
       const there = double.serverNamed('web-1')!
       expect(await cloud.get(ref)).toEqual({
-        ...{ ref: String(there.id), name: 'web-1', kind: 'vm', status: 'running', statusText: 'running', power: 'on' },
+        ...{
+          ref: String(there.id),
+          identity: null,
+          name: 'web-1',
+          kind: 'vm',
+          status: 'running',
+          statusText: 'running',
+          power: 'on',
+        },
         ...{ location: 'fsn1', size: 'cx22', image: 'debian-12' },
         resources: { cores: 2, memoryBytes: 4 * 1024 ** 3, diskBytes: 40 * 1024 ** 3 },
         addresses: [

@@ -89,7 +89,13 @@ export class ProxmoxCloud extends ApiDouble {
       config: {
         ...shared,
         ...(type === 'qemu'
-          ? { scsi0: volume, boot: 'order=scsi0;net0', agent: '1', net0: 'virtio=BC:24:11:AA:00:01,bridge=vmbr0,firewall=1' }
+          ? {
+              smbios1: `uuid=${crypto.randomUUID()}`,
+              scsi0: volume,
+              boot: 'order=scsi0;net0',
+              agent: '1',
+              net0: 'virtio=BC:24:11:AA:00:01,bridge=vmbr0,firewall=1',
+            }
           : { rootfs: volume, net0: 'name=eth0,bridge=vmbr0,hwaddr=BC:24:11:AA:00:01,ip=dhcp,type=veth' }),
         ...more.config,
       },

@@ -179,6 +179,7 @@ export function clonedConfig(
   for (const [option, value] of Object.entries(source.config)) {
     const text = /^net\d+$/.test(option) ? value.replace(/(?:[0-9A-F]{2}:){5}[0-9A-F]{2}/, macAddress()) : value
     config[option] = text.replaceAll(`base-${source.vmid}-`, `vm-${vmid}-`)
+    if (option === 'smbios1') config[option] = text.replace(/uuid=[^,]+/, `uuid=${crypto.randomUUID()}`)
   }
   for (const [option, value] of Object.entries(changes))
     if (value !== undefined) config[option] = option === 'description' ? `${value.replace(/\n$/, '')}\n` : value

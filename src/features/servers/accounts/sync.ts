@@ -19,7 +19,7 @@ import { insertRow, targetOf } from '../../../core/rows'
 import { DecryptionFailed } from '../../../core/secrets'
 import { isTurnOver, yieldToEventLoop } from '../../../core/time-slices'
 import { seenColumns } from '../actions/kinds'
-import { isAnother } from '../same-server'
+import { isAnother, withIdentity } from '../same-server'
 import { priceColumns } from '../actions/start'
 import { cloudKindOf } from '../clouds'
 import type { Catalog, Cloud, CloudFailure, CloudServer, Reading } from '../clouds/cloud'
@@ -179,9 +179,9 @@ async function matchedServers(known: readonly ServerRow[], { servers: seen }: Re
   const byMark = new Map(seen.flatMap(one => (one.mark === null ? [] : [[one.mark, one]])))
   const matched: Matched = new Map()
   for (const row of known) {
-    const atRef = row.providerRef === null ? undefined : byRef.get(row.providerRef)
-    const found = (atRef && !isAnother(row, atRef) ? atRef : undefined) ?? byMark.get(row.id)
-    if (found) matched.set(row, found)
+    const candidates = [row.providerRef === null ? undefined : byRef.get(row.providerRef), byMark.get(row.id)]
+    const found = candidates.find(one => one !== undefined && !isAnother(row, one))
+    if (found) matched.set(row, withIdentity(row, found))
     if (isTurnOver()) await yieldToEventLoop()
   }
   return matched
@@ -347,9 +347,9 @@ async function addFound(
   startedAt: number,
   catalog: Catalog | null,
 ): Promise<Pick<SyncSuccess, 'unclaimed' | 'unclaimedMicros'>> {
-  const known = new Set(matched.values())
+  const known = new Set([...matched.values()].map(one => one.ref))
   // Some clouds tell whose a new server is only when it has been created.
-  const others = seen.filter(one => !known.has(one) && one.status !== 'provisioning')
+  const others = seen.filter(one => !known.has(one.ref) && one.status !== 'provisioning')
   const wanted = others.filter(one => isWanted(account, one))
   let added = 0
   for (let at = 0; at < wanted.length; at += rowsPerBatch) {

@@ -21,7 +21,7 @@ import {
 import { amountOf } from '../money'
 import { priceOf } from '../order'
 import { priceProblem } from '../price-problem'
-import { isAnother } from '../same-server'
+import { isAnother, isSurelySame, withIdentity } from '../same-server'
 import { lockAccount, requireSpend } from '../spend'
 import { servers } from '../tables'
 import { openUserData } from '../user-data'
@@ -100,7 +100,7 @@ class ServerAction extends CloudAction<ServerActionInput, ServerRow, CloudServer
 
   protected async seenAt(cloud: Cloud, server: ServerRow, ref: string): Promise<CloudServer | null> {
     const seen = await cloud.get(ref)
-    return seen && !isAnother(server, seen) ? seen : null
+    return seen && sameServer(server, seen)
   }
 
   protected hasEnded(seen: CloudServer, at: number): boolean {
@@ -157,10 +157,11 @@ class ServerAction extends CloudAction<ServerActionInput, ServerRow, CloudServer
     const ref = server.providerRef ?? (await this.#findRef(cloud, server))
     if (ref === null) return await this.gone(server, state)
     // Its ref can have been used again by another server.
-    const seen = await this.seenAt(cloud, server, ref)
-    if (seen === null) return await this.gone(server, state)
+    const there = await cloud.get(ref)
+    const seen = there && sameServer(server, there)
+    if (there === null || seen === null) return await this.gone(server, state)
     const isReusable = cloud.reserveRef !== undefined || seen.ref === seen.name
-    if (isReusable && destructive.has(verb) && server.origin === 'made' && seen.mark === null)
+    if (isReusable && destructive.has(verb) && !isSurelySame(server, there))
       return this.failed(
         server,
         new Problem(
@@ -321,6 +322,9 @@ const deleted = (now: number): Partial<ServerRow> => ({
   order: null,
   priceMicros: null,
 })
+
+const sameServer = (server: ServerRow, seen: CloudServer): CloudServer | null =>
+  isAnother(server, seen) ? null : withIdentity(server, seen)
 
 /** The columns that follow from what a cloud reports; none if it could not be read. */
 export const seenColumns = (seen: CloudServer | null): Partial<ServerRow> =>

@@ -74,6 +74,11 @@ interface Protection {
 export interface CloudServer {
   /** Identifies it within the account for as long as it exists, whatever it is renamed to. Where the name is the only id, the name. */
   ref: string
+  /**
+   * Stays the same as long as the server exists, and differs for another server with the same ref. Null if the cloud never uses a ref
+   * again, or if it can't be read now.
+   */
+  identity: string | null
   name: string
   kind: 'vm' | 'container'
   status: CloudStatus

@@ -41,6 +41,8 @@ export function serverOf(row: unknown): CloudServer {
   const flags = isObject(protection) ? protection : {}
   return {
     ref: String(id),
+    // Ids are never used again.
+    identity: null,
     name,
     kind: 'vm',
     status: statuses[status] ?? 'unknown',

@@ -26,6 +26,7 @@ test('an instance becomes a server', () => {
   const expanded_devices = { disk: { type: 'disk', path: '/', pool: 'default', size: '40GiB' } }
   expect(read({ type: 'virtual-machine', location: 'node-1', config, expanded_config, expanded_devices })).toEqual({
     ref: 'u-1',
+    identity: null,
     name: 'web',
     kind: 'vm',
     status: 'running',
@@ -46,6 +47,8 @@ test('an instance becomes a server', () => {
 test('what is not limited or not known is null', () => {
   expect(read({ config: {} })).toMatchObject({
     ref: 'web',
+    // A name can be used again.
+    identity: row().created_at,
     location: null,
     resources: { cores: null, memoryBytes: null, diskBytes: null },
     image: null,

@@ -77,6 +77,8 @@ export function serverOf(instance: Instance): CloudServer {
   const { status: word, power } = statuses[status.toLowerCase()] ?? unknown
   return {
     ref: refOf(instance),
+    // A name can be used again, a UUID can't.
+    identity: config['volatile.uuid'] === undefined ? instance.createdAt : null,
     name,
     kind: type === 'virtual-machine' ? 'vm' : 'container',
     status: word,

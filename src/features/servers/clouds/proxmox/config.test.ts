@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { bootDiskOf, diskBytesOf, hasAgent, hasCloudInit, macsOf, networkOptions, sizeOptions } from './config'
+import { bootDiskOf, diskBytesOf, hasAgent, hasCloudInit, identityOf, macsOf, networkOptions, sizeOptions } from './config'
 
 const gib = 2 ** 30
 
@@ -10,6 +10,18 @@ test('the boot disk is the first disk of the boot order, or what Proxmox takes w
   expect(bootDiskOf('qemu', disks)).toBe('scsi0')
   expect(bootDiskOf('qemu', { ide2: disks.ide2, boot: 'order=ide2' })).toBeNull()
   expect([bootDiskOf('lxc', { rootfs: 'a:3' }), bootDiskOf('lxc', {})]).toEqual(['rootfs', null])
+})
+
+test('a guest is identified by what its successor with the same VMID has not', () => {
+  const net = { net1: 'virtio=BC:24:11:00:00:02', net0: 'virtio=BC:24:11:00:00:01,bridge=vmbr0' }
+  const uuid = 'D3C1F2A4-5b6e-4788-9a0b-c1d2e3f4a5b6'
+  const meta = 'creation-qemu=9.0.2,ctime=1764200000'
+  const qemu = { ...net, smbios1: `base64=1,uuid=${uuid}`, vmgenid: 'changes', meta, scsi0: 'a:vm-1-disk-0,size=8G' }
+  expect(identityOf('qemu', qemu)).toBe(`uuid ${uuid.toLowerCase()}`)
+  expect(identityOf('qemu', { ...qemu, smbios1: 'product=x' })).toBe('created 1764200000')
+  expect(identityOf('lxc', { ...net, hostname: 'a' })).toBe('mac bc:24:11:00:00:01')
+  expect(identityOf('lxc', { rootfs: 'a:vm-1-disk-0,size=8G' })).toBe('volume a:vm-1-disk-0')
+  expect(identityOf('lxc', {})).toBeNull()
 })
 
 test('sizes of disks', () => {

@@ -39,6 +39,22 @@ export function bootDiskOf(type: GuestType, config: Config): string | null {
   return disks.find(one => isDisk.test(one) && config[one] !== undefined && !isCdrom(config[one])) ?? null
 }
 
+/**
+ * Tells apart guests that had the same VMID one after the other; null if nothing can. Proxmox gives each virtual machine a UUID, also
+ * clones. Containers have none, but their network devices get random MAC addresses. The generation ID of a virtual machine is of no use:
+ * it changes with each rollback.
+ */
+export function identityOf(type: GuestType, config: Config): string | null {
+  const uuid = /(?:^|,)uuid=([^,]+)/.exec(config.smbios1 ?? '')?.[1]
+  if (uuid !== undefined) return `uuid ${uuid.toLowerCase()}`
+  const createdAt = /(?:^|,)ctime=(\d+)/.exec(config.meta ?? '')?.[1]
+  if (createdAt !== undefined) return `created ${createdAt}`
+  const [mac] = [...macsOf(config)].sort()
+  if (mac !== undefined) return `mac ${mac}`
+  const volume = config[bootDiskOf(type, config) ?? '']?.split(',')[0]
+  return volume === undefined ? null : `volume ${volume}`
+}
+
 const units: Record<string, number> = { '': 1, K: 2 ** 10, M: 2 ** 20, G: 2 ** 30, T: 2 ** 40 }
 
 /** Size of a disk; null if its configuration doesn't tell. */

@@ -1,7 +1,7 @@
 import { classOf, formatAddress, parseAddress } from '../../../../core/net/address'
 import { isObject } from '../../../../dns/octets'
 import { CloudError, type CloudServer, type CloudStatus, type ServerAddress, type ServerUsage } from '../cloud'
-import { bootDiskOf, diskBytesOf, staticAddresses, type Config, type GuestType } from './config'
+import { bootDiskOf, diskBytesOf, identityOf, staticAddresses, type Config, type GuestType } from './config'
 import { parseNotes } from './notes'
 
 /** A guest as Proxmox lists it. Values are null if its node doesn't report them. */
@@ -141,6 +141,7 @@ export function serverOf(guest: Guest, config: Config | null, addresses: readonl
   const known = statuses.get(statusText) ?? 'unknown'
   return {
     ref: String(vmid),
+    identity: config && identityOf(type, config),
     name: guest.name ?? config?.name ?? config?.hostname ?? `${type === 'qemu' ? 'VM' : 'CT'} ${vmid}`,
     kind: type === 'qemu' ? 'vm' : 'container',
     status: locked.get(lock ?? '') ?? known,
