@@ -403,6 +403,37 @@ describe('a new server', () => {
     expect([raised.status, raised.body.required_permission]).toEqual([403, 'account.write'])
   })
 
+  test('counts as before once its size is retired, or is no longer listed', async () => {
+    const here = await world()
+    const spend = { monthly_cap: '6.00', confirm_above: '0', currency: 'EUR' }
+    const { create, finish, double, refresh, get, account } = await cloudScene(here, { spend })
+    const { id, action_id } = (await create('web-1')).body
+    await finish(action_id)
+    const committed = async () => (await refresh()).committed
+    const before = await committed()
+    expect(Number(before.monthly)).toBeGreaterThan(0)
+    const retired = { announced: '2024-06-06T00:00:00+00:00', unavailable_after: '2024-09-06T00:00:00+00:00' }
+    for (const one of double.project.serverType('cx22').locations) one.deprecation = retired
+    await here.advance(3_700_000)
+    expect([await committed(), (await get(id)).price.known]).toEqual([before, true])
+    expect((await create('web-2', { size: 'cax11' })).body.code).toBe('spend_cap_reached')
+    const again = await create('web-3')
+    expect([again.status, again.body.errors[0]]).toMatchObject([422, { pointer: '#/size' }])
+    expect(again.body.errors[0].detail).toStartWith('cx22 can no longer be ordered in fsn1.')
+    const sizes = (await here.acme.call('GET', `/v1/cloud-accounts/${account.id}/sizes`)).body.data
+    expect(sizes.map((one: any) => one.slug)).not.toContain('cx22')
+    double.answered = body =>
+      body.server_types
+        ? {
+            ...body,
+            server_types: body.server_types.filter((one: any) => one.name !== 'cx22'),
+            meta: { pagination: { ...body.meta.pagination, total_entries: body.meta.pagination.total_entries - 1 } },
+          }
+        : body
+    await here.advance(3_700_000)
+    expect([await committed(), (await get(id)).price.known]).toEqual([before, true])
+  })
+
   test('is not bought if its price rose meanwhile, and is a draft again', async () => {
     const here = await world()
     const { create, finish, get, double, refresh } = await cloudScene(here)

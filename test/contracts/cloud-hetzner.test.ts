@@ -222,6 +222,8 @@ describe('hetzner, in addition to the contract', () => {
       expect(size('ccx13')).toMatchObject({ sharedCores: false, architecture: 'x86', unavailableAfter: null })
       expect(size('ccx13').offers.find(one => one.location === 'ash')?.price?.monthlyMicros).toBe(16_053_100)
       expect([size('cx11').offers, size('cx11').unavailableAfter]).toEqual([[], Date.parse('2024-09-06T00:00:00Z')])
+      // Servers that have it still cost something.
+      expect(size('cx11').pastOffers).toContainEqual({ location: 'fsn1', price: expect.objectContaining({ currency: 'EUR' }) })
       expect([size('cpx11').offers.length, size('cpx11').unavailableAfter]).toEqual([4, Date.parse('2099-01-01T00:00:00Z')])
       expect(locations.find(one => one.slug === 'ash')).toEqual({
         slug: 'ash',
@@ -252,7 +254,7 @@ describe('hetzner, in addition to the contract', () => {
       await run(ref, { verb: 'delete' })
       await made({ enableIpv4: false })
       expect(await price({ enableIpv4: false })).toEqual(double.bill())
-      for (const unknown of [{ size: { slug: 'absent' } }, { size: { slug: 'cx11' } }, { location: 'ash' }, { location: null }])
+      for (const unknown of [{ size: { slug: 'absent' } }, { location: 'ash' }, { location: null }])
         expect(await price(unknown)).toBeNull()
       double.answered = one => (one.pricing ? { pricing: { ...one.pricing, primary_ips: [], server_backup: {} } } : one)
       expect([await price(), await price({ enableIpv4: false, backups: true })]).toEqual([null, null])

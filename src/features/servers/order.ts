@@ -31,7 +31,7 @@ export function orderProblems(
     if (catalog.locations.length > 0 && !catalog.locations.some(one => one.slug === place))
       refuse(field, 'not_found', `There is no location ${place}. Locations: ${oneOf(catalog.locations)}.`)
     else if (typeof order.size === 'string' && field !== 'location' && isNotOffered(catalog, order.size, place))
-      refuse(field, 'not_found', `${order.size} is not offered in ${place}.`)
+      refuse(field, 'not_found', notOffered(catalog, order.size, place))
   problems.push(...sizeProblems(kind, catalog, order))
   if (order.image === null) refuse('image', 'required', 'is required to create a server.')
   else if (!catalog.images.some(one => one.slug === order.image))
@@ -56,6 +56,11 @@ export function orderProblems(
 const isNotOffered = (catalog: Catalog, slug: string, location: string): boolean =>
   catalog.sizes.find(one => one.slug === slug)?.offers.every(one => one.location !== location) ?? false
 
+const notOffered = (catalog: Catalog, slug: string, location: string): string => {
+  const isPast = catalog.sizes.find(one => one.slug === slug)?.pastOffers?.some(one => one.location === location)
+  return isPast ? `${slug} can no longer be ordered in ${location}.` : `${slug} is not offered in ${location}.`
+}
+
 function sizeProblems({ capabilities: can, title }: CloudKind, catalog: Catalog, order: ServerOrderView): FieldProblem[] {
   const refuse = (code: string, detail: string): FieldProblem[] => [{ pointer: '#/size', code, detail }]
   const { size } = order
@@ -73,7 +78,7 @@ function sizeProblems({ capabilities: can, title }: CloudKind, catalog: Catalog,
   const found = catalog.sizes.find(one => one.slug === size)
   if (!found) return refuse('not_found', `There is no size ${size}. ${possible}`)
   if (order.location !== null && !found.offers.some(one => one.location === order.location))
-    return refuse('not_found', `${size} is not offered in ${order.location}. ${possible}`)
+    return refuse('not_found', `${notOffered(catalog, size, order.location)} ${possible}`)
   return []
 }
 

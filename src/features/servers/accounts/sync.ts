@@ -22,7 +22,7 @@ import { seenColumns } from '../actions/kinds'
 import { isAnother, withIdentity } from '../same-server'
 import { priceColumns } from '../actions/start'
 import { cloudKindOf } from '../clouds'
-import type { Catalog, Cloud, CloudFailure, CloudServer, Reading } from '../clouds/cloud'
+import type { Catalog, Cloud, CloudFailure, CloudServer, Price, Reading } from '../clouds/cloud'
 import { matchesSelector, parseSelector } from '../labels'
 import { recordUsage } from '../metrics/recorder'
 import { proofsOf } from '../proofs'
@@ -209,17 +209,34 @@ const isChanged = (row: ServerRow, seen: CloudServer, account: CloudAccountRow, 
   (row.status !== seen.status ||
     row.power !== seen.power ||
     !isDeepStrictEqual(row.cloud, seen) ||
-    priceOfSeen(account, catalog, seen)?.monthlyMicros !== (row.priceMicros ?? undefined))
+    newPrice(row, account, catalog, seen) !== undefined)
 
-const priceOfSeen = (account: CloudAccountRow, catalog: Catalog | null, seen: CloudServer) =>
-  catalog === null || seen.size === null
-    ? null
-    : (cloudKindOf(account.kind)!.price?.(catalog, {
-        size: { slug: seen.size },
-        location: seen.location,
-        enableIpv4: seen.addresses.some(one => one.family === 4 && one.scope === 'public'),
-        backups: seen.backups ?? false,
-      }) ?? null)
+/** The price of a server if it differs from the one that is stored; undefined if it stays. A known price outlives its catalog. */
+function newPrice(
+  { cloud, priceMicros }: ServerRow,
+  account: CloudAccountRow,
+  catalog: Catalog | null,
+  seen: CloudServer,
+): Price | null | undefined {
+  const price = priceOfSeen(account, catalog, seen)
+  if ((price?.monthlyMicros ?? null) === priceMicros) return undefined
+  const isAsBefore = cloud !== null && isDeepStrictEqual(pricedBy(cloud), pricedBy(seen))
+  return price === null && isAsBefore ? undefined : price
+}
+
+/** What the price of a server depends on. */
+const pricedBy = ({ size, location, addresses, backups }: CloudServer) => ({
+  size,
+  location,
+  enableIpv4: addresses.some(one => one.family === 4 && one.scope === 'public'),
+  backups: backups ?? false,
+})
+
+function priceOfSeen(account: CloudAccountRow, catalog: Catalog | null, seen: CloudServer): Price | null {
+  const { size, ...rest } = pricedBy(seen)
+  if (catalog === null || size === null) return null
+  return cloudKindOf(account.kind)!.price?.(catalog, { size: { slug: size }, ...rest }) ?? null
+}
 
 async function followBatch(
   tx: Tx,
@@ -236,9 +253,10 @@ async function followBatch(
     const [row] = await forUpdate(tx.select().from(servers).where(eq(servers.id, id)))
     // An action has written a newer state, or is working on it.
     if (!row || row.actionId !== null || row.writtenAt >= startedAt) continue
+    const price = newPrice(row, account, catalog, seen)
     const after = {
       ...seenColumns(seen),
-      ...priceColumns(priceOfSeen(account, catalog, seen), now),
+      ...(price !== undefined && priceColumns(price, now)),
       ...(row.order !== null && { order: null }),
       writtenAt: now,
     }

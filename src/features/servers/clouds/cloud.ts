@@ -324,6 +324,8 @@ export interface Catalog {
     unavailableAfter: number | null
     /** Where it is offered. `available`: whether it is in stock. */
     offers: { location: string; price: Price | null; available: boolean }[]
+    /** Where it can no longer be ordered: what servers that have it cost there. */
+    pastOffers?: { location: string; price: Price | null }[]
   }[]
   images: {
     slug: string

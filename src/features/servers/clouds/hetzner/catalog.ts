@@ -47,7 +47,8 @@ export function priceOf(
   { size, location, enableIpv4, backups }: Pick<ServerOrder, 'size' | 'location' | 'enableIpv4' | 'backups'>,
 ): Price | null {
   if (!('slug' in size) || !extras) return null
-  const offer = sizes.find(one => one.slug === size.slug)?.offers.find(one => one.location === location)
+  const found = sizes.find(one => one.slug === size.slug)
+  const offer = [...(found?.offers ?? []), ...(found?.pastOffers ?? [])].find(one => one.location === location)
   const ipv4 = enableIpv4 ? extras.ipv4.find(one => one.location === location)?.price.monthlyMicros : 0
   const percent = backups ? extras.backupPercent : 0
   if (!offer?.price || ipv4 === undefined || percent === null) return null
@@ -77,6 +78,8 @@ function sizeOf(type: Row, currency: string, now: number): Size {
     }),
   )
   const prices = Array.isArray(type.prices) ? type.prices.filter(isObject) : []
+  const priceAt = (location: string) => priceIn(prices.find(one => one.location === location)?.price_monthly, currency)
+  const isOffered = (one: (typeof places)[number]) => one.unavailableAfter === null || one.unavailableAfter > now
   return {
     slug: String(type.name),
     title: text(type.description) ?? String(type.name),
@@ -84,12 +87,8 @@ function sizeOf(type: Row, currency: string, now: number): Size {
     architecture: text(type.architecture),
     sharedCores: type.cpu_type === 'shared',
     unavailableAfter: lastOf(places.map(one => one.unavailableAfter)),
-    offers: places
-      .filter(one => one.unavailableAfter === null || one.unavailableAfter > now)
-      .map(({ location, available }) => ({
-        ...{ location, available },
-        price: priceIn(prices.find(one => one.location === location)?.price_monthly, currency),
-      })),
+    offers: places.filter(isOffered).map(({ location, available }) => ({ location, available, price: priceAt(location) })),
+    pastOffers: places.filter(one => !isOffered(one)).map(({ location }) => ({ location, price: priceAt(location) })),
   }
 }
 
