@@ -114,7 +114,7 @@ export class HetznerApi {
   }
 
   /** The error of an action that failed. */
-  failed({ error }: HetznerAction): HetznerError {
+  failed({ error }: Pick<HetznerAction, 'error'>): HetznerError {
     const { code } = error!
     return new HetznerError(code, this.failures[code] ?? 'refused', this.#text('Hetzner could not apply the change', error!))
   }

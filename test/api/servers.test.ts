@@ -492,6 +492,21 @@ describe('a new server', () => {
     expect((await get(created.id)).location).toBe('nbg1')
   })
 
+  test.each([false, true])('is created in another location if its creation fails later, lost response: %p', async isLost => {
+    const here = await world()
+    const { create, finish, get, double } = await cloudScene(here)
+    double.project.keepsFailedServers = true
+    double.project.actionErrors = { create_server: { code: 'resource_unavailable', message: 'no host available' } }
+    double.fault = ({ method, path }) => (isLost && method === 'POST' && path === '/servers' ? 'lost' : null)
+    const created = (await create('web-1', { fallback_locations: ['nbg1', 'hel1'] })).body
+    await here.settle()
+    double.project.actionErrors = {}
+    double.fault = () => null
+    expect((await finish(created.action_id)).status).toBe('success')
+    expect((await get(created.id)).location).toBe('nbg1')
+    expect([...double.project.servers.values()].map(one => [one.name, one.location])).toEqual([['web-1', 'nbg1']])
+  })
+
   test('is adopted if the response of the cloud was lost', async () => {
     const here = await world()
     const { create, finish, get, double } = await cloudScene(here)

@@ -357,6 +357,24 @@ describe('hetzner, in addition to the contract', () => {
       expect((await cloud.list()).servers.map(one => one.name)).toEqual(['taken'])
     })
 
+    test.each([false, true])('that could not be created is deleted, also if the response was lost: %p', async isLost => {
+      double.project.keepsFailedServers = true
+      double.project.actionErrors = { create_server: { code: 'resource_unavailable', message: 'no host available' } }
+      double.fault = ({ method, path }) => (isLost && method === 'POST' && path === '/servers' ? 'lost' : null)
+      const created = async () => {
+        const begun = await provision({ backups: true }).catch(async () => {
+          const { ref } = (await cloud.find(order()))!
+          return await cloud.continueProvision!(ref, order({ backups: true }))
+        })
+        await finish(begun)
+      }
+      expect(await failureOf(created())).toEqual([
+        ...['out_of_stock', false],
+        'Hetzner could not apply the change: no host available (resource_unavailable)',
+      ])
+      expect((await cloud.list()).servers).toEqual([])
+    })
+
     test('never names a data center', async () => {
       await made()
       for (const { body } of double.requests) expect(Object.keys(body ?? {})).not.toContain('datacenter')

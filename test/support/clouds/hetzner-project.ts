@@ -131,6 +131,8 @@ export class HetznerProject {
   actionMs: (command: string) => number = () => 0
   /** Errors in which actions end, by command. */
   actionErrors: Record<string, { code: string; message: string }> = {}
+  /** Whether servers that could not be created stay, switched off. */
+  keepsFailedServers = false
   /** How long guests take to shut down; infinite if they ignore the request. */
   shutdownMs = 0
   /** Maximum number of servers. */

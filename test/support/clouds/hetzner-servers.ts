@@ -256,8 +256,9 @@ export function createServer(project: HetznerProject, draft: ServerDraft) {
   for (const { firewall } of firewalls) if (!project.firewalls.has(firewall)) throw notFound(`firewall with ID '${firewall}'`)
   project.servers.set(id, server)
   const begun = () => void (server.status = start_after_create ? 'starting' : 'off')
-  // Nothing is left of a server that could not be created.
-  const action = project.act('create_server', [resourceOf(server)], begun, { failed: () => project.remove(server) })
+  const action = project.act('create_server', [resourceOf(server)], begun, {
+    failed: () => (project.keepsFailedServers ? void (server.status = 'off') : project.remove(server)),
+  })
   const next = [
     ...(start_after_create ? [project.act('start_server', [resourceOf(server)], () => start(server), { after: action })] : []),
     ...networks.map(network =>

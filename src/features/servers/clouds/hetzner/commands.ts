@@ -36,6 +36,9 @@ const actionCommands: Partial<Record<ServerVerb, string>> = {
   restore_snapshot: 'rebuild_server',
 }
 
+/** What the creation of a server starts. */
+const creationCommands: ReadonlySet<string> = new Set(['create_server', 'start_server', 'attach_to_network'])
+
 // The API reports times to the second, and its clock can differ a little.
 const toleranceMs = 2000
 const actionsPerPage = 50
@@ -133,14 +136,17 @@ export class HetznerCommands {
 
   /** Follows the creation of a server, whatever of it is left to do. */
   async continueProvision(ref: string, order: ServerOrder): Promise<Started> {
-    const { actions } = await this.api.get(`/servers/${ref}/actions?status=running&per_page=${actionsPerPage}`)
+    const { actions } = await this.api.get(`/servers/${ref}/actions?sort=id:asc&per_page=${actionsPerPage}`)
+    const left = actionsOf(actions).filter(one => one.status === 'running' || (one.error && creationCommands.has(one.command)))
     const next: NextStep | null = order.backups ? { step: 'enable_backups' } : null
-    return await this.#followed({ ref, actions: actionsOf(actions).map(one => one.id), next })
+    return await this.#followed({ ref, actions: left.map(one => one.id), next })
   }
 
   async poll(stored: Operation): Promise<Polled> {
     const operation = stored as unknown as HetznerOperation
     const actions = await this.#actions(operation.actions)
+    const uncreated = actions.find(one => one.error && one.command === actionCommands.provision)
+    if (uncreated) return await this.#discard(operation, uncreated)
     const failed = actions.find(one => one.error)
     if (failed) throw this.api.failed(failed)
     if (actions.some(one => one.status === 'running')) {
@@ -195,6 +201,21 @@ export class HetznerCommands {
     }
   }
 
+  /** Deletes what is left of a server that could not be created, so that its name is free and it costs nothing. Fails when that is done. */
+  async #discard(operation: HetznerOperation, failed: HetznerAction): Promise<Polled> {
+    const { ref } = operation
+    const row = await this.row(ref)
+    if (!row || serverOf(row).mark === null) throw this.api.failed(failed)
+    try {
+      const deletion = await this.#delete(ref)
+      if (deletion.state === 'done') throw this.api.failed(failed)
+      return { state: 'running', operation: { ...deletion.operation, next: { step: 'fail', error: failed.error } } }
+    } catch (error) {
+      if (!(error instanceof HetznerError) || error.code !== 'locked') throw error
+      return { state: 'running', operation: stored(operation) }
+    }
+  }
+
   async #act(ref: string, action: string, body: object | undefined, next: NextStep | null): Promise<Started> {
     const response = await this.api.send('POST', `/servers/${ref}/actions/${action}`, body)
     return await this.#followed({ ref, actions: startedBy(response), next })
@@ -211,6 +232,7 @@ export class HetznerCommands {
   async #step(operation: HetznerOperation): Promise<Exclude<Polled, { state: 'gone' }>> {
     const { ref, next } = operation
     if (!next) return { state: 'done' }
+    if (next.step === 'fail') throw this.api.failed(next)
     const row = await this.row(ref)
     if (!row) throw new CloudError('not_found', 'The server no longer exists at Hetzner.', null, false)
     const { status, backups } = serverOf(row)

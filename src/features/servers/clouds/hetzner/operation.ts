@@ -6,6 +6,8 @@ export type NextStep =
   | { step: 'enable_backups' }
   /** Waits until it is off. `until`: ms UTC. */
   | { step: 'off'; until: number; thenForce: boolean }
+  /** Reports why a server could not be created, after its remainder is deleted. */
+  | { step: 'fail'; error: NonNullable<HetznerAction['error']> }
 
 /** Actions of a resource, as stored between two polls. */
 export interface HetznerOperation {
