@@ -1,9 +1,11 @@
 import { describe, expect, test } from 'bun:test'
-import { actions } from '../../src/features/actions/tables'
-import { servers } from '../../src/features/servers/tables'
 import { X509Certificate } from 'node:crypto'
 import { readFileSync } from 'node:fs'
-import { syncAccount } from '../../src/features/servers/accounts/sync'
+import { eq } from 'drizzle-orm'
+import { record } from '../../src/core/change'
+import { actions } from '../../src/features/actions/tables'
+import { servers } from '../../src/features/servers/tables'
+import { finishSync, syncAccount } from '../../src/features/servers/accounts/sync'
 import { cloudAccounts } from '../../src/features/servers/accounts/tables'
 import { watchServers } from '../../src/features/servers/watch'
 import { cloudScene } from '../support/clouds/cloud-scene'
@@ -179,6 +181,51 @@ describe('servers that exist at a cloud', () => {
     here.clock.set(-60_000)
     expect(await syncAccount(here.hub, account!)).toMatchObject({ error: null })
     expect((await here.acme.call('GET', '/v1/servers')).body.data).toEqual([])
+  })
+
+  test('are not added or changed by a reading of an account whose settings changed meanwhile', async () => {
+    const here = await world()
+    const { double, account, refresh } = await cloudScene(here)
+    const other = await cloudScene(here, { name: 'Other' })
+    double.addServer({ name: 'web-1' })
+    double.addServer({ name: 'web-2' })
+    await here.advance(60_000)
+    const accounts = await here.hub.read.select().from(cloudAccounts).where(eq(cloudAccounts.id, account.id))
+    const { sync: synced } = await refresh()
+    double.console.rename(double.serverNamed('web-1')!, 'renamed')
+    double.console.delete(double.serverNamed('web-2')!)
+    double.addServer({ name: 'new' })
+    const settings = { base_url: other.double.url, api_token: other.double.token }
+    expect((await here.acme.call('PATCH', `/v1/cloud-accounts/${account.id}`, { settings })).status).toBe(200)
+    here.clock.set(1000)
+    const outcome = await syncAccount(here.hub, accounts[0]!)
+    expect(outcome).toMatchObject({ error: null, reading: { servers: [{}, {}] } })
+    await record(here.hub, tx => finishSync(tx, here.hub, accounts[0]!, outcome))
+    const after = (await here.acme.call('GET', '/v1/servers?sort=name')).body.data
+    expect(after.map((one: any) => [one.name, one.status])).toEqual([
+      ['web-1', 'running'],
+      ['web-2', 'running'],
+    ])
+    expect((await refresh()).sync.finished_at).toBe(synced.finished_at)
+  })
+
+  test('that are removed while a reading runs stay removed, even if it did not list them', async () => {
+    const here = await world()
+    const { double, account, named } = await cloudScene(here)
+    double.addServer({ name: 'web-1' })
+    await here.advance(60_000)
+    const [read] = await here.hub.read.select().from(cloudAccounts)
+    const outcome = await syncAccount(here.hub, read!)
+    await here.acme.call('DELETE', `/v1/servers/${(await named('web-1')).id}?at_provider=keep`)
+    const ignored = async () => (await here.hub.read.select().from(cloudAccounts))[0]!.ignoredRefs
+    expect(await ignored()).toHaveLength(1)
+    if (outcome.error) throw new Error(outcome.error.detail)
+    const half = { ...outcome, reading: { ...outcome.reading, servers: [] } }
+    await record(here.hub, tx => finishSync(tx, here.hub, read!, half))
+    expect(await ignored()).toHaveLength(1)
+    const [next] = await here.hub.read.select().from(cloudAccounts)
+    await record(here.hub, tx => finishSync(tx, here.hub, next!, half))
+    expect([await ignored(), account.id]).toEqual([[], next!.id])
   })
 
   test('are not taken for others that use their ref again', async () => {

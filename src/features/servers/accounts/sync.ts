@@ -116,12 +116,18 @@ export async function syncAccount(hub: Hub, account: CloudAccountRow, isFull = f
 export async function finishSync(
   tx: Tx,
   hub: Hub,
-  { id }: CloudAccountRow,
+  read: CloudAccountRow,
   outcome: SyncOutcome,
 ): Promise<RecordResult<undefined>> {
+  const { id } = read
   const [account] = await forUpdate(tx.select().from(cloudAccounts).where(eq(cloudAccounts.id, id)))
   const kind = account && cloudKindOf(account.kind)
   if (!account || !kind) return { result: undefined }
+  if (!isSameAccess(account, read))
+    return { result: undefined, jobs: account.nextSyncAt === null ? [] : [syncJobFor(id, account.nextSyncAt)] }
+  const listed = outcome.error ? null : new Set(outcome.reading.servers.map(one => one.ref))
+  // Those that are new may be missing from the reading.
+  const ignoredBefore = new Set(read.ignoredRefs)
   const failures = outcome.error ? account.syncFailures + 1 : 0
   const everyMs = kind.syncSeconds * 1000
   const pauseMs = outcome.error
@@ -141,7 +147,7 @@ export async function finishSync(
         storageSyncedAt: outcome.storageSyncedAt,
         lacks: [...outcome.reading.lacks],
         rate: outcome.reading.rate,
-        ignoredRefs: account.ignoredRefs.filter(ref => outcome.reading.servers.some(one => one.ref === ref)),
+        ignoredRefs: account.ignoredRefs.filter(ref => listed!.has(ref) || !ignoredBefore.has(ref)),
       }),
     })
     .where(eq(cloudAccounts.id, id))
@@ -152,6 +158,18 @@ export async function finishSync(
       ...(failures === maxSyncFailures ? [{ kind: forgetKind, payload: { cloud_account_id: id } }] : []),
     ],
   }
+}
+
+/** Whether an account is still accessed as when it was read: with other settings, it may be another account. */
+const isSameAccess = (one: Access, other: Access): boolean =>
+  one.secretsSealed === other.secretsSealed && isDeepStrictEqual(one.settings, other.settings)
+type Access = Pick<CloudAccountRow, 'settings' | 'secretsSealed'>
+
+/** Whether what was read of an account can still be stored. */
+async function isCurrent(tx: Tx, read: CloudAccountRow): Promise<boolean> {
+  const { settings, secretsSealed } = cloudAccounts
+  const [now] = await tx.select({ settings, secretsSealed }).from(cloudAccounts).where(eq(cloudAccounts.id, read.id))
+  return now !== undefined && isSameAccess(now, read)
 }
 
 async function knownServers(hub: Hub, accountId: string): Promise<ServerRow[]> {
@@ -247,6 +265,7 @@ async function followBatch(
   catalog: Catalog | null,
 ): Promise<RecordResult<undefined>> {
   const done: Required<Pick<RecordResult<undefined>, 'audits' | 'events'>> = { audits: [], events: [] }
+  if (!(await isCurrent(tx, account))) return { result: undefined }
   const now = hub.clock.now()
   // Locked in id order, to avoid deadlocks.
   for (const [{ id }, seen] of changed.toSorted(([a], [b]) => (a.id < b.id ? -1 : 1))) {
@@ -331,6 +350,7 @@ async function markMissing(
 ): Promise<RecordResult<undefined>> {
   const [row] = await forUpdate(tx.select().from(servers).where(eq(servers.id, id)))
   if (!row || row.actionId !== null || row.status === 'missing' || row.writtenAt >= startedAt) return { result: undefined }
+  if (!(await isCurrent(tx, account))) return { result: undefined }
   const reason = 'The server no longer exists at the cloud.'
   const { row: after, events } = await writeState(
     tx,
@@ -368,7 +388,8 @@ async function addFound(
   const known = new Set([...matched.values()].map(one => one.ref))
   // Some clouds tell whose a new server is only when it has been created.
   const others = seen.filter(one => !known.has(one.ref) && one.status !== 'provisioning')
-  const wanted = others.filter(one => isWanted(account, one))
+  const ignored = new Set(account.ignoredRefs)
+  const wanted = others.filter(one => !ignored.has(one.ref) && isWanted(account, one))
   let added = 0
   for (let at = 0; at < wanted.length; at += rowsPerBatch) {
     const batch = wanted.slice(at, at + rowsPerBatch)
@@ -382,8 +403,8 @@ async function addFound(
   return { unclaimed: rest.length, unclaimedMicros }
 }
 
-function isWanted({ import: { mode, label_selector: selector }, ignoredRefs }: CloudAccountRow, seen: CloudServer): boolean {
-  if (mode === 'none' || ignoredRefs.includes(seen.ref)) return false
+function isWanted({ import: { mode, label_selector: selector } }: CloudAccountRow, seen: CloudServer): boolean {
+  if (mode === 'none') return false
   return mode === 'all' || matchesSelector(parseSelector(selector!), seen.labels)
 }
 
@@ -391,13 +412,14 @@ function isWanted({ import: { mode, label_selector: selector }, ignoredRefs }: C
 async function insertUnknown(
   tx: Tx,
   hub: Hub,
-  { id }: CloudAccountRow,
+  read: CloudAccountRow,
   batch: readonly CloudServer[],
   startedAt: number,
   catalog: Catalog | null,
 ): Promise<RecordResult<number>> {
+  const { id } = read
   const [account] = await forUpdate(tx.select().from(cloudAccounts).where(eq(cloudAccounts.id, id)))
-  if (!account) return { result: 0 }
+  if (!account || !isSameAccess(account, read)) return { result: 0 }
   const deleted = await tx
     .select({ ref: servers.providerRef })
     .from(servers)
