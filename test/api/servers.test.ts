@@ -112,7 +112,13 @@ describe('servers that exist at a cloud', () => {
     }
     const entries = (await here.acme.call('GET', '/v1/audit-events?action=cloud.server.follow')).body.data
     const seen = entries.map((one: any) => Object.keys(one.changes.after ?? {})).reverse()
-    expect(seen.slice(1)).toEqual([['name'], expect.arrayContaining(['size']), ['labels'], ['protection'], ['status']])
+    expect(seen.slice(1)).toEqual([
+      ['name'],
+      expect.arrayContaining(['size', 'cores', 'memory_bytes']),
+      ['labels'],
+      ['protection'],
+      ['status'],
+    ])
     const notices = (await here.acme.call('GET', '/v1/notices')).body.data
     expect(notices.map((one: any) => [one.kind, one.count])).toEqual([['server.missing', 1]])
     expect(await here.emitted()).toEqual([])

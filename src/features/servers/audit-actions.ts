@@ -135,7 +135,7 @@ export const serverActions = {
     channels: ['job'],
     changes: {
       of: 'cloud.server.update',
-      fields: { cores: Type.Integer(), memoryBytes: Type.Integer(), diskBytes: Type.Integer() },
+      fields: { cores: Type.Integer(), memory_bytes: Type.Integer(), disk_bytes: Type.Integer() },
     },
     example: { before: { name: 'web-1' }, after: { name: 'web-01' } },
   },
