@@ -86,6 +86,24 @@ describe('servers that exist at a cloud', () => {
     expect((await here.acme.call('DELETE', `/v1/servers/${server.id}`)).status).toBe(204)
   })
 
+  test('are missing one after another, whichever of them can’t be read by themselves', async () => {
+    const here = await world()
+    const { double, refresh } = await cloudScene(here)
+    for (let n = 0; n < 70; n++) double.addServer({ name: `web-${n}` })
+    await here.advance(60_000)
+    const all = [...double.project.servers.values()]
+    const broken = new Set(all.slice(0, 30).map(one => `/servers/${one.id}`))
+    for (const one of all.slice(0, 60)) double.console.delete(one)
+    double.fault = ({ path }) => (broken.has(path) ? 'html' : null)
+    for (let readings = 0; readings < 12; readings++) await here.advance(60_000)
+    expect((await refresh()).sync).toMatchObject({ failures_in_a_row: 0, last_error: null })
+    const missing = (await here.acme.call('GET', '/v1/servers?status=missing&limit=100')).body.data
+    expect(missing).toHaveLength(30)
+    double.fault = () => null
+    for (let readings = 0; readings < 5; readings++) await here.advance(60_000)
+    expect((await here.acme.call('GET', '/v1/servers?status=missing&limit=100')).body.data).toHaveLength(60)
+  })
+
   test('show each change that was made at the cloud with the next reading, once', async () => {
     const here = await world()
     const { double, named, get } = await cloudScene(here)

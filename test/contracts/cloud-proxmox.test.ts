@@ -347,6 +347,10 @@ describe('reading from Proxmox', () => {
     expect(first.requests).toBe(401)
     expect(first.servers[7]).toMatchObject({ ref: '107', addresses: [{ address: '203.0.113.57', family: 4, scope: 'public' }] })
     expect((await read()).requests).toBe(1)
+    // Those that are not listed are confirmed with one request.
+    const counted = double.requests.length
+    expect(await cloud.getMany!(['900', '901', '902'])).toEqual([null, null, null])
+    expect(double.requests.length - counted).toBe(1)
     clock.advance(30_000)
     Object.assign(double.guests.get(120)!.config, { name: 'renamed', tags: 'prod', protection: '1' })
     double.guests.get(121)!.node = 'pve2'

@@ -40,6 +40,7 @@ import type { CloudAccountRow } from './view'
 const maxBackoffMs = 10 * 60_000
 // Each is one request. If more are missing, the others are confirmed by the next readings.
 const maxConfirmed = 20
+const maxConfirmingMs = 60_000
 // Keeps transactions short.
 const rowsPerBatch = 50
 // Parsing more at once would block other work.
@@ -336,11 +337,39 @@ async function followMissing(
       row.status !== 'missing' &&
       row.writtenAt < startedAt,
   )
-  for (const row of absent.slice(0, maxConfirmed)) {
-    const there = await cloud.get(row.providerRef!)
-    if (there !== null && !isAnother(row, there)) continue
-    await record(hub, tx => markMissing(tx, hub, account, row.id, startedAt))
+  const turn = Math.floor(startedAt / (cloudKindOf(account.kind)!.syncSeconds * 1000))
+  for await (const [row, there] of readAgain(hub, cloud, someOf(absent, turn)))
+    if (there === null || isAnother(row, there)) await record(hub, tx => markMissing(tx, hub, account, row.id, startedAt))
+}
+
+/** Reads servers by themselves. Those that can't be read are left out: the reading was complete, and they are read again after another. */
+async function* readAgain(
+  hub: Hub,
+  cloud: Cloud,
+  rows: readonly ServerRow[],
+): AsyncGenerator<[row: ServerRow, there: CloudServer | null]> {
+  const beganAt = hub.clock.now()
+  const batches = cloud.getMany ? [rows] : rows.map(one => [one])
+  for (const batch of batches) {
+    if (batch.length === 0 || hub.clock.now() > beganAt + maxConfirmingMs) return
+    const refs = batch.map(one => one.providerRef!)
+    try {
+      const there = cloud.getMany ? await cloud.getMany(refs) : [await cloud.get(refs[0]!)]
+      for (const [at, row] of batch.entries()) yield [row, there[at]!]
+    } catch (error) {
+      if (!(error instanceof AdapterError)) throw error
+      if (error.failure === 'throttled') return
+    }
   }
+}
+
+/**
+ * Some of a list, others each time, so that those that can't be confirmed don't keep others waiting. Multiples of the golden ratio are
+ * spread evenly, however long the list is.
+ */
+function someOf<T>(list: readonly T[], turn: number): T[] {
+  const from = Math.floor(((turn * 0.618034) % 1) * list.length)
+  return [...list.slice(from), ...list.slice(0, from)].slice(0, maxConfirmed)
 }
 
 async function markMissing(

@@ -413,6 +413,8 @@ export interface Cloud {
   list(): Promise<Reading>
   /** Reads one server; null if it doesn't exist, or no longer. */
   get(ref: string): Promise<CloudServer | null>
+  /** Like {@link get} for each ref. Absent if that takes as many requests. */
+  getMany?(refs: readonly string[]): Promise<(CloudServer | null)[]>
   /**
    * Finds the server that was created for an order: by its mark, whatever its name is now, otherwise by its name or reserved ref. The
    * caller compares {@link CloudServer.mark} to find out whether the name or ref is taken by another server.

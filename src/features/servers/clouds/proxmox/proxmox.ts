@@ -207,10 +207,18 @@ class Proxmox implements Cloud {
   }
 
   async get(ref: string): Promise<CloudServer | null> {
+    return (await this.getMany([ref]))[0]!
+  }
+
+  async getMany(refs: readonly string[]): Promise<(CloudServer | null)[]> {
     const { guests, online } = await this.#steps.inventory()
-    const guest = guests.find(one => String(one.vmid) === ref && !one.template)
-    if (!guest) return null
-    return await this.#known.server(guest, online)
+    const listed = new Map(guests.filter(one => !one.template).map(one => [String(one.vmid), one]))
+    const found: (CloudServer | null)[] = []
+    for (const ref of refs) {
+      const guest = listed.get(ref)
+      found.push(guest ? await this.#known.server(guest, online) : null)
+    }
+    return found
   }
 
   async find({ mark, name, ref }: Pick<ServerOrder, 'mark' | 'name' | 'ref'>): Promise<CloudServer | null> {
