@@ -12,6 +12,8 @@ interface IncusAccess {
   clientCertificate?: { cert: string; key: string }
   /** Other secrets that are sent. */
   secrets?: readonly string[]
+  /** How long a request may take, in milliseconds; absent for the default. */
+  totalMs?: number
 }
 
 /** What an accepted request returns: a result, or the id of an operation in the background. */
@@ -85,7 +87,7 @@ export class IncusClient {
   }
 
   async #request(method: Method, path: string, body?: object) {
-    const { url, project, pin, clientCertificate } = this.access
+    const { url, project, pin, clientCertificate, totalMs = limits.totalMs } = this.access
     const response = await requestJson(
       this.around,
       {
@@ -96,7 +98,7 @@ export class IncusClient {
         ...(pin !== undefined && { pin }),
         ...(clientCertificate && { clientCertificate }),
       },
-      limits,
+      { ...limits, totalMs },
     )
     const { status, json } = response
     const { type, error, error_code, metadata, operation } = isObject(json) ? json : {}

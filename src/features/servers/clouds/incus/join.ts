@@ -9,6 +9,9 @@ import { decodeTrustToken, type TrustToken } from './trust-token'
 
 /** Tokens list all addresses of a server, also those of its bridges. */
 const maxAddresses = 16
+const maxAddressMs = 5000
+// The job that joins has a lease.
+const maxTotalMs = 30_000
 
 /**
  * Exchanges a trust token for a client certificate, in two steps: the first creates the certificate, and the second lets the server trust
@@ -62,14 +65,18 @@ function urlsOf({ addresses }: TrustToken, { url }: IncusSettings): string[] {
 /** The first URL at which the server answers with the certificate of the token. */
 async function reachableUrl(settings: IncusSettings, token: TrustToken, around: AdapterContext): Promise<string> {
   const failures: string[] = []
-  for (const url of urlsOf(token, settings))
+  const deadline = around.clock.now() + maxTotalMs
+  for (const url of urlsOf(token, settings)) {
+    const totalMs = Math.min(maxAddressMs, deadline - around.clock.now())
+    if (totalMs <= 0) break
     try {
-      await new IncusClient({ ...accessOf(settings, token), url }, around).get('')
+      await new IncusClient({ ...accessOf(settings, token), url, totalMs }, around).get('')
       return url
     } catch (error) {
       if (!(error instanceof CloudError)) throw error
       failures.push(`${url}: ${error.message}`)
     }
+  }
   throw new CloudError(
     'unreachable',
     failures.length === 0
