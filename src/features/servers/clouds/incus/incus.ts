@@ -1,6 +1,7 @@
 import type { AccountCheck } from '../../../../adapters/adapter'
 import { checkWithFingerprint } from '../../../../adapters/presented-certificate'
 import { parseFingerprint } from '../../../../core/net/pinned-fetch'
+import { flatMapInTurns } from '../../../../core/time-slices'
 import { isObject } from '../../../../dns/octets'
 import {
   CloudError,
@@ -141,7 +142,7 @@ class Incus implements Cloud {
     const extensions: unknown = server.api_extensions
     if (!Array.isArray(extensions)) throw new CloudError('invalid_response', 'The response has no API extensions.')
     return {
-      servers: serversOf(instances),
+      servers: await serversOf(instances),
       usage: await this.#usageOf(instances),
       lacks: extensions.includes('instances_rebuild') ? [] : ['rebuild'],
       rate: null,
@@ -186,7 +187,7 @@ class Incus implements Cloud {
     const isUnlimited = instances.some(one => one.cpuNanoseconds !== null && coresOf(one.expandedConfig['limits.cpu']) === null)
     const cores = isUnlimited ? await this.#hostCores() : null
     return new Map(
-      instances.flatMap(one => {
+      await flatMapInTurns(instances, one => {
         const usage = usageOf(one, cores)
         return usage ? [[refOf(one), usage] as const] : []
       }),

@@ -1,3 +1,4 @@
+import { flatMapInTurns } from '../../../../core/time-slices'
 import type { IncusClient } from './client'
 import { instanceOf, isOlder, markKey, type Instance } from './readings'
 
@@ -6,7 +7,8 @@ export class Instances {
   constructor(private readonly client: IncusClient) {}
 
   async all(): Promise<Instance[]> {
-    return (await this.client.list('/instances?recursion=2')).map(instanceOf)
+    const rows = await this.client.list('/instances?recursion=2')
+    return await flatMapInTurns(rows, one => [instanceOf(one)])
   }
 
   async byName(name: string): Promise<Instance | null> {

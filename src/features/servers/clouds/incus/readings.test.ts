@@ -102,10 +102,10 @@ test('only global addresses of network devices count, public ones first', () => 
   ])
 })
 
-test('a mark belongs to the oldest instance: copies have it too', () => {
+test('a mark belongs to the oldest instance: copies have it too', async () => {
   const marked = (name: string, created_at: string) =>
     instanceOf(row({ name, created_at, config: { 'user.bailiwick.server': 's' } }))
-  const servers = serversOf([
+  const servers = await serversOf([
     marked('copy', '2026-11-27T05:00:00Z'),
     marked('original', '2026-11-27T04:00:00Z'),
     marked('copy-2', '2026-11-27T06:00:00Z'),
@@ -115,6 +115,19 @@ test('a mark belongs to the oldest instance: copies have it too', () => {
     ['original', 's'],
     ['copy-2', null],
   ])
+})
+
+test('other work continues while thousands of instances are converted', async () => {
+  const config = Object.fromEntries(Array.from({ length: 60 }, (_, at) => [`volatile.key.${at}`, 'value']))
+  const instances = Array.from({ length: 20_000 }, () => instanceOf(row({ config })))
+  let turns = 0
+  const timer = setInterval(() => turns++, 1)
+  try {
+    expect(await serversOf(instances)).toHaveLength(20_000)
+  } finally {
+    clearInterval(timer)
+  }
+  expect(turns).toBeGreaterThan(1)
 })
 
 test.each([{ name: '' }, { name: 7 }, { status: undefined }, { config: null }])('%p is an incomplete instance', more => {

@@ -1,4 +1,5 @@
 import { classOf, formatAddress, parseAddress } from '../../../../core/net/address'
+import { flatMapInTurns } from '../../../../core/time-slices'
 import { isObject } from '../../../../dns/octets'
 import { CloudError, type CloudServer, type CloudStatus, type ServerAddress, type ServerUsage } from '../cloud'
 
@@ -56,16 +57,16 @@ export function instanceOf(row: Record<string, unknown>): Instance {
 export const refOf = ({ config, name }: Instance): string => config['volatile.uuid'] ?? name
 
 /** Converts all instances of a project. */
-export function serversOf(instances: readonly Instance[]): CloudServer[] {
+export async function serversOf(instances: readonly Instance[]): Promise<CloudServer[]> {
   const owners = new Map<string, Instance>()
   for (const one of instances) {
     const mark = one.config[markKey]
     if (mark !== undefined && isOlder(one, owners.get(mark))) owners.set(mark, one)
   }
-  return instances.map(one => {
+  return await flatMapInTurns(instances, one => {
     const server = serverOf(one)
     // Copies of an instance have its mark.
-    return server.mark !== null && owners.get(server.mark) !== one ? { ...server, mark: null } : server
+    return [server.mark !== null && owners.get(server.mark) !== one ? { ...server, mark: null } : server]
   })
 }
 
