@@ -42,7 +42,10 @@ const charts: { title: string; type: string; unit: Metric['unit']; format(value:
 /** Charts of what a server uses, over a range that can be picked or zoomed. */
 export function ServerMetrics({ id, name }: { id: string; name: string }) {
   const range = useTimeRange(ranges, '24h')
-  const found = useOne<ServerMetricsView>(`/servers/${id}/metrics`, range.query, { keepPrevious: true })
+  const found = useOne<ServerMetricsView>(`/servers/${id}/metrics`, range.query, {
+    refetchMs: 60_000,
+    keepPrevious: true,
+  })
   const { data } = found
   const times = useMemo(() => timesOf(data), [data])
   return (

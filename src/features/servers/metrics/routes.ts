@@ -9,6 +9,7 @@ export const serverMetricRoutes = area('server-metrics', 'Servers and cloud', [
     method: 'GET',
     path: '/v1/servers/latest',
     guard,
+    restrictedTokens: 'handler',
     operationId: 'listLatestServerMetrics',
     summary: 'List the latest metrics of servers',
     description:
