@@ -145,7 +145,7 @@ for (const { title, open, servers, cap, perKill, roundMs } of clouds) {
     await traffic.pause()
     const busyMs = performance.now() - startedAt
     cloud.double.fault = () => null
-    await until('all actions finished', async () => (await openActions(rows)).length === 0, 300_000)
+    await until('all actions finished', async () => (await openActions(rows)).length === 0, 60_000 + servers * 5000)
     await synced(traffic, account.id)
     clearInterval(watch)
 
