@@ -28,6 +28,8 @@ interface Cloud {
   machines(): Machine[]
   /** How many machines were created in all, including deleted ones. */
   creations(): number
+  /** How many reboots and power cycles were carried out. */
+  restarts(): number
   monthlyMicros(): number
   offences(): string[]
 }
@@ -54,6 +56,7 @@ async function hetzner(): Promise<Cloud> {
       }))
     },
     creations: () => [...double.project.actions.values()].filter(one => one.command === 'create_server').length,
+    restarts: () => [...double.project.actions.values()].filter(one => /^re(?:boot|set)_server$/.test(one.command)).length,
     monthlyMicros: () => double.bill().monthlyMicros,
     offences: () => double.offences,
   }
@@ -84,6 +87,7 @@ async function proxmox(): Promise<Cloud> {
         }))
     },
     creations: () => double.tasks.all.filter(one => one.type === 'qmclone' && one.exitstatus === 'OK').length,
+    restarts: () => double.tasks.all.filter(one => /^qmre(?:boot|set)$/.test(one.type)).length,
     monthlyMicros: () => 0,
     offences: () => [],
   }
@@ -158,6 +162,8 @@ for (const { title, open, servers, cap, perKill, roundMs } of clouds) {
     const [succeeded, interrupted] = [await creations(rows, 'success'), await creations(rows, 'error')]
     expect(cloud.creations()).toBeGreaterThanOrEqual(succeeded)
     expect(cloud.creations()).toBeLessThanOrEqual(succeeded + interrupted)
+    const restarts = await rows.all(`select id from actions where type in ('server.reboot', 'server.power_cycle')`)
+    expect(cloud.restarts()).toBeLessThanOrEqual(restarts.length)
     expect(cloud.monthlyMicros()).toBe(stored.reduce((sum, one) => sum + (one.price_micros ?? 0), 0))
     expect(overCap).toEqual([])
     expect(await inconsistencies(rows)).toEqual([])
