@@ -712,6 +712,29 @@ describe('actions on a server', () => {
     expect(double.project.servers.size).toBe(1)
   })
 
+  test('do not fail because of a response that was cut off or is not of the cloud', async () => {
+    const here = await world()
+    const { double, act, finish, get, named } = await cloudScene(here)
+    double.addServer({ name: 'web-1' })
+    await here.advance(60_000)
+    const { id } = await named('web-1')
+    const broken = [
+      { status: 404, body: '{"error":{"code":"not_f' },
+      { status: 200, body: '<html>Welcome</html>' },
+      { status: 404, body: '<html>Not Found</html>' },
+    ]
+    let isSent = false
+    double.fault = ({ path, method }) => {
+      isSent ||= method === 'DELETE'
+      const raw = isSent && method === 'GET' && /^\/(?:servers\/\d+|actions)$/.test(path) ? broken.shift() : undefined
+      return raw ? { raw } : null
+    }
+    expect((await finish((await act(id, 'delete')).body.id)).status).toBe('success')
+    expect(broken).toEqual([])
+    expect(double.project.servers.size).toBe(0)
+    expect(await get(id)).toMatchObject({ status: 'deleted' })
+  })
+
   test('retry while the cloud is busy or limits requests, and fail with its reason', async () => {
     const here = await world()
     const { double, act, finish, get, named } = await cloudScene(here)

@@ -212,4 +212,5 @@ export abstract class CloudAction<I extends Record<string, unknown>, Row extends
   }
 }
 
-const passing = new Set(['throttled', 'locked', 'unreachable', 'timeout', 'incomplete'])
+// What can't be understood, such as the page of a proxy, says nothing about the operation.
+const passing = new Set(['throttled', 'locked', 'unreachable', 'timeout', 'incomplete', 'invalid_response'])
