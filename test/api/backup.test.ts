@@ -23,6 +23,7 @@ import { exportSeries } from '../../src/core/db/backup/series-copy'
 import { tableOf } from '../../src/core/db/backup/tables'
 import { createTableNamed } from '../../src/core/db/series/schema'
 import { hoursADay } from '../../src/core/db/series/hours'
+import { tiers } from '../../src/core/db/series/metric-tiers'
 import { masterKeyFile, type Config } from '../../src/core/config'
 import { isPostgres } from '../../src/core/db/dialect'
 import { schemaState, withReadOnlyDatabase } from '../../src/core/db/schema-state'
@@ -53,6 +54,10 @@ const by = { actor: systemActor('test'), context: jobContext }
 let w: World
 beforeAll(async () => {
   w = await worldWithEveryTable()
+  const now = w.clock.now()
+  const values = new Map([['temperature.celsius CPU', { n: 3, avg: 50, max: 64 }]])
+  await w.hub.series.metrics.append([{ subject: 'srv_1 bmc', at: now, values }], now)
+  await w.hub.series.metrics.rollUp(now)
 }, 60_000)
 
 const backUp = async (config: Config, folder: string, more: { logical?: boolean; withSeries?: boolean } = {}) =>
@@ -82,6 +87,10 @@ async function contentOf(w: World): Promise<unknown[]> {
   const days = await checks.chunkDays()
   const chunks = await Promise.all(days.map(day => checks.chunks(1, day * hoursADay, (day + 1) * hoursADay)))
   expect(chunks.flat().length).toBe(2)
+  const metrics: unknown[] = []
+  for (const tier of tiers)
+    await w.hub.series.metrics.read('srv_1 bmc', tier, 0, Number.MAX_SAFE_INTEGER / 2, (_, ...values) => metrics.push(values))
+  expect(metrics).toEqual(tiers.map(() => ['temperature.celsius CPU', 50, 64, 3]))
   const series = [await checks.hours(), chunks]
   expect(answers.map(one => [one.status, one.status === 200 ? '' : one.text])).toEqual(answers.map(() => [200, '']))
   return [answers.map(one => one.body.data.map(steady)), series]
@@ -260,10 +269,10 @@ test('only tables of series are created from the names in a backup, and columns 
   const within = { run: async (statement: string) => void statements.push(statement) }
   const create = (name: string) =>
     createTableNamed({ blobType: 'blob', tableOptions: '', isShared: true }, within, seriesKinds, name)
-  for (const prefix of ['series_checks_rows_', 'series_checks_chunks_', 'series_checks_details_'])
+  for (const prefix of ['series_checks_rows_', 'series_checks_chunks_', 'series_checks_details_', 'series_metric_h1_'])
     for (const end of ['', 'x', '1(a int); drop table users; --', '1\n', '-1']) expect(await create(prefix + end)).toBe(false)
   expect(statements).toEqual([])
-  expect(await create('series_checks_chunks_20000')).toBe(true)
+  for (const name of ['series_checks_chunks_20000', 'series_metric_m10_20000']) expect(await create(name)).toBe(true)
   using db = new Database(':memory:')
   db.run(`create table series_checks_texts(number integer, "a"") values (1); --" text)`)
   expect(() => tableOf(db, 'series_checks_texts')).toThrow('has a column with an invalid name')
