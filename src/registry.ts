@@ -357,6 +357,18 @@ export const registry = {
     limit: 'snapshots',
     audit: { prefix: 'cloud.snapshot', create: 'CN001', update: 'CN002', delete: 'CN003' },
   },
+  snapshot_policy: {
+    prefix: 'spol',
+    name: 'snapshot policy',
+    plural: 'snapshot policies',
+    table: 'snapshot_policies',
+    area: 'cloud',
+    path: '/snapshot-policies',
+    page: '/snapshot-policies',
+    namedBy: ['name'],
+    limit: 100,
+    audit: { prefix: 'cloud.snapshot_policy', create: 'SP001', update: 'SP002', delete: 'SP003' },
+  },
   ssh_key: {
     prefix: 'sshk',
     name: 'SSH key',

@@ -114,6 +114,26 @@ CREATE TABLE "server_controllers" (
 	"power_at" bigint
 );
 --> statement-breakpoint
+CREATE TABLE "snapshot_policies" (
+	"id" text collate "C" PRIMARY KEY NOT NULL,
+	"workspace_id" text collate "C" NOT NULL,
+	"version" bigint NOT NULL,
+	"created_at" bigint NOT NULL,
+	"updated_at" bigint NOT NULL,
+	"name" text collate "C" NOT NULL,
+	"server_ids" text NOT NULL,
+	"label_selector" text collate "C",
+	"schedule" text NOT NULL,
+	"keep" text NOT NULL,
+	"quiesce" text collate "C" NOT NULL,
+	"paused" boolean NOT NULL,
+	"max_monthly_price" text collate "C",
+	"currency" text collate "C",
+	"next_at" bigint,
+	"last_run" text,
+	"failures" bigint NOT NULL
+);
+--> statement-breakpoint
 CREATE TABLE "snapshots" (
 	"id" text collate "C" PRIMARY KEY NOT NULL,
 	"workspace_id" text collate "C" NOT NULL,
@@ -134,6 +154,7 @@ CREATE TABLE "snapshots" (
 	"action_id" text collate "C",
 	"written_at" bigint NOT NULL,
 	"state" text collate "C" NOT NULL,
+	"policy_id" text collate "C",
 	"made_by" text,
 	"includes_memory" boolean NOT NULL,
 	"survives_server" boolean NOT NULL,
@@ -195,6 +216,7 @@ ALTER TABLE "cloud_accounts" ADD CONSTRAINT "cloud_accounts_workspace_id_workspa
 ALTER TABLE "cloud_catalogs" ADD CONSTRAINT "cloud_catalogs_account_id_cloud_accounts_id_fk" FOREIGN KEY ("account_id") REFERENCES "public"."cloud_accounts"("id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
 ALTER TABLE "server_controllers" ADD CONSTRAINT "server_controllers_workspace_id_workspaces_id_fk" FOREIGN KEY ("workspace_id") REFERENCES "public"."workspaces"("id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
 ALTER TABLE "server_controllers" ADD CONSTRAINT "server_controllers_server_id_servers_id_fk" FOREIGN KEY ("server_id") REFERENCES "public"."servers"("id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
+ALTER TABLE "snapshot_policies" ADD CONSTRAINT "snapshot_policies_workspace_id_workspaces_id_fk" FOREIGN KEY ("workspace_id") REFERENCES "public"."workspaces"("id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
 ALTER TABLE "snapshots" ADD CONSTRAINT "snapshots_workspace_id_workspaces_id_fk" FOREIGN KEY ("workspace_id") REFERENCES "public"."workspaces"("id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
 ALTER TABLE "snapshots" ADD CONSTRAINT "snapshots_account_id_cloud_accounts_id_fk" FOREIGN KEY ("account_id") REFERENCES "public"."cloud_accounts"("id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
 ALTER TABLE "snapshots" ADD CONSTRAINT "snapshots_server_id_servers_id_fk" FOREIGN KEY ("server_id") REFERENCES "public"."servers"("id") ON DELETE set null ON UPDATE no action;--> statement-breakpoint
@@ -226,6 +248,8 @@ CREATE INDEX "cloud_accounts_workspace" ON "cloud_accounts" USING btree ("worksp
 CREATE INDEX "cloud_accounts_next_sync" ON "cloud_accounts" USING btree ("next_sync_at") WHERE next_sync_at is not null;--> statement-breakpoint
 CREATE UNIQUE INDEX "server_controllers_server" ON "server_controllers" USING btree ("server_id","kind");--> statement-breakpoint
 CREATE INDEX "server_controllers_workspace" ON "server_controllers" USING btree ("workspace_id","id");--> statement-breakpoint
+CREATE UNIQUE INDEX "snapshot_policies_name" ON "snapshot_policies" USING btree ("workspace_id","name");--> statement-breakpoint
+CREATE INDEX "snapshot_policies_due" ON "snapshot_policies" USING btree ("next_at") WHERE next_at is not null;--> statement-breakpoint
 CREATE INDEX "snapshots_workspace" ON "snapshots" USING btree ("workspace_id","id");--> statement-breakpoint
 CREATE INDEX "snapshots_name" ON "snapshots" USING btree ("workspace_id","name","id");--> statement-breakpoint
 CREATE INDEX "snapshots_created" ON "snapshots" USING btree ("workspace_id","created_at","id");--> statement-breakpoint
@@ -235,6 +259,7 @@ CREATE INDEX "snapshots_account" ON "snapshots" USING btree ("workspace_id","acc
 CREATE INDEX "snapshots_origin" ON "snapshots" USING btree ("workspace_id","origin","id");--> statement-breakpoint
 CREATE INDEX "snapshots_ref" ON "snapshots" USING btree ("account_id","provider_ref");--> statement-breakpoint
 CREATE INDEX "snapshots_of_server" ON "snapshots" USING btree ("server_id");--> statement-breakpoint
+CREATE INDEX "snapshots_of_policy" ON "snapshots" USING btree ("policy_id") WHERE policy_id is not null;--> statement-breakpoint
 CREATE INDEX "snapshots_expiry" ON "snapshots" USING btree ("expires_at") WHERE expires_at is not null;--> statement-breakpoint
 CREATE INDEX "snapshots_busy" ON "snapshots" USING btree ("action_id") WHERE action_id is not null;--> statement-breakpoint
 CREATE UNIQUE INDEX "ssh_keys_name" ON "ssh_keys" USING btree ("workspace_id","name");--> statement-breakpoint

@@ -145,6 +145,29 @@ CREATE TABLE `server_controllers` (
 --> statement-breakpoint
 CREATE UNIQUE INDEX `server_controllers_server` ON `server_controllers` (`server_id`,`kind`);--> statement-breakpoint
 CREATE INDEX `server_controllers_workspace` ON `server_controllers` (`workspace_id`,`id`);--> statement-breakpoint
+CREATE TABLE `snapshot_policies` (
+	`id` text PRIMARY KEY NOT NULL,
+	`workspace_id` text NOT NULL,
+	`version` integer NOT NULL,
+	`created_at` integer NOT NULL,
+	`updated_at` integer NOT NULL,
+	`name` text NOT NULL,
+	`server_ids` text NOT NULL,
+	`label_selector` text,
+	`schedule` text NOT NULL,
+	`keep` text NOT NULL,
+	`quiesce` text NOT NULL,
+	`paused` integer NOT NULL,
+	`max_monthly_price` text,
+	`currency` text,
+	`next_at` integer,
+	`last_run` text,
+	`failures` integer NOT NULL,
+	FOREIGN KEY (`workspace_id`) REFERENCES `workspaces`(`id`) ON UPDATE no action ON DELETE cascade
+);
+--> statement-breakpoint
+CREATE UNIQUE INDEX `snapshot_policies_name` ON `snapshot_policies` (`workspace_id`,`name`);--> statement-breakpoint
+CREATE INDEX `snapshot_policies_due` ON `snapshot_policies` (`next_at`) WHERE next_at is not null;--> statement-breakpoint
 CREATE TABLE `snapshots` (
 	`id` text PRIMARY KEY NOT NULL,
 	`workspace_id` text NOT NULL,
@@ -165,6 +188,7 @@ CREATE TABLE `snapshots` (
 	`action_id` text,
 	`written_at` integer NOT NULL,
 	`state` text NOT NULL,
+	`policy_id` text,
 	`made_by` text,
 	`includes_memory` integer NOT NULL,
 	`survives_server` integer NOT NULL,
@@ -184,6 +208,7 @@ CREATE INDEX `snapshots_account` ON `snapshots` (`workspace_id`,`account_id`,`id
 CREATE INDEX `snapshots_origin` ON `snapshots` (`workspace_id`,`origin`,`id`);--> statement-breakpoint
 CREATE INDEX `snapshots_ref` ON `snapshots` (`account_id`,`provider_ref`);--> statement-breakpoint
 CREATE INDEX `snapshots_of_server` ON `snapshots` (`server_id`);--> statement-breakpoint
+CREATE INDEX `snapshots_of_policy` ON `snapshots` (`policy_id`) WHERE policy_id is not null;--> statement-breakpoint
 CREATE INDEX `snapshots_expiry` ON `snapshots` (`expires_at`) WHERE expires_at is not null;--> statement-breakpoint
 CREATE INDEX `snapshots_busy` ON `snapshots` (`action_id`) WHERE action_id is not null;--> statement-breakpoint
 CREATE TABLE `ssh_keys` (

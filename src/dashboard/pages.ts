@@ -81,6 +81,7 @@ export const pages = {
   '/cloud-accounts/$id/edit': {},
   '/volumes': { title: 'Volumes', group: 'Cloud', icon: 'HardDrive' },
   '/snapshots': { title: 'Snapshots', group: 'Cloud', icon: 'Camera' },
+  '/snapshot-policies': { title: 'Snapshot policies', group: 'Cloud', icon: 'CalendarSync' },
   '/ssh-keys': { title: 'SSH keys', group: 'Cloud', icon: 'FileKey' },
   '/webhooks': { title: 'Webhooks', tab: 'Endpoints', group: 'Integrations', icon: 'Webhook', letter: 'w' },
   '/webhooks/new': {

@@ -47,6 +47,7 @@ import { monitorSeriesRoutes } from '../features/monitors/series/routes'
 import { noticeRoutes } from '../features/notices/routes'
 import { notificationRoutes } from '../features/notifications/routes'
 import { volumeRoutes } from '../features/servers/volumes/routes'
+import { snapshotPolicyRoutes } from '../features/servers/snapshot-policies/routes'
 import { snapshotRoutes } from '../features/servers/snapshots/routes'
 import { sshKeyRoutes } from '../features/servers/ssh-keys/routes'
 import { webhookDeliveryRoutes } from '../features/webhooks/deliveries/routes'
@@ -89,6 +90,7 @@ export const apiAreas: readonly AnyElysia[] = [
   serverMetricRoutes,
   volumeRoutes,
   snapshotRoutes,
+  snapshotPolicyRoutes,
   sshKeyRoutes,
   heartbeatRoutes,
   monitorRoutes,

@@ -16,6 +16,7 @@ import { pruneActions } from '../features/actions/retention'
 import { signAudit } from '../features/audit/checkpoint-file'
 import { pruneAudit } from '../features/audit/retention'
 import { pruneEvents } from '../features/events/retention'
+import { runSnapshotPolicies } from '../features/servers/snapshot-policies/run'
 import { watchStorage } from '../features/servers/snapshots/watch'
 import { pruneServers, watchServers } from '../features/servers/watch'
 import { rollUpMetrics } from '../features/servers/metrics/recorder'
@@ -94,6 +95,7 @@ export function startScheduledTasks(hub: Hub, worker: Worker, listening: Listeni
     { name: 'watch-zones-of-dynamic-ips', pattern: '40 * * * * *', run: () => watchZones(hub) },
     { name: 'prune-dynamic-ip-history', pattern: '0 2 * * * *', run: () => pruneDynamicIpHistory(hub) },
     { name: 'watch-servers', every: 10, run: () => watchServers(hub) },
+    { name: 'run-snapshot-policies', pattern: '5 * * * * *', run: () => runSnapshotPolicies(hub) },
     { name: 'watch-storage', pattern: '20 * * * * *', run: () => watchStorage(hub) },
     { name: 'prune-servers', pattern: '0 4 * * * *', run: () => pruneServers(hub) },
     { name: 'roll-up-metrics', pattern: '5 * * * * *', run: () => rollUpMetrics(hub) },

@@ -288,8 +288,8 @@ const sharedTables: [tables: string, folders: string[], reason: string][] = [
   ['servers/volumes', ['.', 'accounts', 'snapshots'], 'prices add up, readings find them, and they outlive their server'],
   [
     'servers/snapshots',
-    ['.', 'accounts', 'actions'],
-    'actions on servers create and restore them, and readings of accounts find them',
+    ['.', 'accounts', 'actions', 'snapshot-policies'],
+    'actions on servers create and restore them, policies create and delete them, and readings of accounts find them',
   ],
   ['people/passkeys', ['.', 'second-factors'], 'passkeys are a second factor, and users show whether they have one'],
   ['people/password-resets', ['.', 'profile'], 'changes of a user or a password revoke the reset links'],

@@ -286,7 +286,10 @@ describe('a token restricted to a resource', async () => {
   const restricted = callerWith(app, acme.workspaceId, made.body.token)
   const isOpen = (spec: Route) => workspaceIndependent.includes(nameOf(spec))
   const withId = forTokens.filter(spec => spec.path.includes(':') && !isOpen(spec) && spec.guard !== 'operator')
-  const lists = forTokens.filter(spec => !spec.path.includes(':') && !isOpen(spec) && spec.query?.properties.cursor)
+  const filtersIds = (spec: Route) => spec.restrictedTokens === 'handler' && spec.query?.properties.ids !== undefined
+  const lists = forTokens.filter(
+    spec => !spec.path.includes(':') && !isOpen(spec) && (spec.query?.properties.cursor || filtersIds(spec)),
+  )
   const rest = forTokens.filter(
     spec =>
       !spec.path.includes(':') &&
@@ -314,9 +317,10 @@ describe('a token restricted to a resource', async () => {
   })
 
   test.each(byName(lists))('gets no other resources from %s', async (_, spec) => {
-    await ownId(spec.path.replace(/\/agenda$/, ''))
+    const id = await ownId(spec.path.replace(/\/(agenda|latest)$/, ''))
     const counts = spec.query?.properties.include !== undefined
-    const of = counts ? 'include=total' : 'from=2026-11-01T00:00:00Z&to=2026-12-01T00:00:00Z'
+    const period = 'from=2026-11-01T00:00:00Z&to=2026-12-01T00:00:00Z'
+    const of = counts ? 'include=total' : filtersIds(spec) ? `ids=${id}` : period
     const seen = await restricted.call('GET', `${spec.path}?${of}`)
     expect({ status: seen.status, data: seen.body.data, total: seen.body.pagination?.total }).toEqual({
       status: 200,

@@ -169,6 +169,15 @@ export const serverActions = {
   'cloud.volume.detach': volumeAction('CV007', 'detach {volume}', 'detach', 'detaching'),
   'cloud.volume.resize': volumeAction('CV008', 'resize {volume}', 'resize', 'resizing'),
   'cloud.volume.set_protection': volumeAction('CV009', 'change the protection of {volume}', 'set_protection', 'available'),
+  'cloud.snapshot_policy.create': { example: { before: {}, after: { name: 'nightly' } } },
+  'cloud.snapshot_policy.update': { example: { before: { paused: false }, after: { paused: true } } },
+  'cloud.snapshot_policy.delete': { example: { before: { name: 'nightly' }, after: {} } },
+  'cloud.snapshot_policy.run': {
+    number: 'SP004',
+    description: 'A snapshot policy was started manually. The snapshots are logged by themselves.',
+    changes: { of: 'cloud.snapshot_policy.update' },
+    example: { before: { next_at: null }, after: { next_at: '2026-11-27T10:00:00.000Z' } },
+  },
   'cloud.snapshot.create': { example: { before: {}, after: { name: 'before the upgrade' } } },
   'cloud.snapshot.update': { example: { before: { protected: false }, after: { protected: true } } },
   'cloud.snapshot.delete': {

@@ -207,9 +207,9 @@ export function serverRoutes(project: HetznerProject): Routes {
         ...{ protection: { delete: false }, deprecated: null, deleted: null, architecture: server.type.architecture },
       }
       project.images.set(image.id, image)
-      const action = project.act('create_image', [resourceOf(server), { id: image.id, type: 'image' }], () =>
-        Object.assign(image, { status: 'available', image_size: 2.3 }),
-      )
+      const resources = [resourceOf(server), { id: image.id, type: 'image' }]
+      const effect = () => void Object.assign(image, { status: 'available', image_size: 2.3 })
+      const action = project.act('create_image', resources, effect, { failed: () => project.images.delete(image.id) })
       return created({ action: shown(action), image: imageShown(image) })
     },
   }

@@ -10,7 +10,6 @@ import { pluralize } from '../../../core/pluralize'
 import { conflict, invalid, Problem, type FieldProblem } from '../../../core/problem'
 import { canAccess } from '../../../core/resource-access'
 import { findRow, lockRow, targetOf } from '../../../core/rows'
-import { forUpdate } from '../../../core/db/dialect'
 import { fieldProblems } from '../../../core/validate'
 import { callAdapter } from '../../../adapters/call'
 import { getAction } from '../../actions/actions'
@@ -363,7 +362,7 @@ async function planSnapshot(
 ): Promise<Planned> {
   if (params.includes_memory && !cloudKindOf(account.kind)!.capabilities.snapshots!.memory)
     throw invalid([{ pointer: `${pointer}/includes_memory`, code: 'unsupported', detail: 'is not possible at this cloud.' }])
-  const madeBy: SnapshotMaker = { type: ctx.actor.type === 'system' ? 'system' : 'user', id: ctx.actor.id ?? 'unknown' }
+  const madeBy: SnapshotMaker = params.made_by ?? { type: 'user', id: ctx.actor.id ?? 'unknown' }
   const { command, notices } = await addSnapshot(tx, ctx, row, account, params, madeBy, catalog, params, pointer)
   const isStopped = params.quiesce === 'shutdown' && row.status === 'running'
   const stop = { verb: 'shutdown', timeoutSeconds: 300, thenForce: false } as const
@@ -446,17 +445,33 @@ export async function createSnapshot(ctx: Ctx, { server_id: id, ...params }: Sna
     .where(and(eq(servers.id, id), eq(servers.workspaceId, ctx.workspaceId)))
   if (!found || !canAccess(ctx, id))
     throw invalid([{ pointer: '#/server_id', code: 'not_found', detail: 'There is no server with this ID.' }])
-  const account = await findAccount(ctx, found)
-  chosenWay({ action: 'snapshot', via: 'cloud' }, account, [])
-  const { hasPrices } = cloudKindOf(account!.kind)!.capabilities
-  const catalog = hasPrices ? await callAdapter(() => catalogOf(ctx.hub, account!, true)) : null
-  return await change(ctx, 'cloud.snapshot.create', async tx => {
-    const locked = await lockAccount(tx, account!.id)
-    const [row] = await forUpdate(tx.select().from(servers).where(eq(servers.id, id)))
-    const { result: action, jobs, events, notices } = await startOn(tx, ctx, row!, locked, 'snapshot', params, catalog, '#')
+  return await inSnapshot(ctx, found, 'cloud.snapshot.create', params, async (tx, started) => {
+    const { result: action, jobs, events, notices } = started
     const [created] = await tx.select().from(snapshots).where(eq(snapshots.actionId, action.id))
     const after = snapshotView(created!)
     return { result: after, target: targetOf(snapshotRows, created!), after, jobs, events, notices }
+  })
+}
+
+/** Starts a snapshot of a server. @throws Problem 403, 404, 409, 422, 424 */
+export const startSnapshot = (ctx: Ctx, server: ServerRow, params: NewSnapshot & AcceptedPrice): Promise<ActionView> =>
+  inSnapshot(ctx, server, 'cloud.server.snapshot', params, async (_, started) => started)
+
+async function inSnapshot<T>(
+  ctx: Ctx,
+  server: ServerRow,
+  action: AuditAction,
+  params: NewSnapshot & AcceptedPrice,
+  result: (tx: Tx, started: ChangeResult<ActionView>) => Promise<ChangeResult<T>>,
+): Promise<T> {
+  const account = await findAccount(ctx, server)
+  chosenWay({ action: 'snapshot', via: 'cloud' }, account, [])
+  const { hasPrices } = cloudKindOf(account!.kind)!.capabilities
+  const catalog = hasPrices ? await callAdapter(() => catalogOf(ctx.hub, account!, true)) : null
+  return await change(ctx, action, async tx => {
+    const locked = await lockAccount(tx, account!.id)
+    const row = await lockRow(tx, ctx, serverRows, server.id)
+    return await result(tx, await startOn(tx, ctx, row, locked, 'snapshot', { ...params }, catalog, '#'))
   })
 }
 

@@ -58,7 +58,7 @@ export const namedSources = (rules: readonly FirewallRule[]): string[] => [
 
 const hasPorts = (protocol: RuleProtocol): boolean => protocol === 'tcp' || protocol === 'udp'
 
-/** Parses a port or a range; null if it is neither. */
+/** Parses a port or a range; null for other text. */
 function portRange(text: string): [number, number] | null {
   const [, low, high = low] = /^(0|[1-9]\d{0,5})(?:-(0|[1-9]\d{0,5}))?$/.exec(text) ?? []
   return low === undefined ? null : [Number(low), Number(high)]
@@ -322,8 +322,8 @@ const hasTcpSource = (rules: Rules, port: number): boolean =>
   rules === null || incoming(rules).some(one => one.networks.length > 0 && allowsPort(one, 'tcp', port))
 
 /**
- * Whether an address loses a port that a rule allowed. Whoever puts the first firewall in front of a server expects to lose ports,
- * but not all.
+ * Whether an address loses a port that a rule allowed. Adding the first firewall to a server is expected to close ports,
+ * but not all of them.
  */
 function losesWay({ before, after }: GuardedServer, caller: string): boolean {
   const address = parseAddress(caller)!

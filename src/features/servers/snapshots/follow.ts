@@ -21,7 +21,7 @@ export const followedSnapshots: Followed<SnapshotRow, CloudSnapshot> = {
       ...{ priceMicros: null, priceCurrency: null, priceAt: null },
       ...seenSnapshotColumns(seen, catalog, now),
       ...{ name: seen.name.slice(0, 100), labels: {}, protected: false, accountId: account.id, serverId, origin: 'found' },
-      ...{ madeBy: null, survivesServer: cloudKindOf(account.kind)!.capabilities.snapshots!.surviveServer },
+      ...{ madeBy: null, policyId: null, survivesServer: cloudKindOf(account.kind)!.capabilities.snapshots!.surviveServer },
       ...{ expiresAt: null, actionId: null },
     }
   },

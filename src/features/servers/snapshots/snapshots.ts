@@ -68,7 +68,10 @@ export const getSnapshot = async (ctx: Ctx, id: string): Promise<SnapshotView> =
   snapshotView(await findRow(ctx.hub.read, ctx, snapshotRows, id))
 
 /** What a new snapshot has in addition to its columns for the cloud. */
-export interface NewSnapshot extends Pick<SnapshotInput, 'name'>, Partial<Omit<SnapshotInput, 'name' | 'server_id'>> {}
+export interface NewSnapshot extends Pick<SnapshotInput, 'name'>, Partial<Omit<SnapshotInput, 'name' | 'server_id'>> {
+  /** The policy that it is created for. */
+  made_by?: SnapshotMaker
+}
 
 /**
  * Inserts a snapshot that an action is about to create.
@@ -94,6 +97,7 @@ export async function insertSnapshot(
     origin: 'made',
     state: 'creating',
     madeBy,
+    policyId: madeBy.type === 'policy' ? madeBy.id : null,
     sizeBytes: null,
     includesMemory: input.includes_memory ?? false,
     survivesServer: can.surviveServer,

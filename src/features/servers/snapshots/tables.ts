@@ -35,6 +35,8 @@ export const snapshots = table(
     ...memberColumns(snapshotMembers),
     ...storageColumns(),
     state: text('state', { enum: [...snapshotStates] }).notNull(),
+    // The policy that created it. It may have been deleted.
+    policyId: text('policy_id'),
     madeBy: json<SnapshotMaker | null>('made_by'),
     includesMemory: flag('includes_memory').notNull(),
     survivesServer: flag('survives_server').notNull(),
@@ -51,6 +53,9 @@ export const snapshots = table(
     index('snapshots_origin').on(t.workspaceId, t.origin, t.id),
     index('snapshots_ref').on(t.accountId, t.providerRef),
     index('snapshots_of_server').on(t.serverId),
+    index('snapshots_of_policy')
+      .on(t.policyId)
+      .where(sql`policy_id is not null`),
     index('snapshots_expiry')
       .on(t.expiresAt)
       .where(sql`expires_at is not null`),

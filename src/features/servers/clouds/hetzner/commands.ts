@@ -201,7 +201,7 @@ export class HetznerCommands {
     }
   }
 
-  /** Deletes what is left of a server that could not be created, so that its name is free and it costs nothing. Fails when that is done. */
+  /** Deletes a server that could not be created completely, so that its name is free and it costs nothing. The operation then fails. */
   async #discard(operation: HetznerOperation, failed: HetznerAction): Promise<Polled> {
     const { ref } = operation
     const row = await this.row(ref)

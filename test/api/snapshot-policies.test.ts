@@ -1,0 +1,120 @@
+import { describe, expect, test } from 'bun:test'
+import { runSnapshotPolicies } from '../../src/features/servers/snapshot-policies/run'
+import { cloudScene } from '../support/clouds/cloud-scene'
+import { world } from '../support/world'
+
+const keep = { last: 2, hourly: 0, daily: 0, weekly: 0, monthly: 0 }
+const nightly = {
+  ...{ name: 'nightly', label_selector: 'role=database', schedule: { cron: '0 3 * * *', timezone: 'Europe/Berlin' }, keep },
+  ...{ max_monthly_price: '1.00', currency: 'EUR' },
+}
+
+/** Two database servers and another one. */
+async function scene() {
+  const here = await world()
+  const cloud = await cloudScene(here)
+  for (const [name, role] of [
+    ['db-1', 'database'],
+    ['db-2', 'database'],
+    ['web-1', 'web'],
+  ] as const)
+    cloud.double.addServer({ name, labels: { role } })
+  await here.advance(60_000)
+  const call = (method: string, path: string, body?: object) => here.acme.call(method, `/v1${path}`, body)
+  const create = (fields: object = {}) => call('POST', '/snapshot-policies', { ...nightly, ...fields })
+  const policyOf = async (id: string) => (await call('GET', `/snapshot-policies/${id}`)).body
+  /** Runs a policy, and what follows. */
+  const run = async (id: string) => {
+    expect((await call('POST', `/snapshot-policies/${id}/run`)).status).toBe(200)
+    await runSnapshotPolicies(here.hub)
+    for (let minutes = 0; minutes < 3; minutes++) {
+      await here.advance(60_000)
+      await runSnapshotPolicies(here.hub)
+    }
+    await here.advance(60_000)
+    return (await policyOf(id)).last_run
+  }
+  const snapshots = async (query = '') => (await call('GET', `/snapshots?sort=created_at&${query}`)).body.data
+  return { here, ...cloud, call, create, policyOf, run, snapshots }
+}
+
+describe('snapshot policies', () => {
+  test('create snapshots of the selected servers, and prune only their own, never protected ones', async () => {
+    const { here, create, run, snapshots, call, named, act, finish, policyOf, double } = await scene()
+    const db1 = await named('db-1')
+    const created = await create()
+    expect(created.status).toBe(201)
+    const { id } = created.body
+    expect(created.body).toMatchObject({ last_run: null, paused: false, keep })
+    expect(await run(id)).toMatchObject({ made: 2, failed: [], pruned: 0, finished: true })
+    const first = await snapshots()
+    expect(first.map((one: any) => one.made_by)).toEqual([
+      { type: 'policy', id },
+      { type: 'policy', id },
+    ])
+    const own = await act(db1.id, 'snapshot', { name: 'manual', max_monthly_price: '1', currency: 'EUR' })
+    await finish(own.body.id)
+    await run(id)
+    const [protectedOne] = await snapshots(`server_id=${db1.id}`)
+    await call('PATCH', `/snapshots/${protectedOne.id}`, { protected: true })
+    expect(await run(id)).toMatchObject({ made: 2, pruned: 1 })
+    const left = await snapshots(`server_id=${db1.id}`)
+    expect(left).toHaveLength(4)
+    expect(left[0].id).toBe(protectedOne.id)
+    expect(left.map((one: any) => one.name)).toContain('manual')
+    const db2 = await named('db-2')
+    expect(await snapshots(`server_id=${db2.id}`)).toHaveLength(2)
+    expect((await policyOf(id)).next_at > new Date(here.clock.now()).toISOString()).toBe(true)
+    expect(double.offences).toEqual([])
+  }, 30_000)
+
+  test('never delete the last good ones while new ones fail, and notify after two failures in a row', async () => {
+    const { here, create, run, snapshots, double, call } = await scene()
+    const { id } = (await create({ keep: { ...keep, last: 1 } })).body
+    await run(id)
+    double.project.actionErrors = { create_image: { code: 'action_failed', message: 'no space' } }
+    const notices = async () =>
+      (await call('GET', '/notices')).body.data.filter((one: any) => one.kind === 'snapshot_policy.failing')
+    const failed = await run(id)
+    expect([failed.made, failed.pruned, failed.failed.length]).toEqual([0, 0, 2])
+    expect(await notices()).toHaveLength(0)
+    await run(id)
+    expect((await notices()).map((one: any) => one.count)).toEqual([1])
+    expect(await snapshots('state=available')).toHaveLength(2)
+    double.project.actionErrors = {}
+    expect(await run(id)).toMatchObject({ made: 2, failed: [], pruned: 2 })
+    expect(await snapshots('state=available')).toHaveLength(2)
+    expect(await here.audited()).toContain('cloud.snapshot_policy.run')
+  }, 30_000)
+
+  test('run on their schedule, in its time zone, unless they are paused', async () => {
+    const { here, create, policyOf, snapshots, call } = await scene()
+    const { id, next_at: next } = (await create()).body
+    expect(next.slice(11)).toBe('02:00:00.000Z')
+    await here.advance(Date.parse(next) - here.clock.now() + 1000)
+    await runSnapshotPolicies(here.hub)
+    await runSnapshotPolicies(here.hub)
+    await here.advance(60_000)
+    expect(await snapshots()).toHaveLength(2)
+    expect(Date.parse((await policyOf(id)).next_at) - Date.parse(next)).toBe(86_400_000)
+    expect((await call('PATCH', `/snapshot-policies/${id}`, { paused: true })).body.next_at).toBeNull()
+    expect((await call('DELETE', `/snapshot-policies/${id}`)).status).toBe(204)
+    expect(await snapshots()).toHaveLength(2)
+  }, 30_000)
+
+  test('reject what would never run or keep nothing', async () => {
+    const { create } = await scene()
+    const pointers = async (fields: object) => {
+      const { status, body } = await create(fields)
+      return [status, ...(body.errors ?? []).map((one: any) => one.pointer)]
+    }
+    expect(await pointers({ keep: { ...keep, last: 0 } })).toEqual([422, '#/keep'])
+    expect(await pointers({ schedule: { cron: '0 0 30 2 *', timezone: 'UTC' } })).toEqual([422, '#/schedule/cron'])
+    expect(await pointers({ schedule: { cron: 'often', timezone: 'UTC' } })).toEqual([422, '#/schedule/cron'])
+    expect(await pointers({ schedule: { cron: '0 3 * * *', timezone: 'Mars/Olympus' } })).toEqual([422, '#/schedule/timezone'])
+    expect(await pointers({ label_selector: 'a=b=c' })).toEqual([422, '#/label_selector'])
+    expect(await pointers({ server_ids: ['srv_01k3z9a1b2c3d4e5f6g7h8j9km'] })).toEqual([422, '#/server_ids/0'])
+    expect((await create()).status).toBe(201)
+    expect((await create()).status).toBe(409)
+  })
+})
