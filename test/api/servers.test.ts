@@ -521,6 +521,25 @@ describe('a new server', () => {
     expect((await refresh()).committed.monthly).toBe('0.00')
   })
 
+  test('is bought with few requests, and its price is shown in the catalog', async () => {
+    const here = await world()
+    const { create, finish, double, get, account } = await cloudScene(here)
+    await create('warm', { provision: false })
+    double.raisePrice('cx22', 1.5)
+    const before = double.requests.length
+    const created = (await create('web-1')).body
+    await finish(created.action_id)
+    const read = double.requests.slice(before).map(one => one.path)
+    expect(read.filter(one => ['/locations', '/images', '/networks'].includes(one))).toEqual([])
+    expect(read.filter(one => one === '/server_types' || one === '/pricing')).toEqual(['/server_types', '/pricing'])
+    const price = Number((await get(created.id)).price.monthly)
+    expect(price * 1e6).toBe(double.bill().monthlyMicros)
+    const sizes = (await here.acme.call('GET', `/v1/cloud-accounts/${account.id}/sizes`)).body.data
+    const { offers } = sizes.find((one: any) => one.slug === 'cx22')
+    expect(Number(offers[0].price.monthly)).toBeCloseTo(price - 0.595, 6)
+    expect(sizes.length).toBeGreaterThan(3)
+  })
+
   test('costs what it costs when it is bought, within what was accepted and the cap', async () => {
     const here = await world()
     const { create, finish, get, double, refresh } = await cloudScene(here, {

@@ -256,6 +256,11 @@ describe('hetzner, in addition to the contract', () => {
       expect(await price({ enableIpv4: false })).toEqual(double.bill())
       for (const unknown of [{ size: { slug: 'absent' } }, { location: 'ash' }, { location: null }])
         expect(await price(unknown)).toBeNull()
+      // Two requests are enough for one size.
+      const [{ sizes, extras }, counted] = [await cloud.catalog(), double.requests.length]
+      expect(await cloud.prices!('cx22')).toEqual({ size: sizes.find(one => one.slug === 'cx22')!, extras })
+      expect(requests().slice(counted)).toEqual(['GET /server_types', 'GET /pricing'])
+      expect((await cloud.prices!('absent')).size).toBeNull()
       double.answered = one => (one.pricing ? { pricing: { ...one.pricing, primary_ips: [], server_backup: {} } } : one)
       expect([await price(), await price({ enableIpv4: false, backups: true })]).toEqual([null, null])
       expect(await price({ enableIpv4: false })).not.toBeNull()

@@ -3,9 +3,10 @@ import { callAdapter } from '../../../adapters/call'
 import { refuseTooManyRequests } from '../../../access/limiter'
 import { record } from '../../../core/change'
 import type { Ctx } from '../../../core/ctx'
+import { forUpdate } from '../../../core/db/dialect'
 import type { Hub } from '../../../core/hub'
 import { onePage } from '../../../core/shapes'
-import type { Catalog, Price } from '../clouds/cloud'
+import type { Catalog, Cloud, Price } from '../clouds/cloud'
 import { amountOf } from '../money'
 import { accountOf } from './accounts'
 import type { CatalogImageView, CatalogLocationView, CatalogNetworkView, CatalogSizeView } from './catalog-shapes'
@@ -35,6 +36,30 @@ export async function readCatalog(hub: Hub, account: CloudAccountRow, isInteract
     return { result: undefined }
   })
   return catalog
+}
+
+/** The catalog with the prices that a size has now, read with as few requests as possible. @throws CloudError */
+export async function readPrices(hub: Hub, account: CloudAccountRow, cloud: Cloud, slug: string): Promise<Catalog> {
+  const ofAccount = eq(cloudCatalogs.accountId, account.id)
+  const [stored] = await hub.read.select().from(cloudCatalogs).where(ofAccount)
+  if (!stored || !cloud.prices) return await readCatalog(hub, account, false)
+  const { size, extras } = await cloud.prices(slug)
+  const merged = ({ catalog }: typeof stored): Catalog => {
+    const sizes = catalog.sizes.flatMap(one => (one.slug === slug ? (size ?? []) : one))
+    const isNew = size !== null && !catalog.sizes.some(one => one.slug === slug)
+    return { ...catalog, sizes: isNew ? [...sizes, size] : sizes, extras }
+  }
+  await record(hub, async tx => {
+    const [now] = await forUpdate(tx.select().from(cloudCatalogs).where(ofAccount))
+    // What was read is as new as what someone else may have stored meanwhile.
+    if (now)
+      await tx
+        .update(cloudCatalogs)
+        .set({ catalog: merged(now) })
+        .where(ofAccount)
+    return { result: undefined }
+  })
+  return merged(stored)
 }
 
 interface CatalogQuery {

@@ -5,7 +5,7 @@ import type { Tx } from '../../../core/db/transaction'
 import type { NoticeDraft } from '../../../core/notices'
 import { Problem } from '../../../core/problem'
 import type { ActionKind, CommitChunk, Next } from '../../actions/kind'
-import { readCatalog } from '../accounts/catalog'
+import { readCatalog, readPrices } from '../accounts/catalog'
 import { cloudAccounts } from '../accounts/tables'
 import type { CloudAccountRow } from '../accounts/view'
 import { cloudKindOf } from '../clouds'
@@ -56,6 +56,8 @@ export const serverActionKind = (verb: ServerVerb): ActionKind<ServerActionInput
 })
 
 export const serverActionKinds = serverVerbs.map(serverActionKind)
+
+type Priced = NonNullable<ServerActionInput['priced']>
 
 const maxTakenRefs = 20
 
@@ -117,7 +119,7 @@ class ServerAction extends CloudAction<ServerActionInput, ServerRow, CloudServer
     const kind = cloudKindOf(account.kind)!
     const location = isNew ? this.#location(state) : (priced?.location ?? null)
     const isPriced = kind.capabilities.hasPrices && priced !== null
-    const price = isPriced ? priceOf(kind, await readCatalog(this.hub, account, false), { ...priced, location }) : null
+    const price = isPriced ? await this.#priceNow(cloud, account, { ...priced, location }) : null
     const problem = isPriced && maxPriceMicros !== null ? priceProblem(price, maxPriceMicros, server.priceCurrency) : null
     const unchanged = isNew ? null : server.cloud
     if (problem) return this.failed(server, problem, unchanged, state)
@@ -127,6 +129,14 @@ class ServerAction extends CloudAction<ServerActionInput, ServerRow, CloudServer
       if (more instanceof Problem) return await this.failed(server, more, unchanged, state)(tx)
       return { result: { state: { ...next, ref }, ...(isNew && { step: 'create' }) }, notices: more }
     }
+  }
+
+  async #priceNow(cloud: Cloud, account: CloudAccountRow, priced: Priced): Promise<Price | null> {
+    const { size } = priced
+    const catalog = await (typeof size === 'string'
+      ? readPrices(this.hub, account, cloud, size)
+      : readCatalog(this.hub, account, false))
+    return priceOf(cloudKindOf(account.kind)!, catalog, priced)
   }
 
   /** The location to create the server in: the ordered one, or an alternative. */

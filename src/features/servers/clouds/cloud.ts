@@ -426,6 +426,8 @@ export interface Cloud {
    */
   metricsOf?(ref: string, cores: number, from: number, until: number, stepSeconds: number): Promise<CloudSeries[]>
   catalog(): Promise<Catalog>
+  /** Reads what the price of a server depends on, with fewer requests than the catalog; `size` is null if there is none with the slug. */
+  prices?(size: string): Promise<{ size: Catalog['sizes'][number] | null; extras: Catalog['extras'] }>
   /** Proposes an unused ref, where the cloud wants the caller to choose it. It can be taken by others until it is used. */
   reserveRef?(): Promise<string>
   /**

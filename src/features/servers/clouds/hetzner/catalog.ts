@@ -2,7 +2,7 @@ import { readNumberedPages } from '../../../../adapters/numbered-pages'
 import type { Clock } from '../../../../core/clock'
 import { isObject } from '../../../../dns/octets'
 import type { HetznerApi } from '../../../../vendors/hetzner'
-import { CloudError, type Catalog, type Price, type ServerOrder } from '../cloud'
+import { CloudError, type Catalog, type Cloud, type Price, type ServerOrder } from '../cloud'
 import { gibibyte, imageSlug, resourcesOf } from './readings'
 
 export const perPage = 50
@@ -19,10 +19,7 @@ export async function readCatalog(api: HetznerApi, clock: Clock): Promise<Catalo
   const [locations, types] = [await all('/locations?sort=id', 'locations'), await readTypes(api, clock)]
   const images = await all('/images?include_deprecated=true&status=available&sort=id', 'images')
   const networks = await all('/networks?sort=id', 'networks')
-  const { pricing } = await api.get('/pricing')
-  if (!isObject(pricing) || typeof pricing.currency !== 'string')
-    throw new CloudError('invalid_response', 'The response of Hetzner has no prices.')
-  const { currency } = pricing
+  const { currency, extras } = await readPricing(api)
   return {
     locations: locations.map(({ name, description, country, city }) => ({
       ...{ slug: String(name), title: text(description) ?? String(name), country: text(country), city: text(city) },
@@ -37,8 +34,23 @@ export async function readCatalog(api: HetznerApi, clock: Clock): Promise<Catalo
         location: null,
       },
     })),
-    extras: extrasOf(pricing, currency),
+    extras,
   }
+}
+
+/** Reads a size and the prices that are added to it. */
+export async function readPrices(api: HetznerApi, clock: Clock, slug: string): ReturnType<NonNullable<Cloud['prices']>> {
+  const { rows } = await api.page(`/server_types?name=${encodeURIComponent(slug)}`, 'server_types', 1, perPage)
+  const { currency, extras } = await readPricing(api)
+  const found = rows.find(one => one.name === slug)
+  return { size: found ? sizeOf(found, currency, clock.now()) : null, extras }
+}
+
+async function readPricing(api: HetznerApi): Promise<{ currency: string; extras: Catalog['extras'] }> {
+  const { pricing } = await api.get('/pricing')
+  if (!isObject(pricing) || typeof pricing.currency !== 'string')
+    throw new CloudError('invalid_response', 'The response of Hetzner has no prices.')
+  return { currency: pricing.currency, extras: extrasOf(pricing, pricing.currency) }
 }
 
 /** The price with VAT; null if a part of it is not known. */

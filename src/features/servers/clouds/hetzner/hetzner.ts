@@ -24,7 +24,7 @@ import {
   type ServerVerb,
   type Started,
 } from '../cloud'
-import { perPage, priceOf, readCatalog } from './catalog'
+import { perPage, priceOf, readCatalog, readPrices } from './catalog'
 import { HetznerCommands } from './commands'
 import { readMetrics } from './metrics'
 import { markLabel, serverOf } from './readings'
@@ -161,6 +161,10 @@ class Hetzner implements Cloud {
 
   async catalog(): Promise<Catalog> {
     return await readCatalog(this.#api, this.around.clock)
+  }
+
+  async prices(size: string): ReturnType<NonNullable<Cloud['prices']>> {
+    return await readPrices(this.#api, this.around.clock, size)
   }
 
   async start(ref: string | null, command: ServerCommand): Promise<Started> {
