@@ -71,7 +71,7 @@ export const ServerMetrics = Shape(
           last_at: NullableInstant({ description: 'When it last measured; null if not known.' }),
           stale: Type.Boolean({ description: 'Whether it has not measured for too long.' }),
         },
-        { $id: 'ServerMetricSource', description: 'A source of metrics, and how old its last measurement is.' },
+        { $id: 'ServerMetricSourceStatus', description: 'A source of metrics, and how old its last measurement is.' },
       ),
       { description: 'Where metrics of this server come from. Empty if nothing measures it.' },
     ),
