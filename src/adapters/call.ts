@@ -10,10 +10,8 @@ const maxWaitMs = 30_000
  * @throws Problem 424 `provider_failed` with `failure` instead of a AdapterError, also on a timeout
  */
 export async function callAdapter<T>(call: () => Promise<T>): Promise<T> {
-  const life = lifetime(undefined)
-  life.after(maxWaitMs, 'The provider did not respond in time.')
   try {
-    return await withTimeout(life, call)
+    return await callWithin(maxWaitMs, call)
   } catch (error) {
     if (!(error instanceof AdapterError)) throw error
     const { failure, message, retryAfterMs } = error
@@ -21,15 +19,18 @@ export async function callAdapter<T>(call: () => Promise<T>): Promise<T> {
       fields: { failure },
       ...(retryAfterMs !== null && { headers: { 'Retry-After': String(Math.ceil(retryAfterMs / 1000)) } }),
     })
-  } finally {
-    life.release()
   }
 }
 
-async function withTimeout<T>(life: ReturnType<typeof lifetime>, call: () => Promise<T>): Promise<T> {
+/** Calls an external system, and waits no longer than a time. @throws AdapterError */
+export async function callWithin<T>(ms: number, call: () => Promise<T>): Promise<T> {
+  const life = lifetime(undefined)
+  life.after(ms, 'The provider did not respond in time.')
   try {
     return await life.orEnd(call())
   } catch (error) {
     throw life.reason ? new AdapterError('timeout', life.reason.message) : error
+  } finally {
+    life.release()
   }
 }

@@ -1,6 +1,7 @@
 import { eq } from 'drizzle-orm'
 import { suspendedRetryMs } from '../../../access/suspension'
 import { workspaces } from '../../../access/tables'
+import { callWithin } from '../../../adapters/call'
 import { AdapterError } from '../../../adapters/failure'
 import type { RecordResult } from '../../../core/change-result'
 import { forUpdate } from '../../../core/db/dialect'
@@ -22,6 +23,8 @@ import { serverControllers } from './tables'
 const everyMs = 60_000
 /** How long a reading counts if no other one succeeds. */
 const staleMs = 5 * 60_000
+/** How long the sensors may take, which some controllers return one by one. */
+const maxSensorsMs = 30_000
 
 /** Reads the power of a server each minute, as long as its controller works. */
 export const readPowerJob: JobKind<{ server_controller_id: string }> = {
@@ -63,7 +66,7 @@ async function powerOf(hub: Hub, controller: ControllerRow): Promise<Power | nul
 async function readSensors(hub: Hub, row: ControllerRow): Promise<void> {
   try {
     const controller = await openController(hub, row)
-    const readings = await controller.sensors?.()
+    const readings = controller.sensors && (await callWithin(maxSensorsMs, () => controller.sensors!()))
     if (readings) await recordSensors(hub, row.serverId, readings)
   } catch (error) {
     if (!(error instanceof AdapterError) && !(error instanceof DecryptionFailed)) throw error
