@@ -9,7 +9,6 @@ export const serverMetricRoutes = area('server-metrics', 'Servers and cloud', [
     method: 'GET',
     path: '/v1/servers/latest',
     guard,
-    restrictedTokens: 'handler',
     operationId: 'listLatestServerMetrics',
     summary: 'List the latest metrics of servers',
     description:
