@@ -369,6 +369,20 @@ export const registry = {
     limit: 100,
     audit: { prefix: 'cloud.snapshot_policy', create: 'SP001', update: 'SP002', delete: 'SP003' },
   },
+  firewall: {
+    prefix: 'fw',
+    name: 'firewall',
+    table: 'firewalls',
+    area: 'cloud',
+    path: '/firewalls',
+    alsoIn: ['/dynamic-ips'],
+    page: '/firewalls/$id',
+    namedBy: ['name'],
+    limit: 'firewalls',
+    hasEvents: true,
+    isRestrictable: true,
+    audit: { prefix: 'cloud.firewall', create: 'FW001', update: 'FW002', delete: 'FW003' },
+  },
   ssh_key: {
     prefix: 'sshk',
     name: 'SSH key',
@@ -399,6 +413,7 @@ type OtherPrefix =
   | 'diu'
   | 'evt'
   | 'flip'
+  | 'fwv'
   | 'gap'
   | 'hub'
   | 'iup'

@@ -82,6 +82,8 @@ export const pages = {
   '/volumes': { title: 'Volumes', group: 'Cloud', icon: 'HardDrive' },
   '/snapshots': { title: 'Snapshots', group: 'Cloud', icon: 'Camera' },
   '/snapshot-policies': { title: 'Snapshot policies', group: 'Cloud', icon: 'CalendarSync' },
+  '/firewalls': { title: 'Firewalls', group: 'Cloud', icon: 'BrickWall' },
+  '/firewalls/$id': {},
   '/ssh-keys': { title: 'SSH keys', group: 'Cloud', icon: 'FileKey' },
   '/webhooks': { title: 'Webhooks', tab: 'Endpoints', group: 'Integrations', icon: 'Webhook', letter: 'w' },
   '/webhooks/new': {

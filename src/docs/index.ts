@@ -30,6 +30,7 @@ import dnsProviders from './dns-providers.md' with { type: 'text' }
 import dnsSecondaries from './dns-secondaries.md' with { type: 'text' }
 import docker from './docker.md' with { type: 'text' }
 import events from './events.md' with { type: 'text' }
+import firewalls from './firewalls.md' with { type: 'text' }
 import gettingStarted from './getting-started.md' with { type: 'text' }
 import dynamicIp from './dynamic-ip.md' with { type: 'text' }
 import heartbeats from './heartbeats.md' with { type: 'text' }
@@ -138,6 +139,7 @@ export const groups: readonly Group[] = [
       page('cloud-incus', withSettingsTables(cloudIncus, cloudKinds)),
       page('volumes', volumes),
       page('snapshots', snapshots),
+      page('firewalls', firewalls),
       page('ssh-keys', sshKeys),
       page('server-metrics', serverMetrics),
       page('controllers', withSettingsTables(controllers, controllerKinds)),

@@ -15,6 +15,8 @@ export const noticeKinds = {
   'server_controller.failing': { title: 'Controller of a server is failing', severity: 'warning' },
   'snapshot_policy.failing': { title: 'Snapshot policy is failing', severity: 'warning' },
   'server.missing': { title: 'Server no longer exists at its cloud', severity: 'warning' },
+  'firewall.reverted': { title: 'Firewall rules restored', severity: 'critical' },
+  'firewall.drifted': { title: 'Firewall changed at its cloud', severity: 'warning' },
   'dns_zone.drifted': { title: 'DNS zone changed at its provider', severity: 'warning' },
   'dns_zone.edit_war': { title: 'DNS zone repeatedly changed at its provider', severity: 'critical' },
   'dns_zone.blocked': { title: 'DNS zone changes blocked', severity: 'warning' },

@@ -1,5 +1,6 @@
 import { planRoutes } from '../features/plans/routes'
 import { cloudAccountRoutes } from '../features/servers/accounts/routes'
+import { firewallRoutes } from '../features/servers/firewalls/routes'
 import { serverRoutes } from '../features/servers/routes'
 import { serverMetricRoutes } from '../features/servers/metrics/routes'
 import { serverControllerRoutes } from '../features/servers/server-controllers/routes'
@@ -86,6 +87,7 @@ export const apiAreas: readonly AnyElysia[] = [
   dynamicIpRoutes,
   cloudAccountRoutes,
   serverRoutes,
+  firewallRoutes,
   serverControllerRoutes,
   serverMetricRoutes,
   volumeRoutes,

@@ -17,6 +17,8 @@ import { checkControllerJob } from '../features/servers/server-controllers/serve
 import { serverActionKinds } from '../features/servers/actions/kinds'
 import { volumeActionKinds } from '../features/servers/volumes/kinds'
 import { deleteSnapshotAction } from '../features/servers/snapshots/delete-action'
+import { applyKind } from '../features/servers/firewalls/apply'
+import { enforceFirewallJob } from '../features/servers/firewalls/enforce'
 import { actionJob } from '../features/actions/run'
 import { applyAction } from '../features/dns/plans/apply-plan'
 import { rolloutAction } from '../features/dns/templates/rollout'
@@ -60,6 +62,8 @@ export const jobKinds: readonly JobKind[] = [
   ...serverActionKinds.map(actionJob),
   ...volumeActionKinds.map(actionJob),
   actionJob(deleteSnapshotAction),
+  actionJob(applyKind),
+  enforceFirewallJob,
   notifyJob,
   expireAcknowledgementJob,
   recordOutcomeJob,

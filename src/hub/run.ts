@@ -34,7 +34,7 @@ import { apiAreas, ingestAreas } from './areas'
 import { noticeKinds } from '../features/notice-kinds'
 import { seriesKinds } from '../features/series-kinds'
 import { eventJobs, jobKinds, onNotice } from './jobs'
-import { noFirewalls } from './no-firewalls'
+import { firewallRules } from '../features/servers/firewalls/dynamic-sources'
 import { findSubjects } from './subjects'
 import { lockFolder, recordAddress } from './folder-lock'
 import { registerHub, unregisterHub, renewPresence } from './presence'
@@ -85,7 +85,7 @@ export async function openHub(
     onNotice,
     auditJobs: streamJobs,
     findSubjects,
-    firewallRules: noFirewalls,
+    firewallRules,
     baseUrl: baseUrl(config, config.listen.port),
     listeners: [],
     resolve: systemResolve,

@@ -3,6 +3,7 @@ import { X509Certificate } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { mayHaveApplied } from '../../src/adapters/failure'
 import { proxmox } from '../../src/features/servers/clouds/proxmox/proxmox'
+import { ruleChanges } from '../../src/features/servers/firewalls/rules'
 import type { Problem } from '../../src/core/problem'
 import {
   CloudError,
@@ -555,4 +556,34 @@ test('settings are validated', () => {
   expect(problems({ url: 'http://pve.example:8006', fingerprint: 'AB:CD' })).toEqual(['#/settings/url', '#/settings/fingerprint'])
   for (const url of ['https://pve.example:8006/api2/json', 'https://root@pve.example', 'pve.example'])
     expect(problems({ url })).toEqual(['#/settings/url'])
+})
+
+test('the firewall of a guest is applied without touching rules of others, with warnings if it has no effect', async () => {
+  const double = await cluster()
+  const guest = double.guest(300, 'web')
+  const bare = double.guest(301, 'bare', { config: { net0: 'virtio=BC:24:11:AA:00:02,bridge=vmbr0' } })
+  const cloud = opened(double)
+  const own = { type: 'in', action: 'ACCEPT', enable: '1', proto: 'tcp', dport: '8006', comment: 'mine' }
+  double.firewallOf(guest).rules.push(own)
+  double.isFiltering = false
+  const id = 'fw_00000000000000000000000001'
+  const rule = { id: 'r1', direction: 'in' as const, protocol: 'tcp' as const, ports: ['443'], networks: ['0.0.0.0/0'] }
+  const firewall = { id, name: 'web', rules: [rule], refs: ['300'] }
+  const warnings = async (refs: string[]) => (await cloud.setFirewall!({ ...firewall, refs })).warnings.map(one => one.detail)
+  // Without Sys.Audit, nobody can tell whether the datacenter filters.
+  expect(await warnings(['300'])).toEqual([])
+  double.privileges = { ...double.privileges, '/': ['Sys.Audit'] }
+  expect(await warnings(['300'])).toEqual([expect.stringContaining('The firewall of the datacenter is off')])
+  double.isFiltering = true
+  expect(await warnings(['300', '301'])).toEqual([expect.stringContaining('network interface net0 is off')])
+  expect(double.firewallOf(guest).rules).toHaveLength(2)
+  // Long lists become several rules.
+  const networks = Array.from({ length: 100 }, (_, at) => `198.51.100.${at}/32`)
+  await cloud.setFirewall!({ ...firewall, rules: [{ ...rule, networks }] })
+  expect(double.firewallOf(bare).rules).toEqual([])
+  expect(double.firewallOf(guest).rules.length).toBeGreaterThan(4)
+  const [reading] = await cloud.readFirewalls!([firewall])
+  expect(ruleChanges([{ ...rule, networks }], reading!.rules)).toEqual({ added: [], removed: [] })
+  await cloud.removeFirewall!(id)
+  expect(double.firewallOf(guest).rules).toEqual([own])
 })

@@ -178,6 +178,54 @@ for (const { title, open, servers, cap, perKill, roundMs } of clouds) {
   }, 1_800_000)
 }
 
+test('the rules of a firewall are restored in time although the hub was killed before', async () => {
+  await using here = await installation()
+  const cloud = await hetzner()
+  const double = cloud.double as HetznerCloudDouble
+  await double.start()
+  double.addServer({ name: 'web-1' })
+  const hubs = [await startHub(here)]
+  await using _ = {
+    async [Symbol.asyncDispose]() {
+      await hubs[0]!.stop('SIGKILL')
+      double.stop()
+    },
+  }
+  const token = await fullToken(here)
+  const api = async (method: string, path: string, body?: object) => {
+    const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' }
+    const response = await fetch(hubs[0]!.url + path, { method, headers, ...(body && { body: JSON.stringify(body) }) })
+    const text = await response.text()
+    if (!response.ok) throw new Error(`${method} ${path}: ${text}`)
+    return JSON.parse(text)
+  }
+  await connect(hubs[0]!, token, cloud, null)
+  const server = await until('the server', async () => (await api('GET', '/v1/servers')).data[0])
+  const rule = { id: 'ssh', direction: 'in', protocol: 'tcp', ports: ['22'], sources: ['198.51.100.0/24'] }
+  const https = { ...rule, id: 'https', ports: ['443'] }
+  const { id } = await api('POST', '/v1/firewalls', { name: 'web', rules: [rule] })
+  const allow = ['cuts_ssh', 'cuts_caller']
+  await api('POST', `/v1/firewalls/${id}/attach`, { server_ids: [server.id], allow, note: 'test' })
+  const firewall = () => api('GET', `/v1/firewalls/${id}`)
+  await until('the firewall', async () => (await firewall()).action_id === null && (await firewall()).state === 'applied')
+  await api('PUT', `/v1/firewalls/${id}/rules`, { rules: [https], allow, note: 'test', confirm_within_seconds: 10 })
+  const { expires_at } = await until('the countdown', async () => {
+    const { state, pending } = await firewall()
+    return state === 'awaiting_confirmation' && pending
+  })
+  const portsThere = () => [...double.project.firewalls.values()][0]!.rules.map(one => one.port)
+  expect(portsThere()).toEqual(['443'])
+  await hubs[0]!.stop('SIGKILL')
+  hubs[0] = await startHub(here)
+  await until('the previous rules', async () => (double.project.settle(), portsThere().includes('22')), 30_000)
+  expect(Date.now() - Date.parse(expires_at)).toBeLessThan(5000)
+  const reverted = await until('the event', async () =>
+    (await api('GET', '/v1/events')).data.find((one: { kind: string }) => one.kind === 'firewall.reverted'),
+  )
+  expect(reverted.data).toMatchObject({ reason: 'expired', rules_version: 2, restored_version: 1, servers: [{ name: 'web-1' }] })
+  expect((await firewall()).rules).toMatchObject([{ id: 'ssh' }])
+}, 120_000)
+
 // Enough for two fifths of the servers, at 5.11 EUR each.
 const capMicros = (servers: number): number => Math.ceil(servers * 0.4) * 5_200_000
 

@@ -1,6 +1,9 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import type { DynamicIpView } from '../../src/features/dynamic-ips/shapes'
+import { HetznerCloudDouble } from '../support/clouds/hetzner-cloud'
 import { dashboard, expectClean, takeSecret, type Dashboard } from '../support/dashboard'
+import { until } from '../support/binary'
+import { closeLater } from '../support/world'
 
 let ui: Dashboard
 let zoneId = ''
@@ -205,3 +208,101 @@ test('a source is found by its status, and deleted with its records', async () =
   const { data } = await ui.api('GET', `/v1/dns/zones/${zoneId}/records`)
   expect(data.filter((one: any) => ['home', 'nas'].includes(one.name))).toEqual([])
 }, 60_000)
+
+test('a firewall is attached, changed with a preview, and taken back unless the change is kept', async () => {
+  const double = new HetznerCloudDouble()
+  await double.start()
+  closeLater(async () => double.stop())
+  double.addServer({ name: 'web-1' })
+  double.addServer({ name: 'web-2' })
+  const [workspace] = (await ui.api('GET', '/v1/workspaces')).data
+  await ui.api('PATCH', `/v1/workspaces/${workspace.id}`, { network_policy: { allow_private: true, allow_ranges: [] } })
+  const settings = { api_token: double.token, base_url: double.url }
+  await ui.api('POST', '/v1/cloud-accounts', { kind: 'hetzner', name: 'Hetzner', settings })
+  await until('the servers', async () => (await ui.api('GET', '/v1/servers')).data.length === 2)
+
+  const page = await ui.open('/firewalls')
+  await page.getByText('No firewalls yet').waitFor()
+  await page.keyboard.press('c')
+  const dialog = page.getByRole('dialog')
+  await dialog.getByLabel('Name', { exact: true }).fill('web')
+  await dialog.getByRole('button', { name: 'Create firewall' }).click()
+  await page.getByRole('link', { name: 'web', exact: true }).click()
+  await page.getByRole('heading', { level: 1, name: 'web' }).waitFor()
+  await page.getByText('No rules: all incoming traffic is dropped.').waitFor()
+
+  await page.getByRole('button', { name: 'Edit rules' }).click()
+  await page.getByRole('button', { name: 'Add rule' }).click()
+  await page.getByLabel('Ports 1').fill('443-80')
+  await page.getByText('443-80').first().waitFor()
+  await page.getByText('must start with the lower port: 80-443 instead of 443-80').waitFor()
+  await page.getByLabel('Ports 1').fill('443')
+  await page.getByRole('button', { name: 'Add rule' }).click()
+  await page.getByLabel('Ports 2').fill('22')
+  await page.getByLabel('From or to 2').fill('198.51.100.0/24')
+  const changes = page.getByRole('region', { name: 'Changes' })
+  await changes.getByText('TCP 22 from 198.51.100.0/24').waitFor()
+  await expectClean(page)
+  await page.getByRole('button', { name: 'Apply rules' }).click()
+  await page.getByText('Version 2', { exact: true }).waitFor()
+
+  await page.getByRole('button', { name: 'Attach servers' }).click()
+  await dialog.getByLabel('web-1').check()
+  await dialog.getByRole('button', { name: 'Attach servers' }).click()
+  await page.getByText('Applied').first().waitFor()
+  const theirs = () => [...double.project.firewalls.values()][0]!
+  expect(
+    theirs()
+      .rules.map(one => one.port)
+      .sort(),
+  ).toEqual(['22', '443'])
+  await expectClean(page)
+
+  await page.getByRole('button', { name: 'Edit rules' }).click()
+  await page.getByRole('button', { name: 'Remove row 2 of allowed traffic' }).click()
+  await page.getByRole('alert').getByText('No address could connect to port 22 (SSH) of web-1.').waitFor()
+  await page.getByLabel('Reason for the override').fill('SSH is only reachable by VPN.')
+  await expectClean(page)
+  await page.getByRole('button', { name: 'Override and apply' }).click()
+  const timer = page.getByRole('region', { name: 'Confirmation' })
+  await timer.getByText(/The previous rules are restored in \d+ s/).waitFor()
+  expect(theirs().rules.map(one => one.port)).toEqual(['443'])
+  await expectClean(page)
+  await timer.getByRole('button', { name: 'Undo now' }).click()
+  await page.getByText('Version 4', { exact: true }).waitFor()
+  await until('the previous rules', async () => theirs().rules.length === 2)
+  await timer.waitFor({ state: 'detached' })
+
+  await page.getByRole('button', { name: 'Edit rules' }).click()
+  await page.getByLabel('Description 1').fill('Website')
+  await page.getByLabel('Ports 1').fill('443 8443')
+  await page.getByRole('button', { name: 'Apply rules' }).click()
+  await timer.getByRole('button', { name: 'Keep changes' }).click()
+  await timer.waitFor({ state: 'detached' })
+  await page.getByText('Website').first().waitFor()
+  await page.getByRole('button', { name: 'Compare with current' }).first().click()
+  await expectClean(page)
+
+  // A rule follows a source that is linked on its page.
+  const { id } = await ui.api('POST', '/v1/dynamic-ips', { name: 'Office router' })
+  await ui.api('POST', `/v1/dynamic-ips/${id}/report`, { ipv4: '203.0.113.7' })
+  const office = await ui.open(`/dynamic-ips/${id}`)
+  await office.getByRole('button', { name: 'Link firewall rule' }).click()
+  await office.getByRole('dialog').getByLabel('Firewall', { exact: true }).selectOption({ label: 'web' })
+  await office.getByRole('dialog').getByLabel('Rule', { exact: true }).selectOption('r2')
+  await office.getByRole('dialog').getByRole('button', { name: 'Link firewall rule' }).click()
+  await office.getByText('203.0.113.7/32').waitFor()
+  await expectClean(office)
+  await until('the rule', async () => theirs().rules.some(one => one.source_ips.includes('203.0.113.7/32')))
+
+  await page.getByRole('button', { name: 'Actions for web-1' }).click()
+  await page.getByRole('menuitem', { name: 'Detach server' }).click()
+  await dialog.getByRole('button', { name: 'Detach server' }).click()
+  await dialog.getByText('Everyone could connect to all ports of web-1.').first().waitFor()
+  await dialog.getByLabel('Reason for the override').fill('It moves.')
+  await dialog.getByRole('button', { name: 'Override and detach' }).click()
+  await page.getByText('Not attached to any server').waitFor()
+  await page.getByRole('button', { name: 'Delete', exact: true }).click()
+  await dialog.getByRole('button', { name: 'Delete firewall' }).click()
+  await page.getByText('No firewalls yet').waitFor()
+}, 120_000)

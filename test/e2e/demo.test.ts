@@ -52,6 +52,8 @@ describe('a demo', () => {
     const [account] = (await get('/v1/cloud-accounts')).data
     expect(account).toMatchObject({ state: 'ok', counts: { servers: 5, unclaimed: 1 }, committed: { unpriced: 0 } })
     const { data } = await get('/v1/servers?sort=name')
+    const [firewall] = (await get('/v1/firewalls')).data
+    expect(firewall).toMatchObject({ name: 'web', state: 'applied', attached: [{ error: null }, { error: null }] })
     expect(data.map((one: any) => [one.name, one.status])).toEqual([
       ['db-1', 'running'],
       ['office-nas', 'unknown'],

@@ -56,6 +56,32 @@ describe.each(['incus', 'lxd'] as const)('%s', flavor => {
 
   cloudContract('the contract', () => incusUnderTest(server, settings))
 
+  test('firewalls drop packets that no rule allows, from the moment a rule is removed', async () => {
+    await server.call('POST', '/1.0/instances', { name: 'packets', source: { type: 'image', alias: 'one' }, type: 'container' })
+    await server.call('PUT', '/1.0/instances/packets/state', { action: 'start', timeout: 30 })
+    const seen = async () => (await cloud.find({ mark: 'srv_none', name: 'packets', ref: null }))!
+    while ((await seen()).addresses.length === 0) await Bun.sleep(50)
+    const { ref, addresses } = await seen()
+    const { address } = addresses[0]!
+    await server.cli('exec', 'packets', '--', 'httpd', '-p', '8080', '-h', '/www')
+    const answers = async () => [await server.getsPage(address, 80), await server.getsPage(address, 8080)]
+    // The guest serves its page once it has its address.
+    while (!(await server.getsPage(address))) await Bun.sleep(50)
+    expect(await answers()).toEqual([true, true])
+    const id = 'fw_00000000000000000000packet'
+    const rule = { id: 'r1', direction: 'in' as const, protocol: 'tcp' as const, ports: ['80'], networks: ['10.0.0.0/8'] }
+    const set = async (...rules: (typeof rule)[]) =>
+      expect(await cloud.setFirewall!({ id, name: 'web', rules, refs: [ref] })).toMatchObject({ state: 'applied', refused: [] })
+    await set(rule)
+    expect(await answers()).toEqual([true, false])
+    await set({ ...rule, ports: ['8080'] })
+    expect(await answers()).toEqual([false, true])
+    await set({ ...rule, networks: ['192.0.2.0/24'] })
+    expect(await answers()).toEqual([false, false])
+    expect(await cloud.removeFirewall!(id)).toBe(true)
+    expect(await answers()).toEqual([true, true])
+  }, 60_000)
+
   test('identifies itself', async () => {
     const version = flavor === 'incus' ? /^Incus 6\.0\.\d+ on / : /^LXD 5\.0\.\d+ on /
     expect((await cloud.check()).detail).toMatch(version)

@@ -129,6 +129,7 @@ test('each event kind has a row with its area, and no unknown kind is mentioned'
     ...permissions,
     ...noticeKindNames,
     ...serverVerbs.map(verb => `server.${verb}`),
+    'firewall.apply',
     'heartbeat.missed',
   ] as string[])
   for (const [, name] of everything.matchAll(/`([a-z_]+\.[a-z_]+)`/g)) {

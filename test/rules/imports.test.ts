@@ -186,7 +186,7 @@ const publicModules: Record<string, string[]> = {
   actions: ['actions', 'kind', 'open-actions', 'start'],
   audit: ['list'],
   dns: ['records/driven', 'records/listing', 'zones/counts', 'zones/zones'],
-  'dynamic-ips': ['summary'],
+  'dynamic-ips': ['drive-links', 'firewall-rules', 'rule-links', 'summary'],
   events: ['relations'],
   heartbeats: ['all-heartbeats', 'counts', 'heartbeats', 'watching'],
   incidents: ['outages/event-data', 'incidents', 'outages/outage', 'outages/outages', 'relation', 'subject'],
@@ -282,8 +282,8 @@ const sharedTables: [tables: string, folders: string[], reason: string][] = [
   ['servers/server-controllers', ['.', 'actions'], 'servers show their controllers and what they measure, and actions use them'],
   [
     'servers/accounts',
-    ['.', 'actions', 'metrics', 'snapshots', 'volumes'],
-    'servers belong to an account, where actions change them and metrics are read',
+    ['.', 'actions', 'firewalls', 'metrics', 'snapshots', 'volumes'],
+    'servers belong to an account, where actions and firewalls change them and metrics are read',
   ],
   ['servers/volumes', ['.', 'accounts', 'snapshots'], 'prices add up, readings find them, and they outlive their server'],
   [

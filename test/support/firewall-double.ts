@@ -27,4 +27,8 @@ export class FirewallDouble implements FirewallRules {
     this.log.push(...added.map(one => `+${one}`), ...change.remove.map(one => `-${one}`))
     return { added, isApplied: !this.isSlow, effects: {} }
   }
+
+  async nameSource() {
+    return {}
+  }
 }

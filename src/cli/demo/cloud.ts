@@ -26,6 +26,14 @@ interface Machine {
   isProtected: boolean
 }
 
+interface Firewall {
+  id: number
+  name: string
+  labels: Record<string, string>
+  rules: Row[]
+  servers: Set<number>
+}
+
 /** A cloud with its servers in memory. It understands the requests of the kind `hetzner` that the demo needs. */
 export interface DemoCloud {
   apiToken: string
@@ -57,6 +65,7 @@ const images = [
 /** @param now ms UTC */
 export function demoCloud(apiToken: string, now: () => number): DemoCloud {
   const machines = new Map<number, Machine>()
+  const firewalls = new Map<number, Firewall>()
   const changes: Change[] = []
   let lastId = 4710
 
@@ -104,12 +113,42 @@ export function demoCloud(apiToken: string, now: () => number): DemoCloud {
     disable_backup: server => start(server, 'disable_backup', null, () => (server.hasBackups = false)),
   }
 
+  const changeFirewall: Record<string, (firewall: Firewall, body: Row) => unknown> = {
+    set_rules: (firewall, { rules }) => (firewall.rules = rules),
+    apply_to_resources: (firewall, { apply_to }) => serverIds(apply_to).forEach(id => firewall.servers.add(id)),
+    remove_from_resources: (firewall, { remove_from }) => serverIds(remove_from).forEach(id => firewall.servers.delete(id)),
+  }
+
+  /** Changes of firewalls take effect at once. */
+  const respondForFirewalls = (method: string, path: string, query: URLSearchParams, body: Row): Response => {
+    const firewall = firewalls.get(Number(/^\/firewalls\/(\d+)/.exec(path)?.[1]))
+    if (method === 'GET' && path === '/firewalls') {
+      const [label = '', mark] = (query.get('label_selector') ?? '').split('=')
+      const rows = [...firewalls.values()].filter(one => mark === undefined || one.labels[label] === mark).map(firewallJson)
+      return Response.json({ firewalls: rows, meta: { pagination: pageOf(rows) } })
+    }
+    if (method === 'POST' && path === '/firewalls') {
+      const created = { id: ++lastId, name: body.name, labels: body.labels, rules: body.rules, servers: new Set<number>() }
+      firewalls.set(created.id, created)
+      return Response.json({ firewall: firewallJson(created), actions: [] }, { status: 201 })
+    }
+    if (!firewall) return refused(404, 'not_found', 'firewall not found')
+    if (method === 'GET') return Response.json({ actions: [] })
+    if (method === 'DELETE') {
+      firewalls.delete(firewall.id)
+      return new Response(null, { status: 204 })
+    }
+    changeFirewall[path.split('/').at(-1)!]?.(firewall, body)
+    return Response.json({ actions: [] }, { status: 201 })
+  }
+
   const found = (path: string): Machine | undefined => machines.get(Number(/^\/servers\/(\d+)/.exec(path)?.[1]))
 
   const respond = (method: string, path: string, query: URLSearchParams, body: Row): Response => {
     const list = (member: string, rows: readonly Row[]) => Response.json({ [member]: rows, meta: { pagination: pageOf(rows) } })
     const route = `${method} ${path.replace(/\d+/, '{}')}`
     const server = found(path)
+    if (path.startsWith('/firewalls')) return respondForFirewalls(method, path, query, body)
     if (path.startsWith('/servers/') && !server) return refused(404, 'not_found', 'server not found')
     switch (route) {
       case 'GET /servers': {
@@ -185,6 +224,13 @@ const machineJson = (one: Machine): Row => ({
   backup_window: one.hasBackups ? '22-02' : null,
   rescue_enabled: false,
 })
+
+const firewallJson = ({ servers, ...firewall }: Firewall): Row => ({
+  ...firewall,
+  applied_to: [...servers].map(id => ({ type: 'server', server: { id } })),
+})
+
+const serverIds = (resources: Row[]): number[] => resources.map(one => one.server.id)
 
 const typeJson = ({ price, ...type }: (typeof types)[number]): Row => ({
   ...type,

@@ -39,4 +39,20 @@ export function scheduleFleet({ simulation, people: { ada, linus }, servers: { p
   simulation.schedule(now - 80 * minuteMs, () =>
     create('nas', { name: 'office-nas', kind: 'bare_metal', addresses: ['192.168.40.10'], location: 'Office' }),
   )
+  simulation.schedule(now - 70 * minuteMs, async () => {
+    const rule = (id: string, port: string, sources: string[], description: string) => ({
+      ...{ id, direction: 'in', protocol: 'tcp', ports: [port], sources, description },
+    })
+    const { id } = await linus.call('POST', '/v1/firewalls', {
+      name: 'web',
+      description: 'Web servers of the shop.',
+      rules: [
+        rule('https', '443', ['0.0.0.0/0', '::/0'], 'HTTPS'),
+        rule('http', '80', ['0.0.0.0/0', '::/0'], 'Redirects to HTTPS'),
+        rule('ssh', '22', ['198.51.100.0/24'], 'Office'),
+      ],
+    })
+    const { data } = await linus.call('GET', '/v1/servers?label_selector=role=web&status=running')
+    await linus.call('POST', `/v1/firewalls/${id}/attach`, { server_ids: data.map((one: { id: string }) => one.id) })
+  })
 }

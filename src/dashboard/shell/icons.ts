@@ -1,6 +1,7 @@
 import {
   Activity,
   Bell,
+  BrickWall,
   CalendarClock,
   CalendarSync,
   Camera,
@@ -29,6 +30,7 @@ import {
 export const icons = {
   Activity,
   Bell,
+  BrickWall,
   CalendarClock,
   CalendarSync,
   Camera,

@@ -1,4 +1,5 @@
 import type { RecordResult } from '../../core/change-result'
+import type { AuditActor } from '../../core/db/tables'
 import type { Reader, Tx } from '../../core/db/transaction'
 import type { Hub } from '../../core/hub'
 
@@ -26,6 +27,17 @@ interface SourceChange {
   remove: string[]
 }
 
+/** What a rule lists for a dynamic IP source. */
+interface NamedEntries {
+  workspaceId: string
+  firewallId: string
+  ruleId: string
+  sourceId: string
+  /** `dip_…`, `dip_…/prefix6`, both, or none. */
+  entries: string[]
+  by: AuditActor
+}
+
 /** What the firewalls do for dynamic IP sources. All calls only use the database; jobs change the firewalls. */
 export interface FirewallRules {
   /** Finds a rule of a firewall of the workspace; null if there is none. */
@@ -35,6 +47,10 @@ export interface FirewallRules {
    * @returns null if the rule is gone
    */
   stageSources(tx: Tx, hub: Hub, change: SourceChange): Promise<StagedSources | null>
+  /**
+   * Makes the entries of a rule that name a dynamic IP source exactly these. Does nothing if the rule is gone.
+   */
+  nameSource(tx: Tx, hub: Hub, change: NamedEntries): Promise<StagedSources['effects']>
 }
 
 interface StagedSources {

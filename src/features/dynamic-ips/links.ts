@@ -9,7 +9,9 @@ import { conflict, invalid, notFound, permissionMissing } from '../../core/probl
 import { findRow, lockRow, targetOf } from '../../core/rows'
 import { onePage, type Page } from '../../core/shapes'
 import { driveLinks } from './drive-links'
+import { joinedEffects } from './effects'
 import { linkMembers, maxLinks, type FirewallLinkInput, type FirewallLinkPatch, type FirewallLinkView } from './link-shapes'
+import { entriesOf } from './rule-links'
 import { dynamicIpLinks } from './tables'
 import { dynamicIpRows, linksOf, linkView, type LinkRow, type SourceRow } from './view'
 
@@ -73,7 +75,13 @@ export async function deleteFirewallLink(ctx: Ctx, id: string, linkId: string): 
     if (!link) throw notFound('firewall link')
     const { effects } = await driveLinks(tx, ctx.hub, source, [{ ...link, status: 'active' }], { removesAll: true })
     await tx.delete(dynamicIpLinks).where(eq(dynamicIpLinks.id, linkId))
-    return { result: undefined, target: targetOf(dynamicIpRows, source), before: linkView(link), ...effects }
+    const unnamed = await ctx.hub.firewallRules.nameSource(tx, ctx.hub, entriesFor(ctx, link, []))
+    return {
+      result: undefined,
+      target: targetOf(dynamicIpRows, source),
+      before: linkView(link),
+      ...joinedEffects(effects, unnamed),
+    }
   })
 }
 
@@ -87,6 +95,7 @@ async function edit(ctx: Ctx, action: AuditAction, id: string, linkId: string | 
     const link = linkId === null ? null : links.find(one => one.id === linkId)
     if (link === undefined) throw notFound('firewall link')
     const after = await step(tx, source, links, link)
+    const named = await ctx.hub.firewallRules.nameSource(tx, ctx.hub, entriesFor(ctx, after, entriesOf(after)))
     const isFollowing = source.status !== 'paused' && source.status !== 'held'
     const driven = isFollowing ? await driveLinks(tx, ctx.hub, source, [after]) : null
     const [stored] = await tx.select().from(dynamicIpLinks).where(eq(dynamicIpLinks.id, after.id))
@@ -96,10 +105,15 @@ async function edit(ctx: Ctx, action: AuditAction, id: string, linkId: string | 
       target: targetOf(dynamicIpRows, source),
       before: link && linkView(link),
       after: view,
-      ...driven?.effects,
+      ...joinedEffects(named, driven?.effects),
     }
   })
 }
+
+const entriesFor = ({ workspaceId, actor }: Ctx, { firewallId, ruleId, sourceId }: LinkRow, entries: string[]) => ({
+  ...{ workspaceId, firewallId, ruleId, sourceId, entries },
+  by: actor,
+})
 
 function requireCloudAccess(ctx: Ctx): void {
   if (!ctx.permissions.has('cloud.write')) throw permissionMissing('cloud.write')

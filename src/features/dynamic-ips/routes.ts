@@ -32,8 +32,7 @@ import {
   updateDynamicIp,
 } from './sources'
 
-const notYet = 'Firewalls are not available in this version.'
-const cloudToo = `Requires \`cloud.write\` in addition to \`dynamic_ip.write\`. ${notYet}`
+const cloudToo = 'Requires `cloud.write` in addition to `dynamic_ip.write`.'
 
 export const dynamicIpRoutes = area('dynamic-ips', 'Dynamic IP', [
   ...crud({
@@ -144,7 +143,7 @@ export const dynamicIpRoutes = area('dynamic-ips', 'Dynamic IP', [
     guard: 'dynamic_ip.read',
     operationId: 'listDynamicIpFirewallLinks',
     summary: 'List firewall links of a dynamic IP source',
-    description: `Lists the firewall rules that follow the address of a source, on one page. ${notYet}`,
+    description: `Lists the firewall rules that follow the address of a source, on one page.`,
     response: FirewallLinkList,
     run: (ctx, { params }) => listFirewallLinks(ctx, params.id!),
   }),

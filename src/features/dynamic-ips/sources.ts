@@ -220,6 +220,13 @@ export async function deleteDynamicIp(ctx: Ctx, id: string, { records = 'keep' }
     // Paused and failed links have networks in their rules, too.
     const ending = (await linksOf(tx, [id])).map(one => ({ ...one, status: 'active' as const }))
     const links = await driveLinks(tx, ctx.hub, row, ending, { removesAll: true })
+    const unnamed = []
+    for (const { firewallId, ruleId, sourceId } of ending) {
+      const { workspaceId, actor: by } = ctx
+      unnamed.push(
+        await ctx.hub.firewallRules.nameSource(tx, ctx.hub, { workspaceId, firewallId, ruleId, sourceId, entries: [], by }),
+      )
+    }
     await removeRow(tx, dynamicIpRows, row)
     const target = [targetOf(dynamicIpRows, row), ...(driven?.targets ?? [])]
     return {
@@ -231,6 +238,7 @@ export async function deleteDynamicIp(ctx: Ctx, id: string, { records = 'keep' }
           ? { ...driven.effects, notices: [], jobs: driven.effects.jobs.filter(one => one.kind !== retryHostsKind) }
           : undefined,
         links.effects,
+        ...unnamed,
       ),
     }
   })

@@ -195,5 +195,67 @@ export const serverActions = {
     changes: { of: 'cloud.snapshot.update' },
     example: { before: { state: 'available' }, after: { state: 'missing' } },
   },
+  'cloud.firewall.create': { example: { before: {}, after: { name: 'web', rules_version: 1 } } },
+  'cloud.firewall.update': { example: { before: { drift_policy: 'report' }, after: { drift_policy: 'enforce' } } },
+  'cloud.firewall.delete': {
+    changes: { of: 'cloud.firewall.update' },
+    example: { before: { name: 'web' }, after: {} },
+  },
+  'cloud.firewall.apply': {
+    phrase: 'change the rules of {firewall}',
+    number: 'FW004',
+    description:
+      'Rules of a firewall were replaced, restored, or adopted. The reason is the note. A failure is logged when the action ends with an error.',
+    targets: ['firewall', 'action'],
+    channels: [...requestChannels, 'job'],
+    changes: { of: 'cloud.firewall.update', fields: { allowed: Type.Array(Type.String()) } },
+    example: { before: { rules_version: 7 }, after: { rules_version: 8, allowed: ['cuts_ssh'] } },
+  },
+  'cloud.firewall.attach': {
+    phrase: 'attach {firewall} to servers',
+    number: 'FW005',
+    description: 'A firewall was attached to servers. The reason is the note.',
+    targets: ['firewall', 'action'],
+    changes: { fields: { attached: Type.Array(Type.String()), allowed: Type.Array(Type.String()) } },
+    example: { before: {}, after: { attached: ['srv_01k3z9a1b2c3d4e5f6g7h8j9km'], allowed: [] } },
+  },
+  'cloud.firewall.detach': {
+    phrase: 'detach {firewall} from servers',
+    number: 'FW006',
+    description: 'A firewall was detached from servers. The reason is the note.',
+    targets: ['firewall', 'action'],
+    changes: { fields: { detached: Type.Array(Type.String()), allowed: Type.Array(Type.String()) } },
+    example: { before: {}, after: { detached: ['srv_01k3z9a1b2c3d4e5f6g7h8j9km'], allowed: [] } },
+  },
+  'cloud.firewall.confirm': {
+    phrase: 'confirm the rules of {firewall}',
+    number: 'FW007',
+    description: 'A change of the rules of a firewall was confirmed.',
+    changes: { of: 'cloud.firewall.update' },
+    example: { before: {}, after: { rules_version: 8 } },
+  },
+  'cloud.firewall.revert': {
+    phrase: 'restore the previous rules of {firewall}',
+    number: 'FW008',
+    description:
+      'The previous rules of a firewall were restored, because the change was taken back, not confirmed in time, or failed.',
+    channels: [...requestChannels, 'job'],
+    changes: { of: 'cloud.firewall.update' },
+    example: { before: { rules_version: 8 }, after: { rules_version: 9 } },
+  },
+  'cloud.firewall.adopt': {
+    phrase: 'adopt the rules of {firewall} at a cloud',
+    number: 'FW009',
+    description:
+      'Adopting the rules that a firewall has at a cloud was denied. Rules that were adopted are logged as `cloud.firewall.apply`.',
+  },
+  'cloud.firewall.drift': {
+    sentence: '{firewall} was changed at its cloud',
+    number: 'FW010',
+    description: 'The rules of a firewall were changed at a cloud.',
+    channels: ['job'],
+    changes: { fields: { servers: Type.Integer(), enforced: Type.Boolean() } },
+    example: { before: {}, after: { servers: 1, enforced: false } },
+  },
   ...verbActions,
 } satisfies AuditActionDrafts

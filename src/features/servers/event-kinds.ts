@@ -1,7 +1,7 @@
 import { Type } from '@sinclair/typebox'
 import { Shape, Words } from '../../core/shapes'
-import { coreKind } from '../../core/event-kinds'
-import { At, IdOf, MaybeText, Text, Texts } from '../../core/event-fields'
+import { coreKind, extensionKind } from '../../core/event-kinds'
+import { Actor, At, IdOf, MaybeText, Named, Text, Texts } from '../../core/event-fields'
 
 export const serverKinds = [
   coreKind({
@@ -45,6 +45,33 @@ export const serverKinds = [
       source: 'agent',
       reason: 'The agent has not reported for 90 seconds.',
       changed_at: '2027-01-31T09:26:53.589Z',
+    },
+  }),
+  extensionKind({
+    kind: 'firewall.reverted',
+    area: 'cloud',
+    title: 'Firewall rules restored',
+    description: 'A change of the rules of a firewall was taken back, and the previous rules were restored.',
+    data: Shape({
+      firewall: Named('fw', 'The firewall.'),
+      servers: Type.Array(Named('srv', 'A server.'), { description: 'Servers that have the firewall.' }),
+      reason: Words(['expired', 'asked', 'failed'], {
+        description:
+          '`expired`: the change was not confirmed in time. `asked`: someone took it back. `failed`: it could not be applied.',
+      }),
+      rules_version: Type.Integer({ description: 'Version of the rules that was taken back.' }),
+      restored_version: Type.Integer({ description: 'Version of the rules that was restored.' }),
+      changed_by: Actor('Who made the change.'),
+      reverted_at: At('When the previous rules were restored.'),
+    }),
+    example: {
+      firewall: { id: 'fw_01k3zd5s7t9v1w3x5y7z9a1b3c', name: 'web' },
+      servers: [{ id: 'srv_01k3z9a1b2c3d4e5f6g7h8j9km', name: 'web-1' }],
+      reason: 'expired',
+      rules_version: 8,
+      restored_version: 7,
+      changed_by: { type: 'user', id: 'usr_01k3zb7m9n1p3q5r7s9t1v3w5x', name: 'Alice' },
+      reverted_at: '2027-01-31T09:26:53.589Z',
     },
   }),
 ] as const

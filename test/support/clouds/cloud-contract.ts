@@ -17,6 +17,7 @@ import {
   type VolumeCommand,
   type VolumeOrder,
 } from '../../../src/features/servers/clouds/cloud'
+import { ruleChanges, type PlainRule } from '../../../src/features/servers/firewalls/rules'
 
 // Promises of every kind of cloud, tested with a real installation or a double.
 
@@ -49,6 +50,13 @@ export interface CloudUnderTest {
     /** @returns its ref afterwards */
     rename(ref: string, name: string): Promise<string>
     remove(ref: string): Promise<unknown>
+  }
+  /** Firewalls, if the kind has them. */
+  firewalls?: {
+    /** Whether a packet from an address outside reaches a port of a server. Absent if packets can't be simulated. */
+    isAllowed?(ref: string, packet: { direction: 'in'; protocol: 'tcp'; port: number; address: string }): boolean
+    /** Changes the firewall without the adapter, so that it has no rules any more. */
+    empty(id: string): Promise<unknown>
   }
   /** Simulated failures, until `calm`; absent for real installations. */
   trouble?: CloudTrouble
@@ -350,6 +358,57 @@ export function cloudContract(title: string, start: () => Promise<CloudUnderTest
       }
       await remove(ref)
     }, 120_000)
+
+    test('sets firewalls, reads them, and removes them', async () => {
+      const { cloud } = here
+      if (!cloud.setFirewall) return expect(here.kind.capabilities.firewallProtocols).toEqual([])
+      const [one, other] = [await provision({ start: true }), await provision({ start: true })]
+      const refs = [one.ref, other.ref]
+      const id = `fw_${Date.now().toString(36).padStart(26, '0')}`
+      const rule = (id: string, ports: string[], ...networks: string[]) => ({
+        ...{ id, direction: 'in' as const, protocol: 'tcp' as const, ports, networks },
+      })
+      const set = async (rules: PlainRule[], wanted: string[]) => {
+        for (let polls = 0; polls < maxPolls; polls++) {
+          const { state, refused } = await cloud.setFirewall!({ id, name: 'web', rules, refs: wanted })
+          expect(refused).toEqual([])
+          if (state === 'applied') break
+          await here.pause()
+        }
+        const readings = await cloud.readFirewalls!([{ id, refs: wanted }])
+        for (const reading of readings)
+          expect(ruleChanges(cloud.firewallRules!(rules), reading.rules)).toEqual({ added: [], removed: [] })
+        expect(readings.flatMap(one => one.refs).toSorted()).toEqual(wanted.toSorted())
+      }
+      const reaches = (ref: string, port: number, address: string) =>
+        here.firewalls?.isAllowed?.(ref, { direction: 'in', protocol: 'tcp', port, address })
+      const ifSimulated = <T>(value: T): T | undefined => (here.firewalls?.isAllowed ? value : undefined)
+      const web = [rule('r1', ['80', '8000-8010'], '10.0.0.0/8', '2001:db8::/32'), rule('r2', ['22'])]
+      const ping = { id: 'r3', direction: 'in' as const, protocol: 'icmp' as const, ports: [], networks: ['0.0.0.0/0', '::/0'] }
+      const out = { id: 'r4', direction: 'out' as const, protocol: 'any' as const, ports: [], networks: ['192.0.2.0/24'] }
+      expect(await cloud.readFirewalls!([{ id, refs }])).toEqual([])
+      await set([...web, ping, out], refs)
+      expect(reaches(one.ref, 8005, '10.1.2.3')).toBe(ifSimulated(true))
+      expect(reaches(one.ref, 8005, '192.0.2.1')).toBe(ifSimulated(false))
+      // A rule without networks allows nothing.
+      expect(reaches(one.ref, 22, '10.1.2.3')).toBe(ifSimulated(false))
+      await set(web, refs)
+      await set([rule('r1', [], '192.0.2.1/32')], refs)
+      expect(reaches(one.ref, 80, '10.1.2.3')).toBe(ifSimulated(false))
+      expect(reaches(one.ref, 9999, '192.0.2.1')).toBe(ifSimulated(true))
+      await set([], refs)
+      await set(web, refs)
+      await here.firewalls?.empty(id)
+      expect((await cloud.readFirewalls!([{ id, refs }]))[0]!.rules).toEqual([])
+      await set(web, refs)
+      await remove(other.ref)
+      await set(web, [one.ref])
+      for (let polls = 0; polls < maxPolls && !(await cloud.removeFirewall!(id)); polls++) await here.pause()
+      expect(await cloud.readFirewalls!([{ id, refs }])).toEqual([])
+      expect(await cloud.removeFirewall!(id)).toBe(true)
+      expect(reaches(one.ref, 22, '10.1.2.3')).toBe(ifSimulated(true))
+      await remove(one.ref)
+    }, 60_000)
 
     test('renames servers', async () => {
       if (!can('rename')) return

@@ -5,6 +5,7 @@ import { pluginContext } from '../plugin-context'
 import type { CloudUnderTest } from './cloud-contract'
 import { createSshKey } from './hetzner-catalog-routes'
 import type { HetznerCloudDouble } from './hetzner-cloud'
+import { isAllowed } from './hetzner-firewalls'
 
 export const publicKey = 'ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIPbkb5oEVVE1dL0j2FbZVJbGOC9JjzLMDvCbHO0wR2mX test'
 
@@ -40,6 +41,12 @@ export function hetznerUnderTest(double: HetznerCloudDouble): CloudUnderTest {
         return ref
       },
       remove: async ref => double.console.delete(serverOf(ref)),
+    },
+    firewalls: {
+      isAllowed: (ref, packet) => isAllowed(project, serverOf(ref), packet),
+      async empty(id) {
+        for (const one of project.firewalls.values()) if (one.labels.bailiwick === id) one.rules = []
+      },
     },
     trouble: {
       respond: raw => (double.fault = () => ({ raw })),

@@ -39,6 +39,11 @@ export function incusDoubleUnderTest(double: IncusDouble): CloudUnderTest {
       },
       remove: async ref => double.remove(byRef(ref)),
     },
+    firewalls: {
+      async empty(id) {
+        for (const acl of double.acls.values()) if (acl.config['user.bailiwick.firewall'] === id) acl.ingress = []
+      },
+    },
     trouble: {
       respond: raw => (double.fault = () => ({ raw })),
       errorWithStatus200: JSON.stringify(errorBody(500, 'Failed to load the database')),

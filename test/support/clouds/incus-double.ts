@@ -29,6 +29,7 @@ export class IncusDouble extends ApiDouble {
   readonly instances: DoubleInstance[] = []
   readonly volumes: DoubleVolume[] = []
   operations: DoubleOperation[] = []
+  readonly acls = new Map<string, { config: Record<string, string>; ingress: object[]; egress: object[] }>()
   /** Error of operations that start from now on. */
   failure: string | null = null
   readonly fingerprints: Record<string, string> = { one: '1'.repeat(64), two: '2'.repeat(64) }
@@ -94,6 +95,8 @@ export class IncusDouble extends ApiDouble {
         return name === 'default' ? sync({ driver: 'btrfs' }) : errorOf(404, 'Storage pool not found')
       case 'networks':
         return sync([{ name: 'br0', managed: true, config: { 'ipv4.address': '10.87.0.1/24', 'ipv6.address': 'none' } }])
+      case 'network-acls':
+        return this.#acl(method, name, request)
       case 'projects':
         return sync({ name })
       case 'resources':
@@ -116,6 +119,15 @@ export class IncusDouble extends ApiDouble {
     if (operation.remaining-- > 0)
       return sync({ status_code: 103, metadata: { create_instance_from_image_unpack_progress: 'Unpack: 40%' } })
     return sync(operation.err === '' ? { status_code: 200, err: '' } : { status_code: 400, err: operation.err })
+  }
+
+  #acl(method: string, name: string, { body }: ApiRequest): ApiResponse {
+    if (method === 'GET') return sync([...this.acls].map(([each, acl]) => ({ name: each, ...acl })))
+    const isUsed = this.instances.some(one => Object.values(one.devices).some(device => device['security.acls']?.includes(name)))
+    if (method === 'DELETE' && isUsed) return errorOf(400, 'Cannot delete an ACL that is in use')
+    if (method === 'DELETE') this.acls.delete(name)
+    else this.acls.set(name === '' ? body.name : name, { config: body.config, ingress: body.ingress, egress: body.egress })
+    return sync({})
   }
 
   #image(name: string, alias: string | undefined): ApiResponse {
@@ -243,6 +255,7 @@ const changes: Record<string, [string[], string, string]> = {
 }
 
 const root = { type: 'disk', path: '/', pool: 'default' }
+const nic = { type: 'nic', network: 'br0' }
 
 const stateOf = ({ cpuSeconds, memory, received, sent }: DoubleInstance['usage']) => ({
   cpu: { usage: cpuSeconds * 1e9 },
@@ -263,7 +276,7 @@ const shown = ({ name, status, config, devices, createdAt, usage, snapshots }: D
   config,
   expanded_config: config,
   devices,
-  expanded_devices: { disk0: root, ...devices },
+  expanded_devices: { disk0: root, eth0: nic, ...devices },
   state: status === 'Running' ? stateOf(usage) : null,
 })
 

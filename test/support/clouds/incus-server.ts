@@ -97,6 +97,14 @@ export class IncusServer {
     return output
   }
 
+  /** Whether a host in front of the bridge gets a page from a guest. */
+  async getsPage(address: string, port = 80): Promise<boolean> {
+    const get = 'exec 3<>"/dev/tcp/$0/$1"; printf "GET / HTTP/1.0\\r\\n\\r\\n" >&3; grep -q " 200 " <&3'
+    const inNetwork = ['nsenter', '-t', this.#firstProcess(), '-n', 'timeout', '1', 'bash', '-c', get, address, String(port)]
+    const run = Bun.spawn(inNetwork, { env: cleanEnv(), stdin: 'ignore', stdout: 'ignore', stderr: 'ignore' })
+    return (await run.exited) === 0
+  }
+
   /** Calls the API as root, and waits for the operation. @returns the metadata @throws Error */
   async call(method: string, path: string, body?: object | Blob, headers: Record<string, string> = {}): Promise<any> {
     const sent = body === undefined ? {} : { body: body instanceof Blob ? body : JSON.stringify(body) }

@@ -76,6 +76,13 @@ export async function incusUnderTest(server: IncusServer, settings: IncusSetting
       },
       remove: async ref => await server.call('DELETE', `/1.0/instances/${await nameOf(ref)}`),
     },
+    firewalls: {
+      async empty(id) {
+        const acls: { name: string; config: Record<string, string> }[] = await server.call('GET', '/1.0/network-acls?recursion=1')
+        const { name, config } = acls.find(one => one.config['user.bailiwick.firewall'] === id)!
+        await server.call('PUT', `/1.0/network-acls/${name}`, { description: '', config, ingress: [], egress: [] })
+      },
+    },
     stop() {},
   }
 }

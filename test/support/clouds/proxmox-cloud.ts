@@ -1,3 +1,4 @@
+import { inRanges, parseAddress, parseRange } from '../../../src/core/net/address'
 import { ApiDouble, type ApiRequest, type ApiResponse } from '../api-double'
 import {
   bootDisk,
@@ -24,6 +25,18 @@ import { callOf, missingPrivilege, parameterErrors, responseOffence } from './pr
 import { ProxmoxTasks } from './proxmox-tasks'
 
 type Values = Record<string, string>
+
+/** A rule of the firewall of a guest, as it was sent. */
+interface FirewallRule {
+  type: string
+  action: string
+  enable?: string
+  proto?: string
+  dport?: string
+  source?: string
+  dest?: string
+  comment?: string
+}
 
 /** What a token with all that the adapter needs may do, by path. */
 export const allPrivileges = {
@@ -64,6 +77,9 @@ export class ProxmoxCloud extends ApiDouble {
   silentBodies = false
   /** Whether guests are listed with statistics of the past, until `collectStats` is called. */
   statsLag = false
+  /** Whether firewalls are switched on for the datacenter. */
+  isFiltering = true
+  readonly #firewalls = new Map<number, { options: Record<string, string | number>; rules: FirewallRule[] }>()
   readonly #stats = new Map<number, Record<string, unknown>>()
 
   /** @param tls certificate and key in PEM, for https */
@@ -103,6 +119,32 @@ export class ProxmoxCloud extends ApiDouble {
     if (guest.status !== 'stopped') Object.assign(guest, { live: null, startedAt: Date.now() })
     this.guests.set(vmid, guest)
     return guest
+  }
+
+  /** The firewall of a guest. */
+  firewallOf({ vmid }: ProxmoxGuest) {
+    if (!this.#firewalls.has(vmid)) this.#firewalls.set(vmid, { options: {}, rules: [] })
+    return this.#firewalls.get(vmid)!
+  }
+
+  /** Whether the firewall of a guest lets an incoming packet pass. */
+  isAllowed(guest: ProxmoxGuest, { protocol, port, address }: { protocol: string; port: number; address: string }): boolean {
+    const { options, rules } = this.firewallOf(guest)
+    if (options.enable !== 1 || options.policy_in !== 'DROP') return true
+    return rules.some(rule => {
+      const ports = rule.dport?.split(',').map(one => one.split(':').map(Number)) ?? [[0, 65_535]]
+      return (
+        rule.type === 'in' &&
+        rule.enable === '1' &&
+        (rule.proto === undefined || rule.proto === protocol) &&
+        ports.some(([low = 0, high = low]) => port >= low && port <= high) &&
+        (rule.source === undefined ||
+          inRanges(
+            parseAddress(address)!,
+            rule.source.split(',').map(one => parseRange(one)!),
+          ))
+      )
+    })
   }
 
   /** Updates the statistics that guests are listed with, which Proxmox does every 10 seconds. */
@@ -280,6 +322,25 @@ export class ProxmoxCloud extends ApiDouble {
           })),
         },
       ]
+    },
+    'GET /cluster/firewall/options': () => ({ enable: Number(this.isFiltering) }),
+    'GET /nodes/{node}/guest/{vmid}/firewall/options': (values, type) => this.firewallOf(this.#of(values, type)).options,
+    'PUT /nodes/{node}/guest/{vmid}/firewall/options': (values, type) => {
+      const { options } = this.firewallOf(this.#of(values, type))
+      const { node: _, vmid: __, digest: ___, delete: removed = '', ...changed } = values
+      for (const name of removed.split(',')) delete options[name]
+      for (const [name, value] of Object.entries(changed)) options[name] = /^\d+$/.test(value!) ? Number(value) : value!
+    },
+    'GET /nodes/{node}/guest/{vmid}/firewall/rules': (values, type) =>
+      this.firewallOf(this.#of(values, type)).rules.map((rule, pos) => ({ ...rule, enable: Number(rule.enable ?? 0), pos })),
+    'POST /nodes/{node}/guest/{vmid}/firewall/rules': (values, type) => {
+      const { node: _, vmid: __, digest: ___, pos = '0', ...rule } = values
+      this.firewallOf(this.#of(values, type)).rules.splice(Number(pos), 0, rule as unknown as FirewallRule)
+    },
+    'DELETE /nodes/{node}/guest/{vmid}/firewall/rules/{pos}': (values, type) => {
+      const { rules } = this.firewallOf(this.#of(values, type))
+      if (!rules[Number(values.pos)]) throw failed(`no rule at position ${values.pos}`)
+      rules.splice(Number(values.pos), 1)
     },
     'POST /nodes/{node}/guest/{vmid}/clone': (values, type) => this.#clone(values, this.#of(values, type)),
     'PUT /nodes/{node}/guest/{vmid}/resize': (values, type) => {

@@ -52,6 +52,15 @@ export function proxmoxUnderTest(double: ProxmoxCloud): CloudUnderTest {
       },
       remove: async ref => double.guests.delete(Number(ref)),
     },
+    firewalls: {
+      isAllowed: (ref, packet) => double.isAllowed(double.guests.get(Number(ref))!, packet),
+      async empty(id) {
+        for (const guest of double.guests.values()) {
+          const firewall = double.firewallOf(guest)
+          firewall.rules = firewall.rules.filter(one => !one.comment?.startsWith(id))
+        }
+      },
+    },
     trouble: {
       respond: raw => (double.fault = () => ({ raw })),
       throttle: seconds =>

@@ -1,32 +1,33 @@
 import { CirclePlay, Pencil, Trash2 } from 'lucide-react'
 import type { DynamicIpView } from '../../../features/dynamic-ips/shapes'
+import type { FirewallView } from '../../../features/servers/firewalls/shapes'
 import type { FirewallLinkView } from '../../../features/dynamic-ips/link-shapes'
-import { resourceEntries } from '../../../registry'
+import type { Page } from '../../client'
 import { Button } from '../../parts/button'
 import { Mono } from '../../parts/code'
 import { DurationField } from '../../parts/duration-field'
-import { CheckboxesField, Columns, SelectField, TextField, type Values } from '../../parts/form'
+import { CheckboxesField, Columns, SelectField, useForm, type Values } from '../../parts/form'
 import { ListCard } from '../../parts/list-card'
 import { Menu } from '../../parts/menu'
 import { confirmDelete, openForm } from '../../parts/open-dialog'
+import { ResourceLink } from '../../parts/resource'
+import { useResourceNames } from '../../parts/resource-search'
 import { Status } from '../../parts/status'
 import { RelativeTime } from '../../parts/time'
 import { changedFields, valuesFor } from '../../parts/values'
-import { useList, useSend } from '../../queries'
+import { useList, useOne, useSend } from '../../queries'
 import { usePerson } from '../../session'
 import { familyLabels } from './source-text'
 
 const defaults = { families: ['ipv4', 'ipv6'], ipv6: 'address', grace_seconds: 120, on_stale: 'keep' }
-const invalidates = ['/dynamic-ips']
-const hasFirewalls = resourceEntries.some(one => (one.name as string) === 'firewall')
+const invalidates = ['/dynamic-ips', '/firewalls']
 
-/** The firewall rules that follow the address of a source. Nothing if there are none and there are no firewalls to link. */
+/** The firewall rules that follow the address of a source. */
 export function FirewallLinks({ source }: { source: DynamicIpView }) {
   const { canWrite } = usePerson()
-  const hasLinks = source.firewall_links.length > 0
   const path = `/dynamic-ips/${source.id}/firewall-links`
-  const links = useList<FirewallLinkView>(hasLinks ? path : null)
-  if (!hasLinks && !hasFirewalls) return null
+  const links = useOne<Page<FirewallLinkView>>(path).data?.data ?? source.firewall_links
+  const names = useResourceNames(source.firewall_links.map(one => one.firewall_id))
   return (
     <ListCard
       title="Firewall rules"
@@ -34,8 +35,7 @@ export function FirewallLinks({ source }: { source: DynamicIpView }) {
       empty="Link a firewall rule to let it allow the current address of this source."
       rowClass="flex items-start gap-3"
       actions={
-        canWrite &&
-        hasFirewalls && (
+        canWrite && (
           <Button small onClick={() => addLink(path)}>
             Link firewall rule
           </Button>
@@ -46,7 +46,8 @@ export function FirewallLinks({ source }: { source: DynamicIpView }) {
         <>
           <div className="flex min-w-0 grow flex-col gap-1">
             <p className="flex flex-wrap items-center gap-x-3 gap-y-1">
-              <Mono title={link.firewall_id}>{link.rule_id}</Mono>
+              <ResourceLink id={link.firewall_id} type="firewall" name={names.get(link.firewall_id) ?? null} />
+              <Mono>{link.rule_id}</Mono>
               <Status status={link.status} />
             </p>
             {link.reason && <p className="text-[13px] text-bad">{link.reason.detail}</p>}
@@ -118,12 +119,32 @@ const addLink = (list: string) =>
     send: { toast: 'Firewall rule linked', invalidates },
     fields: (
       <>
-        <TextField name="firewall_id" label="Firewall ID" mono autoFocus />
-        <TextField name="rule_id" label="Rule ID" mono />
+        <RuleFields />
         <LinkFields />
       </>
     ),
   })
+
+/** Picks an inbound rule of a firewall. */
+function RuleFields() {
+  const { values } = useForm()
+  const firewalls = useList<FirewallView>('/firewalls', { sort: 'name' }).rows
+  const rules = firewalls.find(one => one.id === values.firewall_id)?.rules.filter(one => one.direction === 'in') ?? []
+  return (
+    <Columns>
+      <SelectField
+        name="firewall_id"
+        label="Firewall"
+        choices={[['', ''], ...firewalls.map(one => [one.id, one.name] as const)]}
+      />
+      <SelectField
+        name="rule_id"
+        label="Rule"
+        choices={[['', ''], ...rules.map(one => [one.id, one.description ? `${one.id}: ${one.description}` : one.id] as const)]}
+      />
+    </Columns>
+  )
+}
 
 const linkBody = ({ firewall_id, rule_id, ...rest }: Values): Values => ({
   firewall_id,

@@ -24,6 +24,7 @@ export const listCloudKinds = (): Page<CloudKindView> =>
           labels: can.labels,
           volumes: can.volumes !== null,
           snapshots: can.snapshots !== null,
+          firewall_protocols: [...can.firewallProtocols],
           name_pattern: can.names.pattern,
           sync_seconds: kind.syncSeconds,
         },

@@ -1,4 +1,5 @@
 import { Type, type Static } from '@sinclair/typebox'
+import { ruleProtocols } from '../firewalls/rules'
 import { accountStates } from '../../../adapters/accounts/columns'
 import { accountFields, accountInput, accountPatch, checkFields } from '../../../adapters/accounts/shapes'
 import { kindFields } from '../../../adapters/kinds'
@@ -194,6 +195,9 @@ const CloudKindInfo = Shape(
         labels: Type.Boolean({ description: 'Whether labels are stored at the cloud.' }),
         volumes: Type.Boolean({ description: 'Whether there are volumes.' }),
         snapshots: Type.Boolean({ description: 'Whether snapshots of servers can be created.' }),
+        firewall_protocols: Type.Array(Words(ruleProtocols), {
+          description: 'Protocols that firewalls can filter; empty if the cloud has no firewalls.',
+        }),
         name_pattern: Type.String({ description: 'Regular expression for the names of servers.' }),
         sync_seconds: Type.Integer({ description: 'Seconds between two readings of all servers.' }),
       },
@@ -224,6 +228,7 @@ const CloudKindInfo = Shape(
           labels: true,
           volumes: true,
           snapshots: true,
+          firewall_protocols: ['tcp', 'udp', 'icmp', 'esp', 'gre', 'any'],
           name_pattern: '^[a-z0-9-]+$',
           sync_seconds: 60,
         },

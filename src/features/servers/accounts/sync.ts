@@ -23,6 +23,7 @@ import { isAnother, withIdentity } from '../same-server'
 import { priceColumns } from '../actions/start'
 import { cloudKindOf } from '../clouds'
 import type { Catalog, Cloud, CloudFailure, CloudServer, Price, Reading } from '../clouds/cloud'
+import { checkFirewalls } from '../firewalls/drift'
 import { matchesSelector, parseSelector } from '../labels'
 import { recordUsage } from '../metrics/recorder'
 import { proofsOf } from '../proofs'
@@ -97,6 +98,7 @@ export async function syncAccount(hub: Hub, account: CloudAccountRow, isFull = f
     await recordUsage(hub, matched, reading, readAt)
     await followKnown(hub, account, matched, startedAt, catalog)
     await followMissing(hub, account, known, matched, startedAt, cloud)
+    await checkFirewalls(hub, account, cloud, startedAt)
     const rest = await addFound(hub, account, matched, reading, startedAt, catalog)
     const isDue = isFull || (account.storageSyncedAt ?? 0) <= startedAt - storageEveryMs
     if (isDue) await syncStorage(hub, account, cloud, catalog)

@@ -2,6 +2,7 @@ import type { AccountCheck, AdapterKind, Pace } from '../../../adapters/adapter'
 import type { AdapterContext } from '../../../adapters/context'
 import { AdapterError } from '../../../adapters/failure'
 import type { Settings } from '../../../core/sealed-settings'
+import type { PlainRule, RuleProtocol } from '../firewalls/rules'
 
 export type { AdapterContext }
 
@@ -352,6 +353,26 @@ export interface Catalog {
   }
 }
 
+/** A firewall at a cloud: incoming packets that no rule of a server's firewalls allows are dropped. */
+export interface CloudFirewall {
+  /** Id of our firewall, stored with it at the cloud, so that it is found again. */
+  id: string
+  name: string
+  rules: readonly PlainRule[]
+  /** Refs of exactly the servers that have it. */
+  refs: readonly string[]
+}
+
+/** How far a firewall is. */
+export interface FirewallOutcome {
+  /** `applying`: the cloud is working on it. Setting it again tells how far it is. */
+  state: 'applied' | 'applying'
+  /** Servers that can't have it, with the reason. */
+  refused: { ref: string; detail: string }[]
+  /** Settings of the cloud that keep it from working, by server. */
+  warnings: { ref: string; detail: string }[]
+}
+
 /** Capabilities of a kind, used to validate orders and to offer actions. */
 export interface CloudCapabilities {
   verbs: readonly ServerVerb[]
@@ -376,6 +397,8 @@ export interface CloudCapabilities {
   hasPrices: boolean
   /** Whether labels can be stored at the cloud. */
   labels: boolean
+  /** Protocols that firewalls of the cloud can filter; empty if it has none. */
+  firewallProtocols: readonly RuleProtocol[]
   /** Volumes; null if all disks stay with their server. */
   volumes: VolumeCapabilities | null
   /** Snapshots of servers; null if there are none. */
@@ -453,6 +476,19 @@ export interface Cloud {
   volumes?: CloudStorage<CloudVolume, VolumeCommand>
   /** Absent for kinds without snapshots. They are created and restored by commands of their server. */
   snapshots?: CloudStorage<CloudSnapshot, SnapshotCommand>
+  /**
+   * Makes a firewall exactly so, and creates it if it doesn't exist. Can be repeated safely. What the rules before and these both allow is
+   * never dropped meanwhile. Other firewalls of the servers stay. Absent for kinds without firewalls, as are the following.
+   */
+  setFirewall?(firewall: CloudFirewall): Promise<FirewallOutcome>
+  /** Removes a firewall from all servers and deletes it. Returns false while the cloud is working on it. Can be repeated safely. */
+  removeFirewall?(id: string): Promise<boolean>
+  /** Reads firewalls, as far as they exist. A firewall can have several entries, if its rules can differ between servers. */
+  readFirewalls?(
+    firewalls: readonly Pick<CloudFirewall, 'id' | 'refs'>[],
+  ): Promise<Pick<CloudFirewall, 'id' | 'rules' | 'refs'>[]>
+  /** What rules look like in {@link readFirewalls}. */
+  firewallRules?(rules: readonly PlainRule[]): PlainRule[]
 }
 
 /** Reasons why a call to a cloud failed. */

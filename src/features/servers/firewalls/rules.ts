@@ -29,7 +29,7 @@ export interface PlainRule {
   networks: string[]
 }
 
-export interface Packet {
+interface Packet {
   direction: Direction
   protocol: Exclude<RuleProtocol, 'any'>
   /** Destination port; null for protocols without ports. */
@@ -38,15 +38,21 @@ export interface Packet {
   address: string
 }
 
-export const maxRules = 50
+const maxRules = 50
 export const maxNetworks = 100
 const maxPorts = 20
 const maxPort = 65_535
 
 const sourcePattern = /^(dip_[0-9a-z]{26})(\/prefix6)?$/
 
+/** A dynamic IP source that a rule names: its addresses, or its delegated IPv6 prefix. */
+interface DynamicSource {
+  sourceId: string
+  isPrefix: boolean
+}
+
 /** The dynamic IP source that an entry names; null for a network. */
-export function dynamicSourceOf(text: string): { sourceId: string; isPrefix: boolean } | null {
+export function dynamicSourceOf(text: string): DynamicSource | null {
   const [, sourceId, prefix] = sourcePattern.exec(text) ?? []
   return sourceId === undefined ? null : { sourceId, isPrefix: prefix !== undefined }
 }
@@ -58,7 +64,7 @@ export const namedSources = (rules: readonly FirewallRule[]): string[] => [
 
 const hasPorts = (protocol: RuleProtocol): boolean => protocol === 'tcp' || protocol === 'udp'
 
-/** Parses a port or a range; null for other text. */
+/** Parses a port or a range; null for other texts. */
 function portRange(text: string): [number, number] | null {
   const [, low, high = low] = /^(0|[1-9]\d{0,5})(?:-(0|[1-9]\d{0,5}))?$/.exec(text) ?? []
   return low === undefined ? null : [Number(low), Number(high)]
@@ -151,12 +157,12 @@ export const canonicalRules = (rules: readonly FirewallRule[]): FirewallRule[] =
     destinations: rule.destinations.map(canonicalNetwork),
   }))
 
-export function canonicalPort(text: string): string {
+function canonicalPort(text: string): string {
   const [low, high] = portRange(text)!
   return low === high ? String(low) : `${low}-${high}`
 }
 
-export const canonicalNetwork = (text: string): string => formatNetwork(parseRange(text)!)
+const canonicalNetwork = (text: string): string => formatNetwork(parseRange(text)!)
 
 /** What one entry of a rule allows. A set of rules is equal to another one if their entries are. */
 export interface Allowed {
@@ -200,7 +206,7 @@ export function isSameSet(a: readonly PlainRule[], b: readonly PlainRule[]): boo
  */
 export const resolvedRules = (
   rules: readonly FirewallRule[],
-  networksOf: (sourceId: string, ruleId: string) => readonly string[],
+  networksOf: (named: DynamicSource, ruleId: string) => readonly string[],
 ): PlainRule[] =>
   rules.map(({ id, direction, protocol, ports, sources, destinations }) => ({
     ...{ id, direction, protocol, ports },
@@ -211,7 +217,7 @@ export const resolvedRules = (
             ...new Set(
               sources.flatMap(one => {
                 const named = dynamicSourceOf(one)
-                return named ? networksOf(named.sourceId, id) : [one]
+                return named ? networksOf(named, id) : [one]
               }),
             ),
           ],
@@ -265,7 +271,7 @@ export interface GuardedServer {
 }
 
 /** Ports of services that are attacked as soon as anyone can reach them. */
-export const sensitivePorts = [22, 2375, 3306, 3389, 5432, 5900, 6379, 8006, 9200, 10_250, 27_017]
+const sensitivePorts = [22, 2375, 3306, 3389, 5432, 5900, 6379, 8006, 9200, 10_250, 27_017]
 const world = ['0.0.0.0/0', '::/0']
 
 /** Returns the reasons to hold back a change. @param caller address of the client that asks for it; null if unknown */
@@ -322,8 +328,8 @@ const hasTcpSource = (rules: Rules, port: number): boolean =>
   rules === null || incoming(rules).some(one => one.networks.length > 0 && allowsPort(one, 'tcp', port))
 
 /**
- * Whether an address loses a port that a rule allowed. Adding the first firewall to a server is expected to close ports,
- * but not all of them.
+ * Whether an address loses a port that a rule allowed. The first firewall of a server is
+ * expected to close ports, but not all.
  */
 function losesWay({ before, after }: GuardedServer, caller: string): boolean {
   const address = parseAddress(caller)!

@@ -3,7 +3,7 @@ import type { Call } from '../../../client'
 import { Form, TextField, type Values } from '../../../parts/form'
 import { capitalize } from '../../../parts/status'
 import type { SendOptions } from '../../../queries'
-import { RowsField, type RowField } from './rows-field'
+import { RowsField, type RowField } from '../../../parts/rows-field'
 import { bodyOf, variableTypes, type TemplateRecord, type Variable } from './template-values'
 
 interface TemplateFormProps {

@@ -6,6 +6,7 @@ import { pluralize } from '../../../../core/pluralize'
 import { grouped } from '../../../../core/shapes'
 import { isTurnOver, yieldToEventLoop } from '../../../../core/time-slices'
 import { HetznerApi, HetznerError, hetznerApi, hetznerPace } from '../../../../vendors/hetzner'
+import { ruleProtocols, type PlainRule } from '../../firewalls/rules'
 import {
   CloudError,
   type AdapterContext,
@@ -13,9 +14,11 @@ import {
   type Cloud,
   type CloudCapabilities,
   type CloudFailure,
+  type CloudFirewall,
   type CloudKind,
   type CloudSeries,
   type CloudServer,
+  type FirewallOutcome,
   type Operation,
   type Polled,
   type Reading,
@@ -27,6 +30,7 @@ import {
 import { perPage, priceOf, readCatalog, readPrices } from './catalog'
 import { HetznerCommands } from './commands'
 import { readMetrics } from './metrics'
+import { HetznerFirewalls, hetznerRules, type FirewallReading } from './firewalls'
 import { markLabel, serverOf } from './readings'
 import { HetznerSnapshots } from './snapshots'
 import { HetznerVolumes, volumeCapabilities } from './volumes'
@@ -73,6 +77,7 @@ const capabilities: CloudCapabilities = {
   labels: true,
   volumes: volumeCapabilities,
   snapshots: { memory: false, surviveServer: true },
+  firewallProtocols: ruleProtocols,
 }
 
 /** Failures by error codes (docs.hetzner.cloud/reference/cloud, Errors, and those of single operations). */
@@ -112,6 +117,7 @@ class Hetzner implements Cloud {
   readonly #commands: HetznerCommands
   readonly volumes: HetznerVolumes
   readonly snapshots: HetznerSnapshots
+  readonly #firewalls: HetznerFirewalls
 
   constructor(
     { base_url, api_token }: HetznerSettings,
@@ -121,6 +127,7 @@ class Hetzner implements Cloud {
     this.snapshots = new HetznerSnapshots(this.#api, around.clock)
     this.volumes = new HetznerVolumes(this.#api, around.clock)
     this.#commands = new HetznerCommands(this.#api, around, this.snapshots)
+    this.#firewalls = new HetznerFirewalls(this.#api, around)
   }
 
   /** The API doesn’t tell the name of the project, so its servers identify it. */
@@ -181,6 +188,22 @@ class Hetzner implements Cloud {
 
   async findOperation(ref: string, verb: ServerVerb, since: number): Promise<Operation | null> {
     return await this.#commands.find(ref, verb, since)
+  }
+
+  async setFirewall(firewall: CloudFirewall): Promise<FirewallOutcome> {
+    return await this.#firewalls.set(firewall)
+  }
+
+  async removeFirewall(id: string): Promise<boolean> {
+    return await this.#firewalls.remove(id)
+  }
+
+  async readFirewalls(firewalls: readonly Pick<CloudFirewall, 'id'>[]): Promise<FirewallReading[]> {
+    return await this.#firewalls.read(firewalls.map(one => one.id))
+  }
+
+  firewallRules(rules: readonly PlainRule[]): PlainRule[] {
+    return hetznerRules(rules)
   }
 
   async #first(filter: string): Promise<CloudServer | null> {

@@ -3,14 +3,17 @@ import { checkWithFingerprint } from '../../../../adapters/presented-certificate
 import { parseFingerprint } from '../../../../core/net/pinned-fetch'
 import { flatMapInTurns } from '../../../../core/time-slices'
 import { isObject } from '../../../../dns/octets'
+import type { PlainRule } from '../../firewalls/rules'
 import {
   CloudError,
   type AdapterContext,
   type Catalog,
   type Cloud,
   type CloudCapabilities,
+  type CloudFirewall,
   type CloudKind,
   type CloudServer,
+  type FirewallOutcome,
   type Operation,
   type Polled,
   type Reading,
@@ -22,6 +25,7 @@ import {
 import { readCatalog } from './catalog'
 import { IncusClient, objectOf } from './client'
 import { IncusCommands } from './commands'
+import { IncusFirewalls, incusRules } from './firewalls'
 import { Instances } from './instances'
 import { checkTrustToken, joinIncus } from './join'
 import { names } from './orders'
@@ -63,6 +67,7 @@ const capabilities: CloudCapabilities = {
   labels: true,
   volumes: volumeCapabilities,
   snapshots: { memory: true, surviveServer: false },
+  firewallProtocols: ['tcp', 'udp', 'icmp', 'any'],
 }
 
 /** Containers and virtual machines in a project of Incus, or of LXD 5.0 and later. */
@@ -86,6 +91,7 @@ class Incus implements Cloud {
   readonly #client: IncusClient
   readonly #instances: Instances
   readonly #commands: IncusCommands
+  readonly #firewalls: IncusFirewalls
   readonly #project: string
   readonly volumes: IncusVolumes
   readonly snapshots: IncusSnapshots
@@ -109,6 +115,7 @@ class Incus implements Cloud {
     this.#commands = new IncusCommands(this.#client, this.#instances, settings)
     this.volumes = new IncusVolumes(this.#client, this.#instances, this.#commands, settings)
     this.snapshots = new IncusSnapshots(this.#client, this.#instances, this.#commands)
+    this.#firewalls = new IncusFirewalls(this.#client)
   }
 
   async check(): Promise<AccountCheck> {
@@ -173,6 +180,22 @@ class Incus implements Cloud {
 
   async poll(operation: Operation): Promise<Polled> {
     return await this.#commands.poll(operation)
+  }
+
+  async setFirewall(firewall: CloudFirewall): Promise<FirewallOutcome> {
+    return await this.#firewalls.set(firewall)
+  }
+
+  async removeFirewall(id: string): Promise<boolean> {
+    return await this.#firewalls.remove(id)
+  }
+
+  async readFirewalls(firewalls: readonly Pick<CloudFirewall, 'id'>[]): Promise<Pick<CloudFirewall, 'id' | 'rules' | 'refs'>[]> {
+    return await this.#firewalls.read(firewalls.map(one => one.id))
+  }
+
+  firewallRules(rules: readonly PlainRule[]): PlainRule[] {
+    return incusRules(rules)
   }
 
   /** Reads what the server is. Anyone may, so that tells whether the certificate is trusted. */

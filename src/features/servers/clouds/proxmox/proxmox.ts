@@ -7,14 +7,17 @@ import { parseFingerprint } from '../../../../core/net/pinned-fetch'
 import { invalid, type FieldProblem } from '../../../../core/problem'
 import { grouped, Line } from '../../../../core/shapes'
 import { isObject } from '../../../../dns/octets'
+import { ruleProtocols, type PlainRule } from '../../firewalls/rules'
 import {
   CloudError,
   type AdapterContext,
   type Catalog,
   type Cloud,
   type CloudCapabilities,
+  type CloudFirewall,
   type CloudKind,
   type CloudServer,
+  type FirewallOutcome,
   type Operation,
   type Polled,
   type Reading,
@@ -27,6 +30,7 @@ import { accountState, type AccountState } from './account-state'
 import { imagesOf, networksOf } from './catalog'
 import { ProxmoxClient } from './client'
 import { Commands } from './commands'
+import { ProxmoxFirewalls, proxmoxRules } from './firewalls'
 import { isBeingCloned } from './guests'
 import { KnownGuests } from './known-guests'
 import type { ProxmoxOperation } from './operation'
@@ -124,6 +128,7 @@ const capabilities: CloudCapabilities = {
   // Disks belong to their guest.
   volumes: null,
   snapshots: { memory: true, surviveServer: false },
+  firewallProtocols: ruleProtocols,
 }
 
 /** Proxmox VE 8 and later, a node or a cluster, via its HTTP API. */
@@ -164,6 +169,7 @@ class Proxmox implements Cloud {
   readonly #steps: Steps
   readonly #commands: Commands
   readonly snapshots: ProxmoxSnapshots
+  readonly #firewalls: ProxmoxFirewalls
 
   constructor(
     private readonly settings: Settings,
@@ -177,6 +183,7 @@ class Proxmox implements Cloud {
     this.#steps = new Steps(this.#client, around.clock, settings, this.#state, this.#known, this.#vmids)
     this.#commands = new Commands(this.#client, this.#steps, this.#known, settings.token_id)
     this.snapshots = new ProxmoxSnapshots(this.#steps, this.#known, this.#commands)
+    this.#firewalls = new ProxmoxFirewalls(this.#client, this.#steps)
   }
 
   async check(): Promise<AccountCheck> {
@@ -267,6 +274,24 @@ class Proxmox implements Cloud {
 
   async findOperation(ref: string, verb: ServerVerb, since: number): Promise<Operation | null> {
     return (await this.#commands.findOperation(ref, verb, since)) as Operation | null
+  }
+
+  async setFirewall(firewall: CloudFirewall): Promise<FirewallOutcome> {
+    return await this.#firewalls.set(firewall)
+  }
+
+  async removeFirewall(id: string): Promise<boolean> {
+    return await this.#firewalls.remove(id)
+  }
+
+  async readFirewalls(
+    firewalls: readonly Pick<CloudFirewall, 'id' | 'refs'>[],
+  ): Promise<Pick<CloudFirewall, 'id' | 'rules' | 'refs'>[]> {
+    return await this.#firewalls.read(firewalls)
+  }
+
+  firewallRules(rules: readonly PlainRule[]): PlainRule[] {
+    return proxmoxRules(rules)
   }
 
   #markOf(vmid: number): string | null {

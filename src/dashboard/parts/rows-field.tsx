@@ -1,8 +1,8 @@
 import { Plus, X } from 'lucide-react'
 import type { ReactNode } from 'react'
-import { Button } from '../../../parts/button'
-import { FieldError, useField, useForm } from '../../../parts/form'
-import { Input, Select } from '../../../parts/input'
+import { Button } from './button'
+import { FieldError, useField, useForm } from './form'
+import { Input, Select } from './input'
 
 /** A field of a row, and how it is edited. */
 export interface RowField<Row> {

@@ -1,0 +1,174 @@
+import { Plus } from 'lucide-react'
+import type { ActionView } from '../../../features/actions/shapes'
+import type { FirewallView } from '../../../features/servers/firewalls/shapes'
+import type { ServerView } from '../../../features/servers/shapes'
+import { Button } from '../../parts/button'
+import { CheckboxesField } from '../../parts/form'
+import { ListCard } from '../../parts/list-card'
+import { Menu } from '../../parts/menu'
+import { closeDialog, confirm, openDialog } from '../../parts/open-dialog'
+import { ResourceLink } from '../../parts/resource'
+import { useResourceNames } from '../../parts/resource-search'
+import { capitalize, humanize, Status } from '../../parts/status'
+import { RelativeTime } from '../../parts/time'
+import { useList } from '../../queries'
+import { usePerson } from '../../session'
+import { useCloudKinds } from './accounts'
+import { entryText, invalidates, toneOfFirewall } from './firewall-text'
+import { GuardedForm } from './guarded-form'
+
+type Attachment = FirewallView['attached'][number]
+
+interface FirewallServersProps {
+  firewall: FirewallView
+  onStart(action: ActionView): void
+}
+
+/** The servers that have a firewall, and its state there. */
+export function FirewallServers({ firewall, onStart }: FirewallServersProps) {
+  const { canWrite } = usePerson()
+  const names = useResourceNames(firewall.attached.map(one => one.server_id))
+  const kinds = useCloudKinds().data?.data ?? []
+  const isBusy = firewall.action_id !== null
+  const attach = () =>
+    openDialog({
+      title: `Attach ${firewall.name}`,
+      description: 'From then on, these servers drop all incoming traffic that none of their firewalls allows.',
+      content: <AttachForm firewall={firewall} onStart={onStart} />,
+    })
+  return (
+    <ListCard
+      title="Servers"
+      rows={firewall.attached}
+      keyOf={one => one.server_id}
+      empty="Not attached to any server, so the rules have no effect."
+      actions={
+        canWrite && (
+          <Button small icon={Plus} disabled={isBusy} onClick={attach}>
+            Attach servers
+          </Button>
+        )
+      }
+    >
+      {one => {
+        const name = names.get(one.server_id) ?? one.server_id
+        return (
+          <>
+            <div className="flex flex-wrap items-center gap-x-3 gap-y-1">
+              <span className="min-w-0 grow">
+                <ResourceLink id={one.server_id} type="server" name={name} />
+              </span>
+              <span className="text-[13px] text-muted">
+                {kinds.find(({ kind }) => kind === one.enforcer)?.title ?? one.enforcer}
+                {one.applied_at && (
+                  <>
+                    , version {one.rules_version}, <RelativeTime at={one.applied_at} />
+                  </>
+                )}
+              </span>
+              <Status status={one.state} label={capitalize(humanize(one.state))} tone={toneOfFirewall(one.state)} />
+              {canWrite && <AttachmentMenu firewall={firewall} attachment={one} name={name} isBusy={isBusy} onStart={onStart} />}
+            </div>
+            {one.error && <p className="mt-1 text-[13px] text-bad wrap-anywhere">{one.error}</p>}
+            {one.warning && <p className="mt-1 text-[13px] text-warn wrap-anywhere">{one.warning}</p>}
+            {one.drift && <Drift drift={one.drift} />}
+          </>
+        )
+      }}
+    </ListCard>
+  )
+}
+
+const Drift = ({ drift }: { drift: NonNullable<Attachment['drift']> }) => (
+  <div className="mt-1 text-[13px] text-warn">
+    {drift.is_attached ? 'Changed at the cloud:' : 'The server no longer has the firewall.'}
+    {drift.is_attached && (
+      <ul className="pl-4 font-mono wrap-anywhere">
+        {drift.added.map(one => (
+          <li key={entryText(one)}>+ {entryText(one)}</li>
+        ))}
+        {drift.removed.map(one => (
+          <li key={entryText(one)}>− {entryText(one)}</li>
+        ))}
+      </ul>
+    )}
+  </div>
+)
+
+interface AttachmentMenuProps extends FirewallServersProps {
+  attachment: Attachment
+  name: string
+  isBusy: boolean
+}
+
+function AttachmentMenu({ firewall, attachment, name, isBusy, onStart }: AttachmentMenuProps) {
+  const path = `/firewalls/${firewall.id}`
+  const detach = () =>
+    openDialog({
+      title: `Detach ${name}`,
+      description: 'A server without firewalls accepts all traffic.',
+      content: (
+        <GuardedForm
+          initial={{}}
+          callFor={() => ({ method: 'POST', path: `${path}/detach`, body: { server_ids: [attachment.server_id] } })}
+          submitLabel="Detach server"
+          overrideLabel="Override and detach"
+          onCancel={closeDialog}
+          onStart={action => {
+            closeDialog()
+            onStart(action)
+          }}
+        >
+          {null}
+        </GuardedForm>
+      ),
+    })
+  const adopt = () =>
+    confirm<ActionView>({
+      title: 'Adopt the rules at the cloud?',
+      text: `The rules that ${name} has at its cloud become the rules of the firewall, and are applied to all its servers.`,
+      action: 'Adopt rules',
+      call: { method: 'POST', path: `${path}/adopt`, body: { server_id: attachment.server_id } },
+      send: { toast: 'Change started', invalidates, onSuccess: onStart },
+    })
+  return (
+    <Menu
+      label={`Actions for ${name}`}
+      items={[
+        attachment.drift?.is_attached ? { label: 'Adopt rules', onSelect: adopt } : null,
+        isBusy || attachment.state === 'detaching' ? null : { label: 'Detach server', danger: true, onSelect: detach },
+      ]}
+    />
+  )
+}
+
+function AttachForm({ firewall, onStart }: FirewallServersProps) {
+  const servers = useList<ServerView>('/servers', { sort: 'name' })
+  const free = servers.rows.filter(
+    one => one.account_id !== null && one.provider_ref !== null && !firewall.attached.some(each => each.server_id === one.id),
+  )
+  return (
+    <GuardedForm
+      initial={{ server_ids: [] }}
+      callFor={({ server_ids }) => ({ method: 'POST', path: `/firewalls/${firewall.id}/attach`, body: { server_ids } })}
+      submitLabel="Attach servers"
+      overrideLabel="Override and attach"
+      onCancel={closeDialog}
+      onStart={action => {
+        closeDialog()
+        onStart(action)
+      }}
+    >
+      {free.length === 0 && !servers.isLoading ? (
+        <p className="text-muted">All servers at clouds have it already.</p>
+      ) : (
+        <CheckboxesField
+          name="server_ids"
+          label="Servers"
+          choices={free.map(one => [one.id, one.name] as const)}
+          className="flex max-h-72 flex-col gap-2 overflow-y-auto"
+        />
+      )}
+    </GuardedForm>
+  )
+}

@@ -1,0 +1,51 @@
+import type { FirewallRulesPreview, FirewallView } from '../../../features/servers/firewalls/shapes'
+import type { Tone } from '../../parts/status'
+
+/** Paths that change with a firewall. */
+export const invalidates = ['/firewalls', '/actions', '/dynamic-ips']
+
+type Rule = FirewallView['rules'][number]
+type Entry = FirewallRulesPreview['added'][number]
+
+export const firewallDefaults = { name: '', description: '', drift_policy: 'report' }
+
+export const driftPolicies = { report: 'Notify', enforce: 'Notify and restore' } as const
+
+export const stateTitles: Readonly<Record<FirewallView['state'], string>> = {
+  applied: 'Applied',
+  applying: 'Applying',
+  awaiting_confirmation: 'Awaiting confirmation',
+  drifted: 'Changed at the cloud',
+  failed: 'Failed',
+}
+
+const tones: Readonly<Record<string, Tone>> = {
+  applied: 'ok',
+  applying: 'busy',
+  detaching: 'busy',
+  awaiting_confirmation: 'warn',
+  drifted: 'warn',
+  failed: 'bad',
+}
+export const toneOfFirewall = (state: string): Tone => tones[state] ?? 'idle'
+
+export const protocolTitles: Readonly<Record<Rule['protocol'], string>> = {
+  tcp: 'TCP',
+  udp: 'UDP',
+  icmp: 'ICMP',
+  esp: 'ESP',
+  gre: 'GRE',
+  any: 'Any',
+}
+export const directionTitles: Readonly<Record<Rule['direction'], string>> = { in: 'Incoming', out: 'Outgoing' }
+
+/** A rule on one line, for comparisons. */
+export const lineOf = ({ id, direction, protocol, ports, sources, destinations }: Rule): string =>
+  `${id}: ${direction} ${protocol} ${ports.length > 0 ? ports.join(',') : 'all ports'} ${(direction === 'in' ? sources : destinations).join(' ')}`
+
+/** Traffic in words: “TCP 443 from 0.0.0.0/0”. */
+export const entryText = ({ direction, protocol, port, network }: Entry): string =>
+  `${protocolTitles[protocol as Rule['protocol']] ?? protocol} ${port ?? (protocol === 'tcp' || protocol === 'udp' ? 'all ports' : '')} ${direction === 'in' ? 'from' : 'to'} ${network}`.replace(
+    /  +/g,
+    ' ',
+  )

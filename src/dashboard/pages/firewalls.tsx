@@ -1,0 +1,77 @@
+import { BrickWall } from 'lucide-react'
+import type { FirewallView } from '../../features/servers/firewalls/shapes'
+import { Columns, SelectField, TextareaField, TextField } from '../parts/form'
+import { ListPage, type Column } from '../parts/list'
+import { openForm } from '../parts/open-dialog'
+import { pluralize } from '../parts/plural'
+import { Status } from '../parts/status'
+import { RelativeTime } from '../parts/time'
+import { usePerson } from '../session'
+import { driftPolicies, firewallDefaults, invalidates, stateTitles, toneOfFirewall } from './cloud/firewall-text'
+
+const columns: readonly Column<FirewallView>[] = [
+  { title: 'Name', sort: 'name', look: 'strong', render: one => one.name },
+  {
+    title: 'State',
+    width: '13rem',
+    render: one =>
+      one.attached.length === 0 ? (
+        <span className="text-muted">Not attached</span>
+      ) : (
+        <Status status={one.state} label={stateTitles[one.state]} tone={toneOfFirewall(one.state)} />
+      ),
+  },
+  { title: 'Rules', width: '7rem', onPhone: 'plain', render: one => pluralize(one.rules.length, 'rule', 'rules') },
+  { title: 'Servers', width: '8rem', onPhone: 'plain', render: one => pluralize(one.attached.length, 'server', 'servers') },
+  {
+    title: 'Created',
+    sort: 'created_at',
+    width: '8rem',
+    showFrom: 'md',
+    onPhone: 'hidden',
+    render: one => <RelativeTime at={one.created_at} />,
+  },
+]
+
+/** The firewalls of the workspace. */
+export default function Firewalls() {
+  const { canWrite } = usePerson()
+  return (
+    <ListPage
+      label="Firewalls"
+      description="Lists of allowed traffic that servers share, whatever cloud they are at."
+      path="/firewalls"
+      page="/firewalls/$id"
+      create={canWrite && { label: 'Create firewall', onClick: createFirewall }}
+      columns={columns}
+      sort="name"
+      search
+      filters={[{ name: 'drift_policy', label: 'Drift policy', all: 'All drift policies', choices: driftPolicies }]}
+      empty={{
+        icon: BrickWall,
+        text: 'Create a firewall, list what is allowed, and attach it to servers. They drop all other incoming traffic.',
+      }}
+    />
+  )
+}
+
+const createFirewall = () =>
+  openForm<FirewallView>({
+    title: 'Create firewall',
+    description: 'It has no effect until you attach it to servers. Add the rules on its page.',
+    initial: firewallDefaults,
+    call: body => ({ method: 'POST', path: '/firewalls', body }),
+    send: { invalidates },
+    fields: <FirewallFields />,
+  })
+
+/** The settings of a firewall. */
+export const FirewallFields = () => (
+  <>
+    <Columns>
+      <TextField name="name" label="Name" autoFocus />
+      <SelectField name="drift_policy" label="If the rules are changed at the cloud" choices={driftPolicies} />
+    </Columns>
+    <TextareaField name="description" label="Description" rows={2} />
+  </>
+)

@@ -1,0 +1,175 @@
+import { readNumberedPages } from '../../../../adapters/numbered-pages'
+import { isObject } from '../../../../dns/octets'
+import { HetznerError, type HetznerApi } from '../../../../vendors/hetzner'
+import { isSameSet, type PlainRule, type RuleProtocol } from '../../firewalls/rules'
+import { CloudError, type AdapterContext, type CloudFirewall, type FirewallOutcome } from '../cloud'
+import { perPage } from './catalog'
+import { markLabel } from './readings'
+
+/** A firewall as it is at the cloud. */
+export type FirewallReading = Pick<CloudFirewall, 'id' | 'rules' | 'refs'>
+
+interface Row extends FirewallReading {
+  hetznerId: number
+  /** As in the API. */
+  appliedTo: Record<string, unknown>[]
+}
+
+const allPorts = '1-65535'
+const everything = ['tcp', 'udp', 'icmp', 'esp', 'gre'] as const satisfies readonly RuleProtocol[]
+const hasPorts = (protocol: string) => protocol === 'tcp' || protocol === 'udp'
+
+/** The rules that Hetzner needs: one per protocol, because it has none for all, and one per port. Rules without networks allow nothing. */
+export const hetznerRules = (rules: readonly PlainRule[]): PlainRule[] =>
+  rules
+    .filter(rule => rule.networks.length > 0)
+    .flatMap(rule =>
+      (rule.protocol === 'any' ? everything : [rule.protocol]).flatMap(protocol =>
+        (hasPorts(protocol) ? (rule.ports.length > 0 ? rule.ports : [allPorts]) : [null]).map(port => ({
+          ...rule,
+          protocol,
+          ports: port === null ? [] : [port],
+        })),
+      ),
+    )
+
+const maxRules = 50
+
+/** Firewalls of a project. Each is one object, with a label that tells whose it is. */
+export class HetznerFirewalls {
+  constructor(
+    private readonly api: HetznerApi,
+    private readonly around: AdapterContext,
+  ) {}
+
+  /** Makes one change per call, because Hetzner refuses another one while it works on the first. */
+  async set(firewall: CloudFirewall): Promise<FirewallOutcome> {
+    const rules = hetznerRules(firewall.rules)
+    if (rules.length > maxRules)
+      throw new CloudError(
+        'invalid',
+        `A firewall at Hetzner can have ${maxRules} rules, but it would need ${rules.length}: one for each port and protocol.`,
+        null,
+        false,
+      )
+    const row = await this.#find(firewall.id)
+    if (!row) {
+      // Before it is applied, so that one server that can't have it doesn't prevent the others.
+      await this.api.send('POST', '/firewalls', {
+        name: `${firewall.name.slice(0, 80)} (${firewall.id})`,
+        labels: { [markLabel]: firewall.id },
+        rules: rules.map(asSent),
+      })
+      return applying
+    }
+    if (!isSameSet(row.rules, rules)) {
+      await this.api.send('POST', `/firewalls/${row.hetznerId}/actions/set_rules`, { rules: rules.map(asSent) })
+      return applying
+    }
+    const extra = row.refs.filter(ref => !firewall.refs.includes(ref))
+    if (extra.length > 0) {
+      await this.api.send('POST', `/firewalls/${row.hetznerId}/actions/remove_from_resources`, {
+        remove_from: extra.map(resource),
+      })
+      return applying
+    }
+    const missing = firewall.refs.filter(ref => !row.refs.includes(ref))
+    const { refused, isChanged } = await this.#apply(row.hetznerId, missing)
+    if (isChanged) return { ...applying, refused }
+    const { actions } = await this.api.get(`/firewalls/${row.hetznerId}/actions?status=running`)
+    return { state: Array.isArray(actions) && actions.length > 0 ? 'applying' : 'applied', refused, warnings: [] }
+  }
+
+  async remove(id: string): Promise<boolean> {
+    const row = await this.#find(id)
+    if (!row) return true
+    if (row.appliedTo.length > 0) {
+      const remove_from = row.appliedTo.map(({ type, server, label_selector }) => ({
+        type,
+        ...(type === 'server' ? { server: { id: isObject(server) ? server.id : 0 } } : { label_selector }),
+      }))
+      await this.api.send('POST', `/firewalls/${row.hetznerId}/actions/remove_from_resources`, { remove_from })
+      return false
+    }
+    await this.api.send('DELETE', `/firewalls/${row.hetznerId}`)
+    return true
+  }
+
+  async read(ids: readonly string[]): Promise<FirewallReading[]> {
+    const rows = await readNumberedPages(
+      this.around.clock,
+      page => this.api.page(`/firewalls?label_selector=${markLabel}&sort=id`, 'firewalls', page, perPage),
+      { isById: true },
+    )
+    return rows.map(rowOf).filter(one => ids.includes(one.id))
+  }
+
+  async #find(id: string): Promise<Row | null> {
+    const selector = encodeURIComponent(`${markLabel}=${id}`)
+    const { rows } = await this.api.page(`/firewalls?label_selector=${selector}&sort=id`, 'firewalls', 1, perPage)
+    return rows.length === 0 ? null : rowOf(rows[0]!)
+  }
+
+  /** Applies a firewall to servers: at once, or if Hetzner refuses that, to those that it doesn’t refuse. */
+  async #apply(hetznerId: number, refs: readonly string[]): Promise<{ refused: FirewallOutcome['refused']; isChanged: boolean }> {
+    const refused: FirewallOutcome['refused'] = []
+    if (refs.length === 0) return { refused, isChanged: false }
+    try {
+      await this.api.send('POST', `/firewalls/${hetznerId}/actions/apply_to_resources`, { apply_to: refs.map(resource) })
+      return { refused, isChanged: true }
+    } catch (error) {
+      if (!(error instanceof HetznerError) || !isFinal.has(error.failure)) throw error
+      if (refs.length === 1) return { refused: [{ ref: refs[0]!, detail: error.message }], isChanged: false }
+    }
+    for (const ref of refs) {
+      const one = await this.#apply(hetznerId, [ref])
+      refused.push(...one.refused)
+      // The next call applies it to the others.
+      if (one.isChanged) return { refused, isChanged: true }
+    }
+    return { refused, isChanged: false }
+  }
+}
+
+const applying: FirewallOutcome = { state: 'applying', refused: [], warnings: [] }
+const isFinal: ReadonlySet<string> = new Set(['refused', 'invalid', 'quota', 'not_found'])
+
+const resource = (ref: string) => ({ type: 'server', server: { id: Number(ref) } })
+
+const asSent = ({ id, direction, protocol, ports, networks }: PlainRule) => ({
+  direction,
+  protocol,
+  ...(ports.length > 0 && { port: ports[0] }),
+  source_ips: direction === 'in' ? networks : [],
+  destination_ips: direction === 'out' ? networks : [],
+  description: id,
+})
+
+function rowOf(row: Record<string, unknown>): Row {
+  const { id, labels, rules, applied_to } = row
+  const mark = isObject(labels) ? labels[markLabel] : null
+  if (typeof id !== 'number' || typeof mark !== 'string' || !Array.isArray(rules) || !Array.isArray(applied_to))
+    throw new CloudError('invalid_response', 'The response of Hetzner has no firewall.')
+  const appliedTo = applied_to.filter(isObject)
+  return {
+    id: mark,
+    hetznerId: id,
+    rules: rules.map(ruleOf),
+    refs: appliedTo.flatMap(({ server }) => (isObject(server) ? [String(server.id)] : [])),
+    appliedTo,
+  }
+}
+
+function ruleOf(rule: unknown): PlainRule {
+  const { direction, protocol, port, source_ips, destination_ips, description } = isObject(rule) ? rule : {}
+  const networks = direction === 'out' ? destination_ips : source_ips
+  if ((direction !== 'in' && direction !== 'out') || typeof protocol !== 'string' || !Array.isArray(networks))
+    throw new CloudError('invalid_response', 'The response of Hetzner has a rule in an unknown form.')
+  return {
+    id: typeof description === 'string' ? description : '',
+    direction,
+    protocol: protocol as RuleProtocol,
+    ports: typeof port === 'string' ? [port] : [],
+    networks: networks.map(String),
+  }
+}

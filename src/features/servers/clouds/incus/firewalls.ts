@@ -1,0 +1,288 @@
+import { isObject } from '../../../../dns/octets'
+import { isSameSet, type PlainRule, type RuleProtocol } from '../../firewalls/rules'
+import { CloudError, type CloudFirewall, type FirewallOutcome } from '../cloud'
+import type { IncusClient } from './client'
+import { pathOf } from './instances'
+import { instanceOf, refOf, serverOf, textsOf, type Device, type Instance } from './readings'
+
+/** A firewall as it is at the cloud. */
+type FirewallReading = Pick<CloudFirewall, 'id' | 'rules' | 'refs'>
+
+const markKey = 'user.bailiwick.firewall'
+const aclsKey = 'security.acls'
+const ingressKey = 'security.acls.default.ingress.action'
+const egressKey = 'security.acls.default.egress.action'
+const maxWaits = 60
+
+interface Acl {
+  name: string
+  /** Id of our firewall; null for those of others. */
+  mark: string | null
+  rules: PlainRule[]
+}
+
+interface Network {
+  name: string
+  config: Record<string, string>
+}
+
+interface Wiring {
+  acls: Acl[]
+  instances: Instance[]
+  /** Managed networks by name. */
+  networks: Map<string, Network>
+}
+
+/** Rules without networks allow nothing. */
+export const incusRules = (rules: readonly PlainRule[]): PlainRule[] => rules.filter(rule => rule.networks.length > 0)
+
+/** Names of ACLs can’t contain underscores. */
+const aclName = (id: string): string => `bw-${id.replace(/^[a-z]+_/, '')}`
+
+/**
+ * Firewalls are network ACLs of network interfaces. On hosts that can’t filter single interfaces of a bridge, they are ACLs of the
+ * network, as far as all its servers have the same firewall. Packets between servers of a bridge are then not filtered.
+ */
+export class IncusFirewalls {
+  constructor(private readonly client: IncusClient) {}
+
+  async set(firewall: CloudFirewall): Promise<FirewallOutcome> {
+    const unsupported = firewall.rules.find(one => one.protocol === 'esp' || one.protocol === 'gre')
+    if (unsupported) throw new CloudError('invalid', `Incus can’t filter the protocol ${unsupported.protocol}.`, null, false)
+    const acls = await this.#acls()
+    const acl = await this.#setAcl(firewall, acls)
+    const wiring = await this.#wiring([...acls.filter(one => one.name !== acl.name), acl])
+    const refused: FirewallOutcome['refused'] = []
+    for (const instance of wiring.instances) {
+      const wanted = firewall.refs.includes(refOf(instance))
+      const detail = wanted ? await this.#attach(instance, acl, firewall.refs, wiring) : await this.#detach(instance, acl, wiring)
+      if (detail !== null) refused.push({ ref: refOf(instance), detail })
+    }
+    await this.#freeNetworks(acl, firewall.refs, wiring)
+    return { state: 'applied', refused, warnings: [] }
+  }
+
+  async remove(id: string): Promise<boolean> {
+    const acls = await this.#acls()
+    const acl = acls.find(one => one.mark === id)
+    if (!acl) return true
+    const wiring = await this.#wiring(acls)
+    for (const instance of wiring.instances) await this.#detach(instance, acl, wiring)
+    await this.#freeNetworks(acl, [], wiring)
+    await this.client.send('DELETE', `/network-acls/${acl.name}`)
+    return true
+  }
+
+  async read(ids: readonly string[]): Promise<FirewallReading[]> {
+    const acls = await this.#acls()
+    const { instances, networks } = await this.#wiring(acls)
+    return acls
+      .filter(one => one.mark !== null && ids.includes(one.mark))
+      .map(acl => ({
+        id: acl.mark!,
+        rules: acl.rules,
+        refs: instances
+          .filter(one => {
+            const nics = nicsOf(one, networks)
+            return nics.length > 0 && nics.every(nic => isAt(nic.device, acl) || isAt(nic.network.config, acl))
+          })
+          .map(refOf),
+      }))
+  }
+
+  async #acls(): Promise<Acl[]> {
+    return (await this.client.list('/network-acls?recursion=1')).map(row => {
+      const { name, config, ingress, egress } = row
+      if (typeof name !== 'string' || !Array.isArray(ingress) || !Array.isArray(egress))
+        throw new CloudError('invalid_response', 'The response has no network ACL.')
+      const mark = isObject(config) ? config[markKey] : null
+      return {
+        name,
+        mark: typeof mark === 'string' ? mark : null,
+        rules: [...ingress.flatMap(one => ruleOf(one, 'in')), ...egress.flatMap(one => ruleOf(one, 'out'))],
+      }
+    })
+  }
+
+  async #wiring(acls: Acl[]): Promise<Wiring> {
+    const instances = (await this.client.list('/instances?recursion=1')).map(instanceOf)
+    const networks = (await this.client.list('/networks?recursion=1'))
+      .filter(one => one.managed === true)
+      .map(({ name, config }) => ({ name: String(name), config: textsOf(config) }))
+    return { acls, instances, networks: new Map(networks.map(one => [one.name, one])) }
+  }
+
+  /** Creates or changes the ACL. Changes apply at once, and as a whole. */
+  async #setAcl({ id, name, rules }: CloudFirewall, acls: readonly Acl[]): Promise<Acl> {
+    const wanted = incusRules(rules)
+    const found = acls.find(one => one.mark === id)
+    const acl: Acl = { name: found?.name ?? aclName(id), mark: id, rules: wanted }
+    if (found && isSameSet(found.rules, wanted)) return acl
+    const body = {
+      description: name,
+      config: { [markKey]: id },
+      ingress: wanted.filter(one => one.direction === 'in').flatMap(asSent),
+      egress: wanted.filter(one => one.direction === 'out').flatMap(asSent),
+    }
+    if (found) await this.#send('PUT', `/network-acls/${found.name}`, body)
+    else await this.#send('POST', '/network-acls', { name: acl.name, ...body })
+    return acl
+  }
+
+  /** Returns why a server can’t have a firewall; null if it has it. */
+  async #attach(instance: Instance, acl: Acl, refs: readonly string[], wiring: Wiring): Promise<string | null> {
+    const nics = nicsOf(instance, wiring.networks)
+    if (nics.length === 0) return 'The server has no network interface in a managed network.'
+    const devices: Record<string, Device> = {}
+    for (const { name, device, network } of nics) {
+      if (isAt(network.config, acl)) await this.#setNetwork(network, acl, true, wiring)
+      else if (!isAt(device, acl) || device[egressKey] !== egressOf(aclsOf(device), wiring))
+        devices[name] = withAcls(device, [...new Set([...aclsOf(device), acl.name])], wiring)
+    }
+    if (Object.keys(devices).length === 0) return null
+    // Whether the host can filter single interfaces only shows when it has to.
+    if (serverOf(instance).power !== 'on') return 'The server is off. It gets the firewall once it runs.'
+    try {
+      await this.#send('PATCH', pathOf(instance.name), { devices: { ...instance.devices, ...devices } })
+      return null
+    } catch (error) {
+      if (!(error instanceof CloudError) || !isFinal.has(error.failure)) throw error
+      return await this.#attachNetworks(nics, acl, refs, wiring, error.message)
+    }
+  }
+
+  async #attachNetworks(
+    nics: readonly Nic[],
+    acl: Acl,
+    refs: readonly string[],
+    wiring: Wiring,
+    reason: string,
+  ): Promise<string | null> {
+    for (const { network } of nics) {
+      const others = wiring.instances.filter(
+        one => !refs.includes(refOf(one)) && nicsOf(one, wiring.networks).some(nic => nic.network === network),
+      )
+      if (others.length > 0)
+        return `The host can’t filter single interfaces of the network ${network.name}. Attach the firewall to all its servers, also ${others[0]!.name}. (${reason})`
+    }
+    for (const { network } of nics) await this.#setNetwork(network, acl, true, wiring)
+    return null
+  }
+
+  async #detach(instance: Instance, acl: Acl, wiring: Wiring): Promise<string | null> {
+    const affected = nicsOf(instance, wiring.networks).filter(nic => isAt(nic.device, acl))
+    if (affected.length === 0) return null
+    const devices = affected.map(({ name, device }) => [
+      name,
+      withAcls(
+        device,
+        aclsOf(device).filter(one => one !== acl.name),
+        wiring,
+      ),
+    ])
+    await this.#send('PATCH', pathOf(instance.name), { devices: { ...instance.devices, ...Object.fromEntries(devices) } })
+    return null
+  }
+
+  /** Removes the ACL from networks without a server that should have it. */
+  async #freeNetworks(acl: Acl, refs: readonly string[], { instances, networks, ...rest }: Wiring): Promise<void> {
+    for (const network of networks.values()) {
+      if (!isAt(network.config, acl)) continue
+      const isUsed = instances.some(
+        one => refs.includes(refOf(one)) && nicsOf(one, networks).some(nic => nic.network === network),
+      )
+      if (!isUsed) await this.#setNetwork(network, acl, false, { instances, networks, ...rest })
+    }
+  }
+
+  async #setNetwork(network: Network, acl: Acl, isWanted: boolean, wiring: Wiring): Promise<void> {
+    const others = aclsOf(network.config).filter(one => one !== acl.name)
+    const config = withAcls(network.config, isWanted ? [...others, acl.name] : others, wiring)
+    const keys = [aclsKey, ingressKey, egressKey]
+    if (keys.every(key => (config[key] ?? '') === (network.config[key] ?? ''))) return
+    // An empty value removes a key.
+    const changes = Object.fromEntries(keys.map(key => [key, config[key] ?? '']))
+    await this.#send('PATCH', `/networks/${encodeURIComponent(network.name)}`, { config: changes })
+    network.config = config
+  }
+
+  /** Sends a change, and waits until it has been made. */
+  async #send(method: 'POST' | 'PUT' | 'PATCH', path: string, body: object): Promise<void> {
+    const { operation } = await this.client.send(method, path, body)
+    if (operation === null) return
+    for (let waits = 0; waits < maxWaits; waits++) {
+      const found = await this.client.operation(operation)
+      if (found.state === 'failed') throw found.error
+      if (found.state !== 'running') return
+    }
+    throw new CloudError('timeout', 'The change did not finish in time.', null, true)
+  }
+}
+
+interface Nic {
+  name: string
+  device: Device
+  network: Network
+}
+
+const isFinal: ReadonlySet<string> = new Set(['refused', 'invalid', 'not_found', 'quota'])
+
+const nicsOf = ({ expandedDevices }: Instance, networks: Wiring['networks']): Nic[] =>
+  Object.entries(expandedDevices).flatMap(([name, device]) => {
+    const network = device.type === 'nic' ? networks.get(device.network ?? '') : undefined
+    return network ? [{ name, device, network }] : []
+  })
+
+/** The ACLs of an interface or a network. */
+const aclsOf = (config: Record<string, string>): string[] =>
+  (config[aclsKey] ?? '')
+    .split(',')
+    .map(one => one.trim())
+    .filter(one => one !== '')
+
+const isAt = (config: Record<string, string>, { name }: Acl): boolean => aclsOf(config).includes(name)
+
+/** Outgoing packets are only restricted if a rule is about them. */
+const egressOf = (names: readonly string[], { acls }: Wiring): string =>
+  acls.some(one => names.includes(one.name) && one.rules.some(rule => rule.direction === 'out')) ? 'drop' : 'allow'
+
+function withAcls(config: Record<string, string>, names: readonly string[], wiring: Wiring): Record<string, string> {
+  const { [aclsKey]: _, [ingressKey]: __, [egressKey]: ___, ...rest } = config
+  if (names.length === 0) return rest
+  return { ...rest, [aclsKey]: names.join(','), [ingressKey]: 'drop', [egressKey]: egressOf(names, wiring) }
+}
+
+/** ICMP has a protocol for each family, and a rule must not mix families. */
+function asSent({ id, direction, protocol, ports, networks }: PlainRule): object[] {
+  return ([4, 6] as const).flatMap(family => {
+    const some = networks.filter(one => one.includes(':') === (family === 6))
+    if (some.length === 0) return []
+    return [
+      {
+        action: 'allow',
+        state: 'enabled',
+        description: id,
+        ...(protocol !== 'any' && { protocol: protocol === 'icmp' ? `icmp${family}` : protocol }),
+        [direction === 'in' ? 'source' : 'destination']: some.join(','),
+        ...(ports.length > 0 && { destination_port: ports.join(',') }),
+      },
+    ]
+  })
+}
+
+/** Reads a rule. One that does not allow anything is left out; what can't be expressed is a rule that equals none of ours. */
+function ruleOf(rule: unknown, direction: 'in' | 'out'): PlainRule[] {
+  const { action, state, protocol = '', source = '', destination = '', destination_port = '', description = '' } = textsOf(rule)
+  if (state === 'disabled') return []
+  const networks = (direction === 'in' ? source : destination).split(',').filter(one => one !== '')
+  return [
+    {
+      id: description,
+      direction,
+      protocol: (action === 'allow' ? protocol.replace(/^icmp[46]$/, 'icmp') || 'any' : action) as RuleProtocol,
+      ports: destination_port.split(',').filter(one => one !== ''),
+      // No network means all.
+      networks: networks.length > 0 ? networks : ['0.0.0.0/0', '::/0'],
+    },
+  ]
+}

@@ -1,0 +1,215 @@
+import { isObject } from '../../../../dns/octets'
+import type { PlainRule, RuleProtocol } from '../../firewalls/rules'
+import { CloudError, type CloudFirewall, type FirewallOutcome } from '../cloud'
+import type { ProxmoxClient } from './client'
+import type { Config } from './config'
+import { pathOf, type Guest, type Inventory } from './guests'
+
+/** A rule of a guest. */
+interface GuestRule {
+  pos: number
+  /** Id of our firewall; null for the rules of others. */
+  mark: string | null
+  rule: PlainRule
+}
+
+/** What the adapter reads of Proxmox for firewalls. */
+interface Guests {
+  inventory(): Promise<Inventory>
+  configOf(guest: Guest): Promise<Config>
+}
+
+// Lists of addresses have at most 512 characters; lists of ports at most 15 ports, where a range counts twice.
+const maxListLength = 512
+const maxPortsPerRule = 7
+const maxRounds = 200
+
+/** Rules as Proxmox has them: their lists are short, and don’t mix families. Rules without networks allow nothing. */
+export const proxmoxRules = (rules: readonly PlainRule[]): PlainRule[] =>
+  rules.flatMap(rule =>
+    [4, 6].flatMap(family =>
+      listsOf(rule.networks.filter(one => one.includes(':') === (family === 6))).flatMap(networks =>
+        (rule.ports.length === 0 ? [[]] : chunksOf(rule.ports, maxPortsPerRule)).map(ports => ({ ...rule, ports, networks })),
+      ),
+    ),
+  )
+
+const chunksOf = <T>(all: readonly T[], size: number): T[][] =>
+  Array.from({ length: Math.ceil(all.length / size) }, (_, at) => all.slice(at * size, (at + 1) * size))
+
+function listsOf(networks: readonly string[]): string[][] {
+  const lists: string[][] = []
+  for (const one of networks) {
+    const last = lists.at(-1)
+    if (last && [...last, one].join(',').length <= maxListLength) last.push(one)
+    else lists.push([one])
+  }
+  return lists
+}
+
+/** The firewalls of guests: their rules, with our mark in the comment. There is no call that sets all rules at once. */
+export class ProxmoxFirewalls {
+  constructor(
+    private readonly client: ProxmoxClient,
+    private readonly guests: Guests,
+  ) {}
+
+  async set(firewall: CloudFirewall): Promise<FirewallOutcome> {
+    const { guests, online } = await this.guests.inventory()
+    const outcome: FirewallOutcome = { state: 'applied', refused: [], warnings: [] }
+    const isOff = await this.#isOffEverywhere()
+    for (const ref of firewall.refs) {
+      const guest = guests.find(one => String(one.vmid) === ref && !one.template)
+      if (!guest || !online.has(guest.node)) {
+        outcome.refused.push({ ref, detail: guest ? `The node ${guest.node} is offline.` : 'The guest doesn’t exist.' })
+        continue
+      }
+      await this.#setRules(guest, firewall.id, proxmoxRules(firewall.rules))
+      await this.#enable(guest)
+      const detail = isOff
+        ? 'The firewall of the datacenter is off, so the rules have no effect. Enable it in Datacenter, Firewall, Options.'
+        : await this.#unfilteredInterface(guest)
+      if (detail !== null) outcome.warnings.push({ ref, detail })
+    }
+    for (const guest of guests)
+      if (!firewall.refs.includes(String(guest.vmid)) && online.has(guest.node)) await this.#removeFrom(guest, firewall.id)
+    return outcome
+  }
+
+  async remove(id: string): Promise<boolean> {
+    const { guests, online } = await this.guests.inventory()
+    for (const guest of guests) if (!guest.template && online.has(guest.node)) await this.#removeFrom(guest, id)
+    return true
+  }
+
+  /** A firewall has an entry for each guest, whose rules can differ. */
+  async read(firewalls: readonly Pick<CloudFirewall, 'id' | 'refs'>[]): Promise<Pick<CloudFirewall, 'id' | 'rules' | 'refs'>[]> {
+    const { guests, online } = await this.guests.inventory()
+    const readings = []
+    for (const ref of new Set(firewalls.flatMap(one => one.refs))) {
+      const guest = guests.find(one => String(one.vmid) === ref)
+      if (!guest) continue
+      if (!online.has(guest.node)) throw new CloudError('incomplete', `The node ${guest.node} is offline.`)
+      const { enable, policy_in } = await this.#options(guest)
+      const isOn = enable === 1 && policy_in === 'DROP'
+      const rules = await this.#rules(guest)
+      for (const { id, refs } of firewalls) {
+        const own = rules.filter(one => one.mark === id).map(one => one.rule)
+        if (refs.includes(ref) && isOn) readings.push({ id, rules: own, refs: [ref] })
+      }
+    }
+    return readings
+  }
+
+  /** Adds what is missing, and then deletes what is too much. */
+  async #setRules(guest: Guest, id: string, wanted: readonly PlainRule[]): Promise<void> {
+    const there = (await this.#rules(guest)).filter(one => one.mark === id)
+    for (const rule of wanted)
+      if (!there.some(one => isSame(one.rule, rule)))
+        await this.client.change('POST', `${pathOf(guest)}/firewall/rules`, asSent(id, rule))
+    await this.#deleteRules(guest, one => one.mark === id && !wanted.some(rule => isSame(one.rule, rule)))
+  }
+
+  /** Deletes rules one after another, because the positions of the following ones change. */
+  async #deleteRules(guest: Guest, isExtra: (rule: GuestRule) => boolean): Promise<boolean> {
+    for (let round = 0; round < maxRounds; round++) {
+      const last = (await this.#rules(guest)).findLast(isExtra)
+      if (!last) return round > 0
+      await this.client.change('DELETE', `${pathOf(guest)}/firewall/rules/${last.pos}`)
+    }
+    throw new CloudError('locked', 'The rules of the guest are being changed by others.', null, false)
+  }
+
+  async #removeFrom(guest: Guest, id: string): Promise<void> {
+    if (guest.template) return
+    if (!(await this.#deleteRules(guest, one => one.mark === id))) return
+    if ((await this.#rules(guest)).some(one => one.mark !== null)) await this.#enable(guest)
+    // Without our rules, the guest is as it was before: it accepts what its own rules don’t refuse.
+    else await this.client.change('PUT', `${pathOf(guest)}/firewall/options`, { policy_in: 'ACCEPT', policy_out: 'ACCEPT' })
+  }
+
+  /** Drops what no rule allows. Outgoing packets are only restricted if a rule is about them. */
+  async #enable(guest: Guest): Promise<void> {
+    const own = (await this.#rules(guest)).filter(one => one.mark !== null)
+    const policyOut = own.some(one => one.rule.direction === 'out') ? 'DROP' : 'ACCEPT'
+    const { enable, policy_in, policy_out = 'ACCEPT' } = await this.#options(guest)
+    if (enable === 1 && policy_in === 'DROP' && policy_out === policyOut) return
+    await this.client.change('PUT', `${pathOf(guest)}/firewall/options`, { enable: 1, policy_in: 'DROP', policy_out: policyOut })
+  }
+
+  async #options(guest: Guest): Promise<Record<string, unknown>> {
+    const options = await this.client.get(`${pathOf(guest)}/firewall/options`)
+    if (!isObject(options)) throw new CloudError('invalid_response', 'The response of Proxmox has no firewall options.')
+    return options
+  }
+
+  async #rules(guest: Guest): Promise<GuestRule[]> {
+    const rows = await this.client.get(`${pathOf(guest)}/firewall/rules`)
+    if (!Array.isArray(rows) || !rows.every(isObject))
+      throw new CloudError('invalid_response', 'The response of Proxmox has no list of rules.')
+    return rows.map(ruleOf)
+  }
+
+  /** Whether the datacenter ignores all firewalls; false if the token may not read that. */
+  async #isOffEverywhere(): Promise<boolean> {
+    try {
+      const options = await this.client.get('/cluster/firewall/options')
+      return isObject(options) && options.enable !== 1
+    } catch (error) {
+      if (error instanceof CloudError && error.failure === 'unauthorized') return false
+      throw error
+    }
+  }
+
+  async #unfilteredInterface(guest: Guest): Promise<string | null> {
+    const config = await this.guests.configOf(guest)
+    const name = Object.keys(config).find(one => /^net\d+$/.test(one) && !/(?:^|,)firewall=1(?:,|$)/.test(config[one]!))
+    return name === undefined ? null : `The firewall option of the network interface ${name} is off, so it is not filtered.`
+  }
+}
+
+const commentOf = (id: string, rule: PlainRule): string => `${id}.${rule.id}`
+
+const asSent = (id: string, rule: PlainRule) => ({
+  type: rule.direction,
+  action: 'ACCEPT',
+  enable: 1,
+  comment: commentOf(id, rule),
+  proto: protocolOf(rule),
+  dport: rule.ports.length === 0 ? undefined : rule.ports.map(one => one.replace('-', ':')).join(','),
+  [rule.direction === 'in' ? 'source' : 'dest']: rule.networks.join(','),
+})
+
+/** ICMP has a protocol for each family. */
+const protocolOf = ({ protocol, networks }: PlainRule): string | undefined =>
+  protocol === 'any' ? undefined : protocol === 'icmp' && networks[0]!.includes(':') ? 'ipv6-icmp' : protocol
+
+function ruleOf(row: Record<string, unknown>): GuestRule {
+  const { pos, type, action, proto, dport, source, dest, comment, enable, macro } = row
+  if (typeof pos !== 'number') throw new CloudError('invalid_response', 'The response of Proxmox has a rule without a position.')
+  const [, mark = null, ruleId = ''] = /^(fw_[0-9a-z]{26})\.(\S+)/.exec(String(comment ?? '')) ?? []
+  const direction = type === 'out' ? 'out' : 'in'
+  const networks = String((direction === 'in' ? source : dest) ?? '')
+  const isOurs = action === 'ACCEPT' && enable === 1 && macro === undefined
+  const protocol = String(proto ?? 'any')
+  return {
+    pos,
+    mark,
+    rule: {
+      id: ruleId,
+      direction,
+      // What can’t be expressed is a rule that equals none of ours.
+      protocol: (isOurs ? (/^(?:ipv6-)?icmp(?:v6)?$/.test(protocol) ? 'icmp' : protocol) : String(action)) as RuleProtocol,
+      ports: String(dport ?? '')
+        .split(',')
+        .filter(one => one !== '')
+        .map(one => one.replace(':', '-')),
+      networks: networks === '' ? ['0.0.0.0/0', '::/0'] : networks.split(','),
+    },
+  }
+}
+
+const keyOf = ({ direction, protocol, ports, networks }: PlainRule): string =>
+  [direction, protocol, [...ports].sort().join(), [...networks].sort().join()].join(' ')
+
+const isSame = (one: PlainRule, other: PlainRule): boolean => keyOf(one) === keyOf(other)

@@ -1,0 +1,243 @@
+import { and, eq, isNull } from 'drizzle-orm'
+import { target } from '../../../core/audit'
+import { jobContext, systemActor } from '../../../core/change'
+import { instant } from '../../../core/clock'
+import type { RecordResult } from '../../../core/change-result'
+import { forUpdate } from '../../../core/db/dialect'
+import type { AuditActor } from '../../../core/db/tables'
+import type { Reader, Tx } from '../../../core/db/transaction'
+import type { Hub } from '../../../core/hub'
+import { Problem } from '../../../core/problem'
+import { targetOf } from '../../../core/rows'
+import type { ActionKind, CommitChunk, Next } from '../../actions/kind'
+import { lockSources } from '../../dynamic-ips/rule-links'
+import { monitorChecksOf } from '../../monitors/statuses'
+import { servers } from '../tables'
+import { stageRules } from './change-rules'
+import { hint } from './enforce'
+import { namedSources } from './rules'
+import { firewallAttachments, firewalls, firewallVersions } from './tables'
+import { firewallRows, type AttachmentRow, type FirewallRow } from './view'
+
+type Input = {
+  rules_version: number
+  /** 0: the change needs no confirmation. */
+  confirm_seconds: number
+}
+type State = {
+  phase: 'applying' | 'confirming' | 'restoring'
+  /** When the phase ends (ms UTC). */
+  until: number
+  /** Why the previous rules are restored. */
+  reason: 'expired' | 'asked' | 'failed' | null
+}
+
+// Only authenticated callers can change firewalls.
+type PersonType = Exclude<AuditActor['type'], 'anonymous'>
+
+/** How long clouds may take to apply the rules, in milliseconds. */
+const applyMs = 5 * 60_000
+const pauseMs = 1000
+
+/** Applies the rules of a firewall, and restores the previous ones if the change is not confirmed in time. */
+export const applyKind: ActionKind<Input, State> = {
+  type: 'firewall.apply',
+  area: 'cloud',
+  audit: 'cloud.firewall.apply',
+  cancelable: false,
+  resumable: true,
+  concurrency: 32,
+  leaseMs: 60_000,
+  async run(hub, { actionId, input, resources, state: stored }) {
+    const { id } = resources[0]!
+    const now = hub.clock.now()
+    const state: State = stored ?? { phase: 'applying', until: now + applyMs, reason: null }
+    const [row] = await hub.read.select().from(firewalls).where(eq(firewalls.id, id))
+    if (!row) return async () => ({ result: { failed: new Problem('conflict', 'The firewall was deleted.') } })
+    const attached = await hub.read.select().from(firewallAttachments).where(eq(firewallAttachments.firewallId, id))
+    const isTakenBack = state.phase !== 'restoring' && row.pending?.isTakenBack === true
+    if (isTakenBack) return restore(hub, id, state, 'asked')
+    if (state.phase === 'confirming') {
+      if (row.pending === null || row.pending.isConfirmed || (await isProven(hub.read, row, attached)))
+        return end(id, actionId, { rules_version: input.rules_version })
+      return now >= state.until ? restore(hub, id, state, 'expired') : again(hub, state)
+    }
+    const failed = attached.find(one => one.state === 'failed')
+    const isOver = failed !== undefined || now >= state.until
+    const isApplied = attached.every(one => one.state === 'applied' || one.state === 'drifted')
+    if (state.phase === 'restoring') {
+      if (!isApplied && !isOver) return again(hub, state)
+      return isApplied ? ended(hub, id, actionId, state) : fail(id, actionId, failed, 'The previous rules could not be restored')
+    }
+    if (isApplied && row.pending !== null && attached.length > 0) return await confirming(hub, id, input)
+    if (isApplied) return end(id, actionId, { rules_version: input.rules_version })
+    if (!isOver) return again(hub, state)
+    return row.pending === null ? fail(id, actionId, failed, 'The rules could not be applied') : restore(hub, id, state, 'failed')
+  },
+}
+
+const again =
+  (hub: Hub, state: State): CommitChunk<State> =>
+  async () => ({ result: { state, at: hub.clock.now() + pauseMs } })
+
+const lock = async (tx: Tx, id: string): Promise<FirewallRow | undefined> =>
+  (await forUpdate(tx.select().from(firewalls).where(eq(firewalls.id, id))))[0]
+
+const confirming =
+  async (hub: Hub, id: string, input: Input): Promise<CommitChunk<State>> =>
+  async tx => {
+    const row = await lock(tx, id)
+    const until = hub.clock.now() + input.confirm_seconds * 1000
+    if (row?.pending) {
+      await tx
+        .update(firewalls)
+        .set({ pending: { ...row.pending, expiresAt: until } })
+        .where(eq(firewalls.id, id))
+      hint(tx, row)
+    }
+    return {
+      result: {
+        state: { phase: 'confirming', until, reason: null },
+        at: hub.clock.now() + pauseMs,
+        detail: 'Waiting for the confirmation',
+      },
+    }
+  }
+
+/** Whether all monitors of the servers were checked since the rules were applied, and none is down. */
+async function isProven(read: Reader, row: FirewallRow, attached: readonly AttachmentRow[]): Promise<boolean> {
+  if (row.pending?.confirm !== 'auto') return false
+  const since = Math.max(...attached.map(one => one.appliedAt ?? 0))
+  const bound = await read
+    .select({ ids: servers.healthMonitorIds })
+    .from(firewallAttachments)
+    .innerJoin(servers, eq(servers.id, firewallAttachments.serverId))
+    .where(and(eq(firewallAttachments.firewallId, row.id), isNull(servers.deletedAt)))
+  const monitors = await monitorChecksOf(read, row.workspaceId, [...new Set(bound.flatMap(one => one.ids))])
+  return monitors.length > 0 && monitors.every(one => one.status !== 'down' && (one.lastCheckAt ?? 0) > since)
+}
+
+/** Ends the action successfully. */
+const end =
+  (id: string, actionId: string, result: Record<string, unknown>): CommitChunk<State> =>
+  async tx => {
+    await release(tx, id, actionId)
+    return { result: { done: result } }
+  }
+
+const fail =
+  (id: string, actionId: string, failed: AttachmentRow | undefined, what: string): CommitChunk<State> =>
+  async tx => {
+    await release(tx, id, actionId)
+    return { result: { failed: new Problem('provider_failed', failed ? `${what}: ${failed.error}` : `${what} in time.`) } }
+  }
+
+async function release(tx: Tx, id: string, actionId: string): Promise<void> {
+  const row = await lock(tx, id)
+  if (!row || row.actionId !== actionId) return
+  await tx.update(firewalls).set({ actionId: null, pending: null }).where(eq(firewalls.id, id))
+  hint(tx, row)
+}
+
+/** Gives the firewall the rules that it had before the change. */
+const restore =
+  (hub: Hub, id: string, state: State, reason: NonNullable<State['reason']>): CommitChunk<State> =>
+  async tx => {
+    const [found] = await tx.select().from(firewalls).where(eq(firewalls.id, id))
+    const [previous] = found?.pending
+      ? await tx
+          .select()
+          .from(firewallVersions)
+          .where(and(eq(firewallVersions.firewallId, id), eq(firewallVersions.rulesVersion, found.pending.restoreVersion)))
+      : []
+    const sources = await lockSources(
+      tx,
+      found?.workspaceId ?? '',
+      namedSources([...(found?.rules ?? []), ...(previous?.rules ?? [])]),
+    )
+    const row = await lock(tx, id)
+    if (!row?.pending || !previous) return { result: { failed: new Problem('conflict', 'There are no previous rules.') } }
+    // It was confirmed at the last moment.
+    if (row.pending.isConfirmed) return { result: { state } }
+    const by = systemActor('firewall.apply')
+    const note = reasons[reason]
+    const { row: after, effects } = await stageRules(tx, hub, row, previous.rules, sources, {
+      reason: 'reverted',
+      note,
+      allowed: [],
+      by,
+    })
+    const next: Next<State> = {
+      state: { phase: 'restoring', until: hub.clock.now() + applyMs, reason },
+      at: hub.clock.now() + pauseMs,
+      detail: note,
+    }
+    return {
+      ...effects,
+      result: next,
+      audits: [
+        ...(effects.audits ?? []),
+        {
+          workspaceId: row.workspaceId,
+          action: 'cloud.firewall.revert',
+          actor: by,
+          context: jobContext,
+          targets: [targetOf(firewallRows, row)],
+          before: { rules_version: row.rulesVersion, rules: row.rules },
+          after: { rules_version: after.rulesVersion, rules: after.rules },
+          reason: note,
+        },
+      ],
+    }
+  }
+
+const reasons = {
+  expired: 'The change was not confirmed in time.',
+  asked: 'The change was taken back.',
+  failed: 'The rules could not be applied to all servers.',
+} as const
+
+/** The previous rules are back. */
+const ended =
+  (hub: Hub, id: string, actionId: string, { reason }: State): CommitChunk<State> =>
+  async (tx): Promise<RecordResult<Next<State>>> => {
+    const row = await lock(tx, id)
+    if (!row?.pending) return { result: { done: null } }
+    const { rulesVersion, restoreVersion, changedBy } = row.pending
+    const affected = await tx
+      .select({ id: servers.id, name: servers.name })
+      .from(firewallAttachments)
+      .innerJoin(servers, eq(servers.id, firewallAttachments.serverId))
+      .where(and(eq(firewallAttachments.firewallId, id), isNull(servers.deletedAt)))
+    await release(tx, id, actionId)
+    const because = reasons[reason ?? 'expired']
+    return {
+      result: { done: { reverted: true, reason, restored_version: restoreVersion } },
+      events: [
+        {
+          workspaceId: row.workspaceId,
+          kind: 'firewall.reverted',
+          resource: { type: 'firewall', id },
+          data: {
+            firewall: { id, name: row.name },
+            servers: affected,
+            reason: reason ?? 'expired',
+            rules_version: rulesVersion,
+            restored_version: restoreVersion,
+            changed_by: { type: changedBy.type as PersonType, id: changedBy.id, name: changedBy.name },
+            reverted_at: instant(hub.clock.now()),
+          },
+        },
+      ],
+      notices: [
+        {
+          workspaceId: row.workspaceId,
+          kind: 'firewall.reverted',
+          resource: target('firewall', row),
+          text: `The previous rules of the firewall ${row.name} were restored. ${because}`,
+          details: { rules_version: rulesVersion, restored_version: restoreVersion, reason },
+          dedupKey: `${id} ${rulesVersion}`,
+        },
+      ],
+    }
+  }

@@ -1,0 +1,132 @@
+import { isDeepStrictEqual } from 'node:util'
+import { and, eq, inArray } from 'drizzle-orm'
+import { jobContext, record, systemActor } from '../../../core/change'
+import type { AuditDraft, RecordResult } from '../../../core/change-result'
+import { forUpdate } from '../../../core/db/dialect'
+import type { Tx } from '../../../core/db/transaction'
+import type { Hub } from '../../../core/hub'
+import { pluralize } from '../../../core/pluralize'
+import { targetOf } from '../../../core/rows'
+import type { CloudAccountRow } from '../accounts/view'
+import type { Cloud, CloudFirewall } from '../clouds/cloud'
+import { desiredAt, enforceJobFor, hint, updateAttachment } from './enforce'
+import { ruleChanges } from './rules'
+import { firewallAttachments, firewalls, type Drift } from './tables'
+import { firewallRows, type AttachmentRow, type FirewallRow } from './view'
+
+const maxEnforced = 3
+const enforceWindowMs = 10 * 60_000
+
+type Reading = Pick<CloudFirewall, 'id' | 'rules' | 'refs'>
+
+/** Compares the firewalls at an account with what they should be. */
+export async function checkFirewalls(hub: Hub, account: CloudAccountRow, cloud: Cloud, startedAt: number): Promise<void> {
+  if (!cloud.readFirewalls) return
+  const attached = await hub.read
+    .selectDistinct({ id: firewallAttachments.firewallId })
+    .from(firewallAttachments)
+    .where(
+      and(eq(firewallAttachments.accountId, account.id), inArray(firewallAttachments.state, ['applied', 'drifted', 'failed'])),
+    )
+  if (attached.length === 0) return
+  const desired = await Promise.all(attached.map(({ id }) => desiredAt(hub.read, id, account.id)))
+  const known = desired.filter(one => one !== null)
+  const readings = await cloud.readFirewalls(
+    known.map(({ firewall, wanted }) => ({ id: firewall.id, refs: wanted.map(one => one.ref!) })),
+  )
+  for (const { firewall } of known) {
+    const own = readings.filter(one => one.id === firewall.id)
+    await record(hub, tx => compare(tx, hub, account, cloud, firewall.id, own, startedAt))
+  }
+}
+
+async function compare(
+  tx: Tx,
+  hub: Hub,
+  account: CloudAccountRow,
+  cloud: Cloud,
+  firewallId: string,
+  readings: readonly Reading[],
+  startedAt: number,
+): Promise<RecordResult<undefined>> {
+  const [row] = await forUpdate(tx.select().from(firewalls).where(eq(firewalls.id, firewallId)))
+  const desired = row && (await desiredAt(tx, firewallId, account.id))
+  if (!desired || row.actionId !== null) return { result: undefined }
+  // The reading is older than what was applied, or something is being applied.
+  const isOlder = ({ state, appliedAt }: AttachmentRow) => state === 'applying' || (appliedAt ?? 0) >= startedAt
+  if (desired.wanted.some(one => isOlder(one.attachment))) return { result: undefined }
+  const expected = cloud.firewallRules!(desired.rules)
+  const drifted: AttachmentRow[] = []
+  let isNew = false
+  let hasFailed = false
+  for (const { attachment, ref } of desired.wanted) {
+    if (attachment.state === 'failed') {
+      hasFailed = true
+      continue
+    }
+    const reading = readings.find(one => one.refs.includes(ref!))
+    const changes = ruleChanges(expected, reading?.rules ?? [])
+    const drift = driftOf(attachment, reading, changes, hub.clock.now())
+    if (drift) drifted.push(attachment)
+    if (isDeepStrictEqual(drift, attachment.drift)) continue
+    isNew ||= drift !== null
+    await updateAttachment(tx, attachment, { drift, state: drift ? 'drifted' : 'applied' })
+    hint(tx, row)
+  }
+  const retry = hasFailed ? [enforceJobFor(firewallId, account.id)] : []
+  if (drifted.length === 0) return { result: undefined, jobs: retry }
+  const enforced = await enforce(tx, hub, row)
+  return {
+    result: undefined,
+    jobs: enforced || hasFailed ? [enforceJobFor(firewallId, account.id)] : [],
+    audits: isNew || enforced ? [auditOf(row, account, drifted.length, enforced)] : [],
+    notices: isNew
+      ? [
+          {
+            workspaceId: row.workspaceId,
+            kind: 'firewall.drifted',
+            resource: targetOf(firewallRows, row),
+            text: `The firewall ${row.name} was changed at ${account.name}. This affects ${pluralize(drifted.length, 'servers')}.`,
+            details: { account_id: account.id, server_ids: drifted.map(one => one.serverId), enforced },
+            dedupKey: row.id,
+          },
+        ]
+      : [],
+  }
+}
+
+function driftOf(
+  { drift }: AttachmentRow,
+  reading: Reading | undefined,
+  changes: Pick<Drift, 'added' | 'removed'>,
+  now: number,
+): Drift | null {
+  const isAttached = reading !== undefined
+  if (isAttached && changes.added.length === 0 && changes.removed.length === 0) return null
+  const found = { isAttached, ...changes, rules: [...(reading?.rules ?? [])] }
+  const { detectedAt, ...before } = drift ?? { detectedAt: now }
+  return { detectedAt: isDeepStrictEqual(before, found) ? detectedAt : now, ...found }
+}
+
+/** Whether the rules are restored: not more than a few times in a row, in case something else changes them again and again. */
+async function enforce(tx: Tx, hub: Hub, row: FirewallRow): Promise<boolean> {
+  if (row.driftPolicy !== 'enforce') return false
+  const now = hub.clock.now()
+  const recent = row.enforcedAt.filter(at => at > now - enforceWindowMs)
+  if (recent.length >= maxEnforced) return false
+  await tx
+    .update(firewalls)
+    .set({ enforcedAt: [...recent, now] })
+    .where(eq(firewalls.id, row.id))
+  return true
+}
+
+const auditOf = (row: FirewallRow, account: CloudAccountRow, count: number, isEnforced: boolean): AuditDraft => ({
+  workspaceId: row.workspaceId,
+  action: 'cloud.firewall.drift',
+  actor: systemActor('cloud.sync-account'),
+  context: jobContext,
+  targets: [targetOf(firewallRows, row)],
+  after: { servers: count, enforced: isEnforced },
+  reason: `It was changed at ${account.name}.${isEnforced ? ' The rules are being restored.' : ''}`,
+})

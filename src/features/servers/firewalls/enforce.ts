@@ -1,0 +1,182 @@
+import { isDeepStrictEqual } from 'node:util'
+import { and, asc, eq, isNull } from 'drizzle-orm'
+import { addChangeHint } from '../../../core/change-hints'
+import { forUpdate } from '../../../core/db/dialect'
+import type { Reader, Tx } from '../../../core/db/transaction'
+import type { Hub } from '../../../core/hub'
+import type { JobDraft } from '../../../core/jobs/draft'
+import type { Finish, JobKind } from '../../../core/jobs/job'
+import { sequentialLanes } from '../../../core/jobs/lanes'
+import { confirmLinks } from '../../dynamic-ips/drive-links'
+import { linkedNetworks, linkKey } from '../../dynamic-ips/rule-links'
+import { openCloud } from '../accounts/open'
+import { cloudAccounts } from '../accounts/tables'
+import { CloudError, type FirewallOutcome } from '../clouds/cloud'
+import { servers } from '../tables'
+import { dynamicSourceOf, resolvedRules, type FirewallRule, type PlainRule } from './rules'
+import { firewallAttachments, firewalls } from './tables'
+import type { AttachmentRow, FirewallRow } from './view'
+
+const enforceKind = 'cloud.enforce-firewall'
+
+/** Pause between two looks at what the cloud is working on. */
+const pollMs = 1000
+const retryMs = 10_000
+
+/** Job that makes a firewall at a cloud account what it should be. Firewalls of an account are changed one after another. */
+export const enforceJobFor = (firewallId: string, accountId: string): JobDraft => ({
+  kind: enforceKind,
+  payload: { firewall_id: firewallId, cloud_account_id: accountId },
+  lane: accountId,
+  uniqueKey: `${firewallId} ${accountId}`,
+  replaces: true,
+})
+
+/** The rules of a firewall with the current networks of dynamic IP sources. */
+export const plainRules = (
+  { id, rules }: { id: string; rules: readonly FirewallRule[] },
+  networks: ReadonlyMap<string, readonly string[]>,
+): PlainRule[] => resolvedRules(rules, ({ sourceId }, ruleId) => networks.get(linkKey(id, ruleId, sourceId)) ?? [])
+
+/** An attachment with the state of its server. */
+interface Attached {
+  attachment: AttachmentRow
+  ref: string | null
+}
+
+/** What a firewall should be at an account. */
+interface Desired {
+  firewall: FirewallRow
+  rules: PlainRule[]
+  wanted: Attached[]
+  detaching: Attached[]
+}
+
+/** @returns null if there is nothing to enforce */
+export async function desiredAt(read: Reader, firewallId: string, accountId: string): Promise<Desired | null> {
+  const [firewall] = await read.select().from(firewalls).where(eq(firewalls.id, firewallId))
+  const attached = await read
+    .select({ attachment: firewallAttachments, ref: servers.providerRef })
+    .from(firewallAttachments)
+    .innerJoin(servers, eq(servers.id, firewallAttachments.serverId))
+    .where(
+      and(
+        eq(firewallAttachments.firewallId, firewallId),
+        eq(firewallAttachments.accountId, accountId),
+        isNull(servers.deletedAt),
+      ),
+    )
+    .orderBy(asc(firewallAttachments.serverId))
+  if (!firewall || attached.length === 0) return null
+  const isDetaching = ({ attachment }: Attached) => attachment.state === 'detaching'
+  return {
+    firewall,
+    rules: plainRules(firewall, await linkedNetworks(read, [firewallId])),
+    wanted: attached.filter(one => !isDetaching(one) && one.ref !== null),
+    detaching: attached.filter(isDetaching),
+  }
+}
+
+export const enforceFirewallJob: JobKind<{ firewall_id: string; cloud_account_id: string }> = {
+  kind: enforceKind,
+  concurrency: 16,
+  lanes: sequentialLanes,
+  leaseMs: 5 * 60_000,
+  retryAfter: attempts => Math.min(1000 * 2 ** (attempts - 1), 60_000),
+  async run(hub, { payload: { firewall_id: id, cloud_account_id: accountId } }) {
+    const desired = await desiredAt(hub.read, id, accountId)
+    const [account] = await hub.read.select().from(cloudAccounts).where(eq(cloudAccounts.id, accountId))
+    if (!desired || !account) return undefined
+    try {
+      const cloud = await openCloud(hub, account, true)
+      const outcome = await carryOut(desired)
+      return tx => finish(tx, hub, desired, accountId, outcome)
+
+      async function carryOut({ firewall, rules, wanted }: Desired): Promise<FirewallOutcome> {
+        if (wanted.length === 0)
+          return { state: (await cloud.removeFirewall!(id)) ? 'applied' : 'applying', refused: [], warnings: [] }
+        return await cloud.setFirewall!({ id, name: firewall.name, rules, refs: wanted.map(one => one.ref!) })
+      }
+    } catch (error) {
+      if (!(error instanceof CloudError)) throw error
+      return failed(hub, desired, error as CloudError)
+    }
+  },
+}
+
+const isFinal: ReadonlySet<string> = new Set([
+  'unauthorized',
+  'refused',
+  'not_found',
+  'already_exists',
+  'protected',
+  'quota',
+  'invalid',
+])
+
+function failed(hub: Hub, { firewall, wanted, detaching }: Desired, error: CloudError): Finish {
+  return async tx => {
+    const isOver = isFinal.has(error.failure)
+    for (const { attachment } of [...wanted, ...detaching])
+      await updateAttachment(tx, attachment, {
+        error: error.message,
+        ...(isOver && attachment.state !== 'detaching' && { state: 'failed' }),
+      })
+    hint(tx, firewall)
+    return { result: isOver ? undefined : { again: hub.clock.now() + Math.max(retryMs, error.retryAfterMs ?? 0) } }
+  }
+}
+
+async function finish(tx: Tx, hub: Hub, done: Desired, accountId: string, { state, refused, warnings }: FirewallOutcome) {
+  const { firewall } = done
+  await forUpdate(tx.select().from(firewalls).where(eq(firewalls.id, firewall.id)))
+  const now = hub.clock.now()
+  if (state === 'applying') return { result: { again: now + pollMs } }
+  const current = await desiredAt(tx, firewall.id, accountId)
+  // It was changed meanwhile.
+  if (!current || !isDeepStrictEqual(targetOf(current), targetOf(done))) return { result: current ? { again: now } : undefined }
+  const detailOf = (ref: string | null, some: FirewallOutcome['refused']) => some.find(one => one.ref === ref)?.detail ?? null
+  for (const { attachment, ref } of current.wanted) {
+    const error = detailOf(ref, refused)
+    await updateAttachment(
+      tx,
+      attachment,
+      error === null
+        ? {
+            ...{ state: 'applied', rulesVersion: firewall.rulesVersion, appliedAt: now },
+            ...{ error: null, warning: detailOf(ref, warnings), drift: null },
+          }
+        : { state: 'failed', error },
+    )
+  }
+  for (const { attachment } of current.detaching) await tx.delete(firewallAttachments).where(isOne(attachment))
+  for (const rule of current.firewall.rules)
+    if (rule.sources.some(dynamicSourceOf)) await confirmLinks(tx, { firewallId: firewall.id, ruleId: rule.id })
+  hint(tx, firewall)
+  return { result: undefined }
+}
+
+const targetOf = ({ firewall, rules, wanted, detaching }: Desired) => ({
+  version: firewall.rulesVersion,
+  rules,
+  wanted: wanted.map(one => one.ref),
+  detaching: detaching.map(one => one.attachment.serverId),
+})
+
+const isOne = ({ firewallId, serverId }: Pick<AttachmentRow, 'firewallId' | 'serverId'>) =>
+  and(eq(firewallAttachments.firewallId, firewallId), eq(firewallAttachments.serverId, serverId))
+
+export async function updateAttachment(tx: Tx, row: AttachmentRow, set: Partial<AttachmentRow>): Promise<void> {
+  await tx.update(firewallAttachments).set(set).where(isOne(row))
+}
+
+/** Lets dashboards load a firewall again. */
+export const hint = (tx: Tx, { id, workspaceId }: Pick<FirewallRow, 'id' | 'workspaceId'>): void =>
+  addChangeHint(tx, { workspaceId, action: 'cloud.firewall.update', type: 'firewall', id, parentId: null })
+
+/** Marks the servers of a firewall as not up to date. Returns the jobs that apply its rules. */
+export async function stageEnforcement(tx: Tx, firewallId: string): Promise<JobDraft[]> {
+  const attached = await tx.select().from(firewallAttachments).where(eq(firewallAttachments.firewallId, firewallId))
+  for (const one of attached) if (one.state !== 'detaching') await updateAttachment(tx, one, { state: 'applying', error: null })
+  return [...new Set(attached.map(one => one.accountId))].map(accountId => enforceJobFor(firewallId, accountId))
+}

@@ -1,0 +1,552 @@
+import { and, desc, eq, inArray, isNull, lt } from 'drizzle-orm'
+import { refuseOverLimit } from '../../../access/plans'
+import { change } from '../../../core/change'
+import { instant } from '../../../core/clock'
+import type { Ctx } from '../../../core/ctx'
+import type { Reader, Tx } from '../../../core/db/transaction'
+import { listingOf, listPage } from '../../../core/list'
+import { searchFilter, textFilter, timeFilters, wordsFilter } from '../../../core/list-filters'
+import { inputColumns, patchColumns } from '../../../core/members'
+import { conflict, invalid, permissionMissing, Problem, type FieldProblem } from '../../../core/problem'
+import { canAccess } from '../../../core/resource-access'
+import { changedRow, findRow, insertRow, lockRow, removeRow, saveRow, targetOf, uniqueName } from '../../../core/rows'
+import type { Page } from '../../../core/shapes'
+import { getAction } from '../../actions/actions'
+import type { ActionView } from '../../actions/shapes'
+import { startAction } from '../../actions/start'
+import { linkedNetworks, linkKey, lockSources, networksOfSources } from '../../dynamic-ips/rule-links'
+import { cloudAccounts } from '../accounts/tables'
+import { cloudKindOf } from '../clouds'
+import { servers } from '../tables'
+import type { ServerRow } from '../view'
+import { adoptedRules } from './adopted-rules'
+import { applyKind } from './apply'
+import { blockedBy, followVersion, stageRules, type NewVersion } from './change-rules'
+import { enforceJobFor, plainRules } from './enforce'
+import {
+  canonicalRules,
+  dynamicSourceOf,
+  namedSources,
+  resolvedRules,
+  ruleChanges,
+  ruleProblems,
+  type FirewallRule,
+  type GuardCode,
+  type GuardReason,
+  type PlainRule,
+} from './rules'
+import {
+  firewallMembers,
+  maxAttached,
+  type FirewallAttach,
+  type FirewallInput,
+  type FirewallPatch,
+  type FirewallRuleInput,
+  type FirewallRulesInput,
+  type FirewallRulesPreview,
+  type FirewallVersionView,
+  type FirewallView,
+} from './shapes'
+import { firewallAttachments, firewalls, firewallVersions } from './tables'
+import { firewallRows, firewallViewOf, firewallViews, type FirewallRow } from './view'
+
+const maxPerServer = 5
+const defaultConfirmSeconds = 60
+const minConfirmSeconds = 10
+
+export const firewallListing = listingOf('firewalls', firewalls, {
+  isSmall: true,
+  filters: {
+    drift_policy: wordsFilter(firewalls.driftPolicy, ['report', 'enforce'], 'Only firewalls with this drift policy.'),
+    name: textFilter(firewalls.name, 'Only the firewall with this name.'),
+    q: searchFilter(
+      [firewalls.name, firewalls.description],
+      'Only firewalls whose name or description contains all words of this text.',
+    ),
+    ...timeFilters('created_at', firewalls.createdAt),
+  },
+  sorts: ['name', 'created_at'],
+})
+
+export async function listFirewalls(ctx: Ctx, query: Record<string, unknown>): Promise<Page<FirewallView>> {
+  const page = await listPage(ctx, firewallListing, query, (row: FirewallRow) => row)
+  return { ...page, data: await firewallViews(ctx.hub.read, page.data) }
+}
+
+/** @throws Problem 404 */
+export const getFirewall = async (ctx: Ctx, id: string): Promise<FirewallView> =>
+  firewallViewOf(ctx.hub.read, await findRow(ctx.hub.read, ctx, firewallRows, id))
+
+/** @throws Problem 403 `plan_limit_reached`, `permission_missing`; 409 if the name exists; 422 */
+export async function createFirewall(ctx: Ctx, input: FirewallInput): Promise<FirewallView> {
+  const rules = await validRules(ctx, input.rules ?? [])
+  return await uniqueName(firewallRows, input.name, () =>
+    change(ctx, 'cloud.firewall.create', async tx => {
+      const sources = await lockSources(tx, ctx.workspaceId, namedSources(rules))
+      await refuseOverLimit(tx, ctx, 'firewall')
+      const row = await insertRow(tx, ctx, firewallRows, {
+        ...inputColumns(firewallMembers, input),
+        ...{ rules, rulesVersion: 1, pending: null, actionId: null, enforcedAt: [] },
+      })
+      const effects = await followVersion(tx, ctx.hub, row, sources, {
+        reason: 'created',
+        note: null,
+        allowed: [],
+        by: ctx.actor,
+      })
+      return { ...(await changedRow(firewallRows, null, row, one => firewallViewOf(tx, one))), ...effects }
+    }),
+  )
+}
+
+/** @throws Problem 404, 409, 412 */
+export const updateFirewall = (ctx: Ctx, id: string, patch: FirewallPatch): Promise<FirewallView> =>
+  uniqueName(firewallRows, patch.name ?? '', () =>
+    change(ctx, 'cloud.firewall.update', async tx => {
+      const before = await lockRow(tx, ctx, firewallRows, id)
+      const after = await saveRow(tx, ctx, firewallRows, before, patchColumns(firewallMembers, patch))
+      return await changedRow(firewallRows, before, after, one => firewallViewOf(tx, one))
+    }),
+  )
+
+/** @throws Problem 404, 409 while servers have it, 412 */
+export const deleteFirewall = (ctx: Ctx, id: string): Promise<void> =>
+  change(ctx, 'cloud.firewall.delete', async tx => {
+    const row = await lockRow(tx, ctx, firewallRows, id)
+    const before = await firewallViewOf(tx, row)
+    if (before.attached.length > 0)
+      throw conflict('The firewall is attached to servers. Detach it first: deleting it would open all their ports.')
+    await removeRow(tx, firewallRows, row)
+    return { result: undefined, target: targetOf(firewallRows, row), before }
+  })
+
+/** Lists the versions of the rules, newest first. @throws Problem 404 */
+export async function listVersions(ctx: Ctx, id: string, query: Record<string, unknown>): Promise<Page<FirewallVersionView>> {
+  await findRow(ctx.hub.read, ctx, firewallRows, id)
+  return await listPage(ctx, versionListing, query, versionView, id)
+}
+
+export const versionListing = listingOf('firewall-versions', firewallVersions, {
+  owner: firewallVersions.firewallId,
+  accessColumn: firewallVersions.firewallId,
+  isSmall: true,
+  filters: timeFilters('created_at', firewallVersions.createdAt),
+  sorts: ['created_at'],
+})
+
+const versionView = (row: typeof firewallVersions.$inferSelect): FirewallVersionView => ({
+  id: row.id,
+  rules_version: row.rulesVersion,
+  rules: row.rules,
+  reason: row.reason,
+  note: row.note,
+  allowed: row.allowed,
+  actor: { type: row.actor.type, id: row.actor.id, name: row.actor.name },
+  created_at: instant(row.createdAt),
+})
+
+/** @throws Problem 403 `permission_missing`, 422 that names each wrong field */
+async function validRules(ctx: Ctx, input: readonly FirewallRuleInput[]): Promise<FirewallRule[]> {
+  const ids = new Set(input.flatMap(one => one.id ?? []))
+  let next = 1
+  const unused = () => {
+    while (ids.has(`r${next}`)) next++
+    return `r${next++}`
+  }
+  const rules: FirewallRule[] = input.map(one => ({
+    id: one.id ?? unused(),
+    direction: one.direction,
+    protocol: one.protocol,
+    ports: one.ports ?? [],
+    sources: one.sources ?? [],
+    destinations: one.destinations ?? [],
+    description: one.description ?? '',
+  }))
+  const problems = ruleProblems(rules)
+  if (problems.length > 0) throw invalid(problems)
+  await requireSources(ctx, rules)
+  return canonicalRules(rules)
+}
+
+/** @throws Problem 403 without access to dynamic IP sources, 422 for unknown ones */
+async function requireSources(ctx: Ctx, rules: readonly FirewallRule[]): Promise<void> {
+  const ids = namedSources(rules)
+  if (ids.length === 0) return
+  if (!ctx.permissions.has('dynamic_ip.read')) throw permissionMissing('dynamic_ip.read')
+  const known = await networksOfSources(ctx.hub.read, ctx.workspaceId, ids)
+  const problems = rules.flatMap((rule, at) =>
+    rule.sources.flatMap((text, n): FieldProblem[] => {
+      const id = text.split('/')[0]!
+      if (!ids.includes(id) || (known.has(id) && canAccess(ctx, id))) return []
+      return [
+        {
+          pointer: `#/rules/${at}/sources/${n}`,
+          code: 'not_found',
+          detail: `of the rule ${rule.id} must be the ID of a dynamic IP source of the workspace, not ${id}.`,
+        },
+      ]
+    }),
+  )
+  if (problems.length > 0) throw invalid(problems)
+}
+
+/**
+ * Replaces the rules of a firewall. The previous ones are restored unless the change is confirmed in time.
+ * @throws Problem 403 `permission_missing`, 404, 409 `plan_blocked`, `resource_locked`, 412, 422
+ */
+export async function replaceRules(
+  ctx: Ctx,
+  id: string,
+  input: FirewallRulesInput,
+  { dry_run: isDryRun = false }: { dry_run?: boolean },
+): Promise<ActionView | FirewallRulesPreview> {
+  const found = await findRow(ctx.hub.read, ctx, firewallRows, id)
+  const rules = await validRules(ctx, input.rules)
+  await requireProtocols(ctx, found.id, rules)
+  if (isDryRun) return await preview(ctx, found, rules)
+  const seconds = input.confirm_within_seconds
+  if (seconds !== undefined && seconds > 0 && seconds < minConfirmSeconds)
+    throw invalid([
+      {
+        pointer: '#/confirm_within_seconds',
+        code: 'out_of_range',
+        detail: `must be 0, or between ${minConfirmSeconds} and 600.`,
+      },
+    ])
+  return await startChange(ctx, found, rules, async tx => {
+    const allowed = requireAllowed(await blockedRules(tx, ctx, id, rules), input)
+    return {
+      version: { reason: 'changed', note: input.note ?? null, allowed, by: ctx.actor },
+      confirm: input.confirm ?? 'manual',
+      confirmSeconds: seconds ?? (allowed.length > 0 ? defaultConfirmSeconds : 0),
+    }
+  })
+}
+
+interface PlannedChange {
+  version: NewVersion
+  confirm: FirewallRulesInput['confirm']
+  confirmSeconds: number
+}
+
+/** Gives a firewall other rules, and starts the action that applies them. */
+async function startChange(
+  ctx: Ctx,
+  found: FirewallRow,
+  rules: FirewallRule[],
+  plan: (tx: Tx, row: FirewallRow) => Promise<PlannedChange>,
+): Promise<ActionView> {
+  return await change(ctx, 'cloud.firewall.apply', async tx => {
+    const sources = await lockSources(tx, ctx.workspaceId, namedSources([...found.rules, ...rules]))
+    const row = await lockRow(tx, ctx, firewallRows, found.id)
+    const { version, confirm, confirmSeconds } = await plan(tx, row)
+    const before = row.rulesVersion
+    const { action, job } = await startAction(tx, ctx, applyKind, {
+      resources: [{ type: 'firewall', id: row.id }],
+      input: { rules_version: before + 1, confirm_seconds: confirmSeconds },
+    })
+    const pending =
+      confirmSeconds === 0
+        ? null
+        : {
+            ...{ rulesVersion: before + 1, restoreVersion: before, confirm: confirm ?? 'manual', expiresAt: null },
+            ...{ isConfirmed: false, isTakenBack: false, changedBy: ctx.actor },
+          }
+    const { row: after, effects } = await stageRules(tx, ctx.hub, row, rules, sources, version, { actionId: action.id, pending })
+    return {
+      result: action,
+      target: targetOf(firewallRows, row),
+      before: { rules_version: before, rules: row.rules },
+      after: { rules_version: after.rulesVersion, rules: after.rules, allowed: version.allowed },
+      reason: version.note,
+      ...effects,
+      jobs: [job, ...(effects.jobs ?? [])],
+    }
+  })
+}
+
+/** The rules with the networks that their sources have now. */
+async function rulesNow(read: Reader, workspaceId: string, rules: readonly FirewallRule[]): Promise<PlainRule[]> {
+  const networks = await networksOfSources(read, workspaceId, namedSources(rules))
+  return resolvedRules(rules, ({ sourceId, isPrefix }) => networks.get(sourceId)?.[isPrefix ? 'prefix' : 'addresses'] ?? [])
+}
+
+const blockedRules = async (read: Reader, ctx: Ctx, firewallId: string, rules: readonly FirewallRule[]): Promise<GuardReason[]> =>
+  await blockedBy(read, ctx.workspaceId, ctx.context.ip, { firewallId, rules: await rulesNow(read, ctx.workspaceId, rules) })
+
+/** @throws Problem 409 `plan_blocked`, 422 without a note */
+function requireAllowed(
+  reasons: readonly GuardReason[],
+  { allow = [], note }: { allow?: GuardCode[]; note?: string },
+): GuardCode[] {
+  const remaining = reasons.filter(one => !allow.includes(one.code))
+  if (remaining.length > 0)
+    throw new Problem(
+      'plan_blocked',
+      `${remaining.map(one => one.detail).join(' ')} Allow each reason by its code and add a note, or make a smaller change.`,
+      { fields: { reasons: remaining } },
+    )
+  if (reasons.length > 0 && !note?.trim())
+    throw invalid([
+      { pointer: '#/note', code: 'required', detail: 'is required when you allow a reason. It is stored in the audit log.' },
+    ])
+  return reasons.map(one => one.code)
+}
+
+async function preview(ctx: Ctx, row: FirewallRow, rules: FirewallRule[]): Promise<FirewallRulesPreview> {
+  const { read } = ctx.hub
+  const before = plainRules(row, await linkedNetworks(read, [row.id]))
+  return {
+    ...ruleChanges(before, await rulesNow(read, ctx.workspaceId, rules)),
+    server_ids: (await firewallViewOf(read, row)).attached.map(one => one.server_id),
+    blocked: await blockedRules(read, ctx, row.id, rules),
+  }
+}
+
+/** @throws Problem 422 for protocols that a cloud of its servers can’t filter */
+async function requireProtocols(ctx: Ctx, firewallId: string, rules: readonly FirewallRule[]): Promise<void> {
+  const attached = await ctx.hub.read
+    .selectDistinct({ kind: cloudAccounts.kind })
+    .from(firewallAttachments)
+    .innerJoin(cloudAccounts, eq(cloudAccounts.id, firewallAttachments.accountId))
+    .where(eq(firewallAttachments.firewallId, firewallId))
+  const problems = attached.flatMap(({ kind }) =>
+    unsupportedProtocols(kind, rules).map(({ at, rule }) => ({
+      pointer: `#/rules/${at}/protocol`,
+      code: 'unsupported',
+      detail: `of the rule ${rule.id} can’t be ${rule.protocol}, because the firewall is attached to servers at ${cloudKindOf(kind)!.title}.`,
+    })),
+  )
+  if (problems.length > 0) throw invalid(problems)
+}
+
+const unsupportedProtocols = (kind: string, rules: readonly FirewallRule[]) => {
+  const { firewallProtocols } = cloudKindOf(kind)!.capabilities
+  return rules.map((rule, at) => ({ rule, at })).filter(({ rule }) => !firewallProtocols.includes(rule.protocol))
+}
+
+/**
+ * Restores the previous rules: those before a change that is not confirmed yet, or those of the version before.
+ * @throws Problem 404, 409, 412, 422
+ */
+export async function revertRules(ctx: Ctx, id: string, input: { allow?: GuardCode[]; note?: string }): Promise<ActionView> {
+  const found = await findRow(ctx.hub.read, ctx, firewallRows, id)
+  if (found.pending && found.actionId !== null) {
+    await change(ctx, 'cloud.firewall.revert', async tx => {
+      const row = await lockRow(tx, ctx, firewallRows, id)
+      if (!row.pending) throw conflict('The change was confirmed or taken back meanwhile.')
+      await tx
+        .update(firewalls)
+        .set({ pending: { ...row.pending, isTakenBack: true } })
+        .where(eq(firewalls.id, id))
+      const { rulesVersion, restoreVersion } = row.pending
+      return {
+        result: undefined,
+        target: targetOf(firewallRows, row),
+        before: { rules_version: rulesVersion },
+        after: { rules_version: restoreVersion },
+      }
+    })
+    return await getAction(ctx, found.actionId, null)
+  }
+  const [previous] = await ctx.hub.read
+    .select()
+    .from(firewallVersions)
+    .where(and(eq(firewallVersions.firewallId, id), lt(firewallVersions.rulesVersion, found.rulesVersion)))
+    .orderBy(desc(firewallVersions.rulesVersion))
+    .limit(1)
+  if (!previous) throw conflict('There is no earlier version of the rules.')
+  const rules = await existingSources(ctx, previous.rules)
+  await requireProtocols(ctx, id, rules)
+  return await startChange(ctx, found, rules, async (tx, row) => {
+    if (row.rulesVersion !== found.rulesVersion) throw conflict('The rules were changed meanwhile.')
+    const allowed = requireAllowed(await blockedRules(tx, ctx, id, rules), input)
+    const version: NewVersion = { reason: 'reverted', note: input.note ?? null, allowed, by: ctx.actor }
+    return { version, confirm: 'manual', confirmSeconds: allowed.length > 0 ? defaultConfirmSeconds : 0 }
+  })
+}
+
+/** Old rules without sources that were deleted since. */
+async function existingSources(ctx: Ctx, rules: readonly FirewallRule[]): Promise<FirewallRule[]> {
+  const known = await networksOfSources(ctx.hub.read, ctx.workspaceId, namedSources(rules))
+  return rules.map(rule => ({
+    ...rule,
+    sources: rule.sources.filter(one => {
+      const named = dynamicSourceOf(one)
+      return !named || known.has(named.sourceId)
+    }),
+  }))
+}
+
+/** Confirms a change, so that the previous rules are not restored. @throws Problem 404, 409, 412 */
+export const confirmRules = (ctx: Ctx, id: string): Promise<FirewallView> =>
+  change(ctx, 'cloud.firewall.confirm', async tx => {
+    const row = await lockRow(tx, ctx, firewallRows, id)
+    if (!row.pending || row.pending.isTakenBack) throw conflict('There is no change that has to be confirmed.')
+    const pending = { ...row.pending, isConfirmed: true }
+    await tx.update(firewalls).set({ pending }).where(eq(firewalls.id, id))
+    return {
+      result: await firewallViewOf(tx, { ...row, pending }),
+      target: targetOf(firewallRows, row),
+      after: { rules_version: row.pending.rulesVersion },
+    }
+  })
+
+/** Takes over the rules that a server has at its cloud. @throws Problem 404, 409 without drift, 412 */
+export async function adoptRules(ctx: Ctx, id: string, serverId: string): Promise<ActionView> {
+  const found = await findRow(ctx.hub.read, ctx, firewallRows, id)
+  const [attachment] = await ctx.hub.read
+    .select()
+    .from(firewallAttachments)
+    .where(and(eq(firewallAttachments.firewallId, id), eq(firewallAttachments.serverId, serverId)))
+  const drift = attachment && canAccess(ctx, serverId) ? attachment.drift : null
+  if (!drift || !drift.isAttached) throw conflict('The rules of this server were not changed at its cloud.')
+  const networks = await linkedNetworks(ctx.hub.read, [id])
+  const rules = adoptedRules(found.rules, drift.rules, (sourceId, ruleId) => networks.get(linkKey(id, ruleId, sourceId)) ?? [])
+  const problems = ruleProblems(rules)
+  if (problems.length > 0) throw conflict(`The rules at the cloud can’t be expressed here: ${problems[0]!.detail}`)
+  return await startChange(ctx, found, rules, async (_, row) => {
+    if (row.rulesVersion !== found.rulesVersion) throw conflict('The rules were changed meanwhile.')
+    const version: NewVersion = { reason: 'adopted', note: null, allowed: [], by: ctx.actor }
+    return { version, confirm: 'manual', confirmSeconds: 0 }
+  })
+}
+
+/** Attaches a firewall to servers. @throws Problem 404, 409 `plan_blocked`, `resource_locked`; 412; 422 */
+export async function attachFirewall(ctx: Ctx, id: string, input: FirewallAttach): Promise<ActionView> {
+  await findRow(ctx.hub.read, ctx, firewallRows, id)
+  return await change(ctx, 'cloud.firewall.attach', async tx => {
+    const row = await lockRow(tx, ctx, firewallRows, id)
+    const attached = await tx.select().from(firewallAttachments).where(eq(firewallAttachments.firewallId, id))
+    const chosen = await chosenServers(tx, ctx, input.server_ids)
+    const problems = await attachProblems(tx, row, chosen, attached.length)
+    if (problems.length > 0) throw invalid(problems)
+    const added = chosen.filter(one => !attached.some(each => each.serverId === one.id && each.state !== 'detaching'))
+    const ids = added.map(one => one.id)
+    const allowed = requireAllowed(await blockedBy(tx, ctx.workspaceId, ctx.context.ip, { firewallId: id, attach: ids }), input)
+    for (const { id: serverId, accountId } of added) {
+      const values = { firewallId: id, serverId, accountId: accountId!, state: 'applying' as const }
+      await tx
+        .insert(firewallAttachments)
+        .values({ ...values, rulesVersion: null, appliedAt: null, error: null, warning: null, drift: null })
+        .onConflictDoUpdate({
+          target: [firewallAttachments.firewallId, firewallAttachments.serverId],
+          set: { state: 'applying' },
+        })
+    }
+    return await startApplying(
+      tx,
+      ctx,
+      row,
+      { attached: ids, allowed },
+      input.note ?? null,
+      new Set(added.map(one => one.accountId!)),
+    )
+  })
+}
+
+/** Detaches a firewall from servers. @throws Problem 404, 409 `plan_blocked`, `resource_locked`; 412; 422 */
+export async function detachFirewall(ctx: Ctx, id: string, input: FirewallAttach): Promise<ActionView> {
+  await findRow(ctx.hub.read, ctx, firewallRows, id)
+  return await change(ctx, 'cloud.firewall.detach', async tx => {
+    const row = await lockRow(tx, ctx, firewallRows, id)
+    const chosen = await chosenServers(tx, ctx, input.server_ids)
+    const ids = chosen.map(one => one.id)
+    const allowed = requireAllowed(await blockedBy(tx, ctx.workspaceId, ctx.context.ip, { firewallId: id, detach: ids }), input)
+    const detached = await tx
+      .update(firewallAttachments)
+      .set({ state: 'detaching', drift: null })
+      .where(and(eq(firewallAttachments.firewallId, id), inArray(firewallAttachments.serverId, ids)))
+      .returning()
+    return await startApplying(
+      tx,
+      ctx,
+      row,
+      { detached: ids, allowed },
+      input.note ?? null,
+      new Set(detached.map(one => one.accountId)),
+    )
+  })
+}
+
+async function startApplying(
+  tx: Tx,
+  ctx: Ctx,
+  row: FirewallRow,
+  after: object,
+  note: string | null,
+  accountIds: ReadonlySet<string>,
+) {
+  const { action, job } = await startAction(tx, ctx, applyKind, {
+    resources: [{ type: 'firewall', id: row.id }],
+    input: { rules_version: row.rulesVersion, confirm_seconds: 0 },
+  })
+  await tx.update(firewalls).set({ actionId: action.id }).where(eq(firewalls.id, row.id))
+  return {
+    result: action,
+    target: targetOf(firewallRows, row),
+    after,
+    reason: note,
+    jobs: [job, ...[...accountIds].map(accountId => enforceJobFor(row.id, accountId))],
+  }
+}
+
+/** The servers that a request names. @throws Problem 422 for those that don’t exist */
+async function chosenServers(tx: Tx, ctx: Ctx, ids: readonly string[]): Promise<ServerRow[]> {
+  const rows = await tx
+    .select()
+    .from(servers)
+    .where(and(eq(servers.workspaceId, ctx.workspaceId), inArray(servers.id, [...ids]), isNull(servers.deletedAt)))
+  const problems = ids.flatMap((id, at) =>
+    rows.some(one => one.id === id) && canAccess(ctx, id)
+      ? []
+      : [{ pointer: `#/server_ids/${at}`, code: 'not_found', detail: 'There is no server with this ID.' }],
+  )
+  if (problems.length > 0) throw invalid(problems)
+  return ids.map(id => rows.find(one => one.id === id)!)
+}
+
+async function attachProblems(tx: Tx, row: FirewallRow, chosen: readonly ServerRow[], count: number): Promise<FieldProblem[]> {
+  const accounts = await tx
+    .select()
+    .from(cloudAccounts)
+    .where(
+      inArray(
+        cloudAccounts.id,
+        chosen.flatMap(one => one.accountId ?? []),
+      ),
+    )
+  const others = await tx
+    .select({ firewallId: firewallAttachments.firewallId, serverId: firewallAttachments.serverId })
+    .from(firewallAttachments)
+    .where(
+      inArray(
+        firewallAttachments.serverId,
+        chosen.map(one => one.id),
+      ),
+    )
+  return chosen.flatMap((server, at): FieldProblem[] => {
+    const problem = (code: string, detail: string) => [
+      { pointer: `#/server_ids/${at}`, code, detail: `${server.name} ${detail}` },
+    ]
+    const account = accounts.find(one => one.id === server.accountId)
+    const kind = account && cloudKindOf(account.kind)
+    if (!kind || kind.capabilities.firewallProtocols.length === 0)
+      return problem(
+        'unsupported',
+        kind ? `can’t have firewalls: ${kind.title} has none.` : 'can’t have firewalls: it has no cloud account.',
+      )
+    if (server.providerRef === null) return problem('conflict', 'does not exist at its cloud yet.')
+    const [unsupported] = unsupportedProtocols(account.kind, row.rules)
+    if (unsupported)
+      return problem(
+        'unsupported',
+        `can’t have the rule ${unsupported.rule.id}: ${kind.title} can’t filter ${unsupported.rule.protocol}.`,
+      )
+    const own = others.filter(one => one.serverId === server.id && one.firewallId !== row.id)
+    if (own.length >= maxPerServer) return problem('too_many', `has ${maxPerServer} firewalls already, the maximum.`)
+    if (count + chosen.length > maxAttached)
+      return problem('too_many', `can’t be added: a firewall can have ${maxAttached} servers.`)
+    return []
+  })
+}

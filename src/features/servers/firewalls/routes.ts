@@ -1,0 +1,133 @@
+import { crud } from '../../../api/crud'
+import { area, route } from '../../../api/route'
+import { listQuery } from '../../../core/list'
+import { Action } from '../../actions/shapes'
+import {
+  adoptRules,
+  attachFirewall,
+  confirmRules,
+  createFirewall,
+  deleteFirewall,
+  detachFirewall,
+  firewallListing,
+  getFirewall,
+  listFirewalls,
+  listVersions,
+  replaceRules,
+  revertRules,
+  updateFirewall,
+  versionListing,
+} from './firewalls'
+import {
+  Firewall,
+  FirewallAdopt,
+  FirewallAttach,
+  FirewallInput,
+  FirewallList,
+  FirewallPatch,
+  FirewallRevert,
+  FirewallRulesInput,
+  FirewallRulesPreview,
+  FirewallRulesQuery,
+  FirewallVersionList,
+} from './shapes'
+
+const started = { status: 202, response: Action, collection: '/v1/actions' } as const
+const guarded = 'Dangerous changes fail with a 409 `plan_blocked`; override the reasons with `allow` and a `note`.'
+
+export const firewallRoutes = area('firewalls', 'Servers and cloud', [
+  ...crud({
+    type: 'firewall',
+    response: Firewall,
+    list: {
+      listing: firewallListing,
+      description: 'Lists the firewalls of the workspace.',
+      response: FirewallList,
+      run: listFirewalls,
+    },
+    create: {
+      description:
+        'Creates a firewall. It has no effect until it is attached to servers. Rules with dynamic IP sources require `dynamic_ip.read`.',
+      body: FirewallInput,
+      problems: ['already_exists', 'plan_limit_reached'],
+      run: createFirewall,
+    },
+    get: { description: 'Returns a firewall with the state at its servers.', run: getFirewall },
+    update: {
+      description: 'Updates the given fields. Rules are replaced with `PUT /v1/firewalls/{id}/rules`.',
+      body: FirewallPatch,
+      problems: ['already_exists'],
+      run: updateFirewall,
+    },
+    delete: {
+      description: 'Deletes a firewall that is not attached to servers.',
+      problems: ['conflict'],
+      run: deleteFirewall,
+    },
+    verbs: {
+      attach: {
+        description: `Attaches a firewall to servers, which drop all incoming traffic that none of their firewalls allows from then on. ${guarded}`,
+        body: FirewallAttach,
+        ...started,
+        problems: ['plan_blocked', 'resource_locked'],
+        run: attachFirewall,
+      },
+      detach: {
+        description: `Detaches a firewall from servers. A server without firewalls accepts all traffic. ${guarded}`,
+        body: FirewallAttach,
+        ...started,
+        problems: ['plan_blocked', 'resource_locked'],
+        run: detachFirewall,
+      },
+      confirm: {
+        description: 'Confirms a change of rules, so that the previous rules are not restored.',
+        problems: ['conflict'],
+        run: confirmRules,
+      },
+      revert: {
+        description: `Restores the previous rules. A change that was not confirmed yet is taken back, and the response is the action that applied it; otherwise, the rules of the version before are applied. ${guarded}`,
+        body: FirewallRevert,
+        ...started,
+        problems: ['conflict', 'plan_blocked', 'resource_locked'],
+        run: revertRules,
+      },
+      adopt: {
+        description:
+          'Takes over the rules that a server has at its cloud, where they were changed, as the rules of the firewall.',
+        body: FirewallAdopt,
+        ...started,
+        problems: ['conflict', 'resource_locked'],
+        run: (ctx, id, body) => adoptRules(ctx, id, (body as { server_id: string }).server_id),
+      },
+    },
+  }),
+  route({
+    method: 'PUT',
+    path: '/v1/firewalls/:id/rules',
+    guard: 'cloud.write',
+    action: 'cloud.firewall.apply',
+    operationId: 'replaceFirewallRules',
+    summary: 'Replace the rules of a firewall',
+    description:
+      `Replaces all rules, and starts an action that applies them to the servers. ${guarded} ` +
+      'With `confirm_within_seconds`, the previous rules are restored unless the change is confirmed in time, even if the hub was restarted meanwhile. ' +
+      'With `dry_run`, nothing is changed: the response has the status 200 and shows what the change would do.',
+    query: FirewallRulesQuery,
+    body: FirewallRulesInput,
+    ...started,
+    otherStatus: { status: 200, response: FirewallRulesPreview, applies: result => 'blocked' in (result as object) },
+    problems: ['plan_blocked', 'resource_locked'],
+    run: (ctx, { params, body, query }) => replaceRules(ctx, params.id!, body, query),
+  }),
+  route({
+    method: 'GET',
+    path: '/v1/firewalls/:id/history',
+    guard: 'cloud.read',
+    operationId: 'listFirewallVersions',
+    summary: 'List versions of the rules of a firewall',
+    description: 'Lists the versions of the rules, newest first. The last 100 are kept.',
+    query: listQuery(versionListing),
+    response: FirewallVersionList,
+    run: (ctx, { params, query }) => listVersions(ctx, params.id!, query),
+  }),
+])

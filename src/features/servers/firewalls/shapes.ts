@@ -1,0 +1,364 @@
+import { Type, type Static } from '@sinclair/typebox'
+import { inputMembers, members, patchMembers, viewMembers } from '../../../core/members'
+import {
+  actorFields,
+  editable,
+  Instant,
+  Line,
+  ListOf,
+  Nullable,
+  NullableInstant,
+  Prose,
+  Shape,
+  Words,
+} from '../../../core/shapes'
+import { guardCodes, maxNetworks, ruleProtocols } from './rules'
+
+const firewallStates = ['applied', 'applying', 'awaiting_confirmation', 'drifted', 'failed'] as const
+export const attachmentStates = ['applying', 'applied', 'drifted', 'failed', 'detaching'] as const
+export const confirmModes = ['manual', 'auto'] as const
+export const maxAttached = 500
+
+const ruleId = { minLength: 1, maxLength: 64, pattern: '^[A-Za-z0-9][A-Za-z0-9_-]*$' }
+const ruleFields = {
+  direction: Words(['in', 'out'], { description: '`in`: incoming traffic; `out`: outgoing traffic.' }),
+  protocol: Words(ruleProtocols, { description: 'Protocol; `any` for all.' }),
+}
+const ports = (more: object = {}) =>
+  Type.Array(Type.String({ maxLength: 16 }), {
+    description: 'Ports and ranges, such as `443` and `8000-8010`, for `tcp` and `udp`. Empty: all ports.',
+    ...more,
+  })
+const networks = (description: string, more: object = {}) => Type.Array(Type.String({ maxLength: 64 }), { description, ...more })
+const sources =
+  'For `in`: networks in CIDR notation, and dynamic IP sources: `dip_…` for their addresses, `dip_…/prefix6` for their delegated IPv6 prefix.'
+const destinations = 'For `out`: networks in CIDR notation.'
+
+const exampleRule = {
+  id: 'https',
+  direction: 'in' as const,
+  protocol: 'tcp' as const,
+  ports: ['443'],
+  sources: ['0.0.0.0/0', '::/0'],
+  destinations: [],
+  description: 'HTTPS',
+}
+
+const FirewallRule = Shape(
+  {
+    id: Type.String({ description: 'ID of the rule, unique within the firewall.' }),
+    ...ruleFields,
+    ports: ports(),
+    sources: networks(sources),
+    destinations: networks(destinations),
+    description: Type.String({ description: 'What the rule is for.' }),
+  },
+  { $id: 'FirewallRule', description: 'Traffic that a firewall allows.', examples: [exampleRule] },
+)
+const FirewallRuleInput = Shape(
+  {
+    id: Type.Optional(
+      Type.String({
+        ...ruleId,
+        'x-rule': 'must have letters, digits, hyphens, and underscores.',
+        description: 'ID of the rule, unique within the firewall. Default: a new one.',
+      }),
+    ),
+    ...ruleFields,
+    ports: Type.Optional(ports({ maxItems: 100, default: [] })),
+    sources: Type.Optional(networks(sources, { maxItems: 10 * maxNetworks, default: [] })),
+    destinations: Type.Optional(networks(destinations, { maxItems: 10 * maxNetworks, default: [] })),
+    description: Type.Optional(Line({ maxLength: 200, default: '', description: 'What the rule is for.' })),
+  },
+  { $id: 'FirewallRuleInput', description: 'A rule of a firewall.', examples: [exampleRule] },
+)
+
+export const firewallMembers = members({
+  name: {
+    schema: Line({ minLength: 1, maxLength: 60, description: 'Name of the firewall, unique within the workspace.' }),
+    required: true,
+  },
+  description: { schema: Prose({ maxLength: 2000, description: 'What the firewall is for.' }), default: '', clearable: true },
+  drift_policy: {
+    schema: Words(['report', 'enforce'], {
+      description:
+        'What happens if the rules are changed at the cloud. `report`: a notice. `enforce`: they are also restored, up to three times in ten minutes.',
+    }),
+    default: 'report',
+  },
+})
+
+const FirewallEntry = Shape(
+  {
+    direction: Words(['in', 'out'], { description: 'Direction of the traffic.' }),
+    protocol: Type.String({ description: 'Protocol; `any` for all.' }),
+    port: Nullable(Type.String(), { description: 'Port or range; null for all ports.' }),
+    network: Type.String({
+      description: 'Network in CIDR notation: the source of incoming traffic, the destination of outgoing traffic.',
+    }),
+  },
+  {
+    $id: 'FirewallEntry',
+    description: 'Traffic of one protocol, port or range, and network.',
+    examples: [{ direction: 'in', protocol: 'tcp', port: '443', network: '0.0.0.0/0' }],
+  },
+)
+
+const FirewallDrift = Shape(
+  {
+    detected_at: Instant({ description: 'When it was detected.' }),
+    is_attached: Type.Boolean({ description: 'False if the server no longer has the firewall.' }),
+    added: Type.Array(FirewallEntry, { description: 'Traffic that is allowed at the cloud, but not by the firewall.' }),
+    removed: Type.Array(FirewallEntry, { description: 'Traffic that the firewall allows, but that is blocked at the cloud.' }),
+  },
+  {
+    $id: 'FirewallDrift',
+    description: 'How the rules at the cloud differ from those of the firewall.',
+    examples: [
+      {
+        detected_at: '2026-11-27T10:00:00.000Z',
+        is_attached: true,
+        added: [{ direction: 'in', protocol: 'tcp', port: '8080', network: '0.0.0.0/0' }],
+        removed: [],
+      },
+    ],
+  },
+)
+
+const FirewallAttachment = Shape(
+  {
+    server_id: Type.String({ description: 'ID of the server.' }),
+    enforcer: Type.String({ description: 'What enforces the firewall: the kind of the cloud.' }),
+    state: Words(attachmentStates, {
+      description:
+        '`applying`: the rules are being applied. `drifted`: they were changed at the cloud. `failed`: see `error`. `detaching`: the firewall is being removed from the server.',
+    }),
+    rules_version: Nullable(Type.Integer(), { description: 'Version of the rules that was applied last; null if none was.' }),
+    applied_at: NullableInstant({ description: 'When it was applied.' }),
+    error: Nullable(Type.String(), { description: 'Why the rules could not be applied; null if they could.' }),
+    warning: Nullable(Type.String(), {
+      description: 'A setting of the cloud that keeps the firewall from working; null if there is none.',
+    }),
+    drift: Nullable(FirewallDrift, { description: 'What was changed at the cloud; null if nothing was.' }),
+  },
+  {
+    $id: 'FirewallAttachment',
+    description: 'A server that has a firewall.',
+    examples: [
+      {
+        server_id: 'srv_01k3z9a1b2c3d4e5f6g7h8j9km',
+        enforcer: 'hetzner',
+        state: 'applied',
+        rules_version: 7,
+        applied_at: '2026-11-27T10:00:00.000Z',
+        error: null,
+        warning: null,
+        drift: null,
+      },
+    ],
+  },
+)
+
+const FirewallPending = Shape(
+  {
+    rules_version: Type.Integer({ description: 'Version of the rules that has to be confirmed.' }),
+    restore_version: Type.Integer({ description: 'Version of the rules that is restored otherwise.' }),
+    confirm: Words(confirmModes, { description: 'How the change is confirmed.' }),
+    expires_at: NullableInstant({ description: 'When the previous rules are restored; null until the rules are applied.' }),
+  },
+  {
+    $id: 'FirewallPending',
+    description: 'A change of rules that is taken back unless it is confirmed.',
+    examples: [{ rules_version: 8, restore_version: 7, confirm: 'manual', expires_at: '2026-11-27T10:01:00.000Z' }],
+  },
+)
+
+export const Firewall = Shape(
+  {
+    id: Type.String({ description: 'ID of the firewall.' }),
+    ...viewMembers(firewallMembers),
+    rules: Type.Array(FirewallRule, {
+      description:
+        'What is allowed. All other incoming traffic is dropped. Outgoing traffic is only restricted if there are rules for it.',
+    }),
+    rules_version: Type.Integer({ description: 'Version of the rules, which increases with each change.' }),
+    state: Words(firewallStates, {
+      description:
+        'State at the servers. `awaiting_confirmation`: the rules are applied, and the previous ones are restored unless the change is confirmed.',
+    }),
+    attached: Type.Array(FirewallAttachment, { description: 'Servers that have the firewall.' }),
+    pending: Nullable(FirewallPending, { description: 'The change that has to be confirmed; null if there is none.' }),
+    action_id: Nullable(Type.String(), { description: 'ID of the action that is applying the rules; null if there is none.' }),
+    ...editable,
+  },
+  {
+    $id: 'Firewall',
+    description: 'A list of allowed traffic that servers share, whatever cloud they are at.',
+    examples: [
+      {
+        id: 'fw_01k3zd5s7t9v1w3x5y7z9a1b3c',
+        name: 'web',
+        description: '',
+        drift_policy: 'report',
+        rules: [exampleRule],
+        rules_version: 7,
+        state: 'applied',
+        attached: [],
+        pending: null,
+        action_id: null,
+        version: 4,
+        created_at: '2026-11-27T10:00:00.000Z',
+        updated_at: '2026-11-27T10:00:00.000Z',
+      },
+    ],
+  },
+)
+export const FirewallList = ListOf(Firewall)
+
+const rules = Type.Array(FirewallRuleInput, { maxItems: 200, description: 'All rules, at most 50. Their order means nothing.' })
+export const FirewallInput = Shape(
+  { ...inputMembers(firewallMembers), rules: Type.Optional({ ...rules, default: [] }) },
+  { $id: 'FirewallInput', description: 'A firewall to create.', examples: [{ name: 'web', rules: [exampleRule] }] },
+)
+export const FirewallPatch = Shape(patchMembers(firewallMembers), {
+  $id: 'FirewallPatch',
+  description: 'Fields of the firewall to update. Rules are replaced with `PUT /v1/firewalls/{id}/rules`.',
+  examples: [{ drift_policy: 'enforce' }],
+})
+
+const allowFields = {
+  allow: Type.Optional(
+    Type.Array(Words(guardCodes), {
+      maxItems: 10,
+      uniqueItems: true,
+      description: 'Reasons to allow. A `note` is then required.',
+    }),
+  ),
+  note: Type.Optional(
+    Prose({ maxLength: 1000, description: 'Why the change is made. Stored in the history and the audit log.' }),
+  ),
+}
+export const FirewallRulesInput = Shape(
+  {
+    rules,
+    ...allowFields,
+    confirm: Type.Optional(
+      Words(confirmModes, {
+        default: 'manual',
+        description:
+          '`manual`: with `POST /v1/firewalls/{id}/confirm`. `auto`: also once all monitors of the servers were checked after the change, and none of them is down.',
+      }),
+    ),
+    confirm_within_seconds: Type.Optional(
+      Type.Integer({
+        minimum: 0,
+        maximum: 600,
+        description:
+          'Seconds after which the previous rules are restored unless the change was confirmed: 10 to 600, or 0 to never restore them. Default: 60 if a reason is allowed, otherwise 0.',
+      }),
+    ),
+  },
+  { $id: 'FirewallRulesInput', description: 'The rules of a firewall.', examples: [{ rules: [exampleRule] }] },
+)
+export const FirewallRulesQuery = Type.Object({
+  dry_run: Type.Optional(Type.Boolean({ default: false, description: 'Only returns what the change would do.' })),
+})
+
+const FirewallGuard = Shape(
+  {
+    code: Words(guardCodes, { description: 'Code for `allow`.' }),
+    detail: Type.String({ description: 'What the change would do.' }),
+  },
+  {
+    $id: 'FirewallGuard',
+    description: 'A reason that blocks a change until it is allowed.',
+    examples: [{ code: 'cuts_ssh', detail: 'No address could connect to port 22 (SSH) of web-1.' }],
+  },
+)
+export const FirewallRulesPreview = Shape(
+  {
+    added: Type.Array(FirewallEntry, { description: 'Traffic that would be allowed.' }),
+    removed: Type.Array(FirewallEntry, { description: 'Traffic that would no longer be allowed.' }),
+    server_ids: Type.Array(Type.String(), { description: 'IDs of the servers that have the firewall.' }),
+    blocked: Type.Array(FirewallGuard, { description: 'Reasons that block the change until they are allowed.' }),
+  },
+  {
+    $id: 'FirewallRulesPreview',
+    description: 'What a change of rules would do.',
+    examples: [
+      {
+        added: [{ direction: 'in', protocol: 'tcp', port: '443', network: '0.0.0.0/0' }],
+        removed: [],
+        server_ids: ['srv_01k3z9a1b2c3d4e5f6g7h8j9km'],
+        blocked: [],
+      },
+    ],
+  },
+)
+
+const serverIds = Type.Array(Type.String({ minLength: 1, maxLength: 64 }), {
+  minItems: 1,
+  maxItems: 100,
+  uniqueItems: true,
+  description: 'IDs of the servers.',
+})
+export const FirewallAttach = Shape(
+  { server_ids: serverIds, ...allowFields },
+  {
+    $id: 'FirewallAttach',
+    description: 'Servers to attach or detach.',
+    examples: [{ server_ids: ['srv_01k3z9a1b2c3d4e5f6g7h8j9km'] }],
+  },
+)
+export const FirewallRevert = Shape(
+  { ...allowFields },
+  { $id: 'FirewallRevert', description: 'Restores the previous rules.', examples: [{}] },
+)
+export const FirewallAdopt = Shape(
+  {
+    server_id: Type.String({ minLength: 1, maxLength: 64, description: 'ID of a server whose rules were changed at the cloud.' }),
+  },
+  { $id: 'FirewallAdopt', description: 'The rules to adopt.', examples: [{ server_id: 'srv_01k3z9a1b2c3d4e5f6g7h8j9km' }] },
+)
+
+const FirewallVersion = Shape(
+  {
+    id: Type.String({ description: 'ID of the version.' }),
+    rules_version: Type.Integer({ description: 'Version of the rules.' }),
+    rules: Type.Array(FirewallRule, { description: 'The rules.' }),
+    reason: Words(['created', 'changed', 'reverted', 'adopted', 'dynamic_ip'], {
+      description: 'Why there is a new version. `dynamic_ip`: a rule was linked to a dynamic IP source, or a link was deleted.',
+    }),
+    note: Nullable(Type.String(), { description: 'Note of the change; null if there is none.' }),
+    allowed: Type.Array(Words(guardCodes), { description: 'Reasons that were allowed.' }),
+    actor: Shape(actorFields, { $id: 'FirewallVersionActor', description: 'Who made the change.' }),
+    created_at: Instant({ description: 'When it was made.' }),
+  },
+  {
+    $id: 'FirewallVersion',
+    description: 'A version of the rules of a firewall.',
+    examples: [
+      {
+        id: 'fwv_01k3zd5s7t9v1w3x5y7z9a1b3c',
+        rules_version: 7,
+        rules: [exampleRule],
+        reason: 'changed',
+        note: null,
+        allowed: [],
+        actor: { type: 'user', id: 'usr_01k3zb7m9n1p3q5r7s9t1v3w5x', name: 'Alice' },
+        created_at: '2026-11-27T10:00:00.000Z',
+      },
+    ],
+  },
+)
+export const FirewallVersionList = ListOf(FirewallVersion)
+
+export type FirewallView = Static<typeof Firewall>
+export type FirewallInput = Static<typeof FirewallInput>
+export type FirewallPatch = Static<typeof FirewallPatch>
+export type FirewallRulesInput = Static<typeof FirewallRulesInput>
+export type FirewallRuleInput = Static<typeof FirewallRuleInput>
+export type FirewallAttach = Static<typeof FirewallAttach>
+export type FirewallRulesPreview = Static<typeof FirewallRulesPreview>
+export type FirewallVersionView = Static<typeof FirewallVersion>
+export type FirewallAttachmentView = Static<typeof FirewallAttachment>

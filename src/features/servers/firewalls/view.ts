@@ -1,0 +1,80 @@
+import { asc, eq, inArray } from 'drizzle-orm'
+import { instant } from '../../../core/clock'
+import type { Reader } from '../../../core/db/transaction'
+import { editableView, memberView } from '../../../core/members'
+import { rowsOf } from '../../../registry'
+import { cloudAccounts } from '../accounts/tables'
+import { firewallMembers, type FirewallAttachmentView, type FirewallView } from './shapes'
+import { firewallAttachments, firewalls } from './tables'
+
+export const firewallRows = rowsOf('firewall', firewalls)
+export type FirewallRow = typeof firewalls.$inferSelect
+export type AttachmentRow = typeof firewallAttachments.$inferSelect
+
+/** The attachments of firewalls, with the kind of cloud that enforces them. */
+const attachmentsOf = (read: Reader, firewallIds: readonly string[]) =>
+  read
+    .select({ attachment: firewallAttachments, enforcer: cloudAccounts.kind })
+    .from(firewallAttachments)
+    .innerJoin(cloudAccounts, eq(cloudAccounts.id, firewallAttachments.accountId))
+    .where(inArray(firewallAttachments.firewallId, [...firewallIds]))
+    .orderBy(asc(firewallAttachments.serverId))
+
+export async function firewallViews(read: Reader, rows: readonly FirewallRow[]): Promise<FirewallView[]> {
+  if (rows.length === 0) return []
+  const attached = Map.groupBy(
+    await attachmentsOf(
+      read,
+      rows.map(row => row.id),
+    ),
+    one => one.attachment.firewallId,
+  )
+  return rows.map(row => firewallView(row, attached.get(row.id) ?? []))
+}
+
+export const firewallViewOf = async (read: Reader, row: FirewallRow): Promise<FirewallView> =>
+  (await firewallViews(read, [row]))[0]!
+
+const firewallView = (row: FirewallRow, attached: readonly { attachment: AttachmentRow; enforcer: string }[]): FirewallView => ({
+  id: row.id,
+  ...memberView(firewallMembers, row),
+  rules: row.rules,
+  rules_version: row.rulesVersion,
+  state: stateOf(
+    row,
+    attached.map(one => one.attachment),
+  ),
+  attached: attached.map(({ attachment, enforcer }) => attachmentView(attachment, enforcer)),
+  pending: row.pending && {
+    rules_version: row.pending.rulesVersion,
+    restore_version: row.pending.restoreVersion,
+    confirm: row.pending.confirm,
+    expires_at: instant(row.pending.expiresAt),
+  },
+  action_id: row.actionId,
+  ...editableView(row),
+})
+
+function stateOf({ pending }: FirewallRow, attached: readonly AttachmentRow[]): FirewallView['state'] {
+  const isAny = (...states: AttachmentRow['state'][]) => attached.some(one => states.includes(one.state))
+  if (isAny('failed')) return 'failed'
+  if (isAny('applying', 'detaching') || (pending !== null && pending.expiresAt === null)) return 'applying'
+  if (pending) return 'awaiting_confirmation'
+  return isAny('drifted') ? 'drifted' : 'applied'
+}
+
+const attachmentView = (row: AttachmentRow, enforcer: string): FirewallAttachmentView => ({
+  server_id: row.serverId,
+  enforcer,
+  state: row.state,
+  rules_version: row.rulesVersion,
+  applied_at: instant(row.appliedAt),
+  error: row.error,
+  warning: row.warning,
+  drift: row.drift && {
+    detected_at: instant(row.drift.detectedAt),
+    is_attached: row.drift.isAttached,
+    added: row.drift.added,
+    removed: row.drift.removed,
+  },
+})

@@ -1,0 +1,350 @@
+import { beforeEach, describe, expect, test } from 'bun:test'
+import { cloudScene } from '../support/clouds/cloud-scene'
+import { isAllowed } from '../support/clouds/hetzner-firewalls'
+import type { HetznerServer } from '../support/clouds/hetzner-project'
+import { world } from '../support/world'
+
+const ssh = { id: 'ssh', direction: 'in', protocol: 'tcp', ports: ['22'], sources: ['198.51.100.0/24'] }
+const https = { id: 'https', direction: 'in', protocol: 'tcp', ports: ['443'], sources: ['0.0.0.0/0', '::/0'] }
+
+async function scene() {
+  const here = await world()
+  const cloud = await cloudScene(here)
+  const machines = ['web-1', 'web-2'].map(name => cloud.double.addServer({ name }))
+  await here.advance(60_000)
+  const [web, other] = [await cloud.named('web-1'), await cloud.named('web-2')]
+  const call = here.acme.call
+  const firewall = (await call('POST', '/v1/firewalls', { name: 'web', rules: [ssh, https] })).body
+  const path = `/v1/firewalls/${firewall.id}`
+  const get = async () => (await call('GET', path)).body
+  const { project } = cloud.double
+  return {
+    ...{ here, cloud, call, firewall, path, get, project, web, other, machines: machines as HetznerServer[] },
+    put: (rules: object[], more: object = {}, query = '') => call('PUT', `${path}/rules${query}`, { rules, ...more }),
+    /** Lets time pass, as jobs that look at a cloud again and again need. */
+    async pass(seconds: number, step = 1) {
+      for (let passed = 0; passed < seconds; passed += step) await here.advance(step * 1000)
+    },
+    /** Starts a change, and lets time pass until its action has finished. */
+    async done(change: Promise<{ status: number; body: any; text: string }>) {
+      const started = await change
+      if (started.status !== 202) throw new Error(started.text)
+      return await cloud.finish(started.body.id)
+    },
+    /** Whether a packet from an address reaches a port of the first server. */
+    reaches: (port: number, address: string, at = 0) =>
+      isAllowed(project, machines[at]!, { direction: 'in', protocol: 'tcp', port, address }),
+    attach: (ids: string[] = [web.id], more: object = {}) => call('POST', `${path}/attach`, { server_ids: ids, ...more }),
+    confirm: () => call('POST', `${path}/confirm`),
+    theirs: () => [...project.firewalls.values()].find(one => one.labels.bailiwick === firewall.id)!,
+  }
+}
+let s: Awaited<ReturnType<typeof scene>>
+beforeEach(async () => {
+  s = await scene()
+})
+
+describe('rules', () => {
+  test('are validated with the pointer and the rule', async () => {
+    const pointers = async (...rules: object[]) => (await s.put(rules)).body.errors.map((one: any) => [one.pointer, one.code])
+    expect(await pointers({ ...https, ports: ['443-80', '0', '99999'] })).toEqual([
+      ['#/rules/0/ports/0', 'order'],
+      ['#/rules/0/ports/1', 'out_of_range'],
+      ['#/rules/0/ports/2', 'out_of_range'],
+    ])
+    expect(await pointers(ssh, { ...https, sources: ['10.0.0.1/8', '::ffff:1.2.3.0/120'] })).toEqual([
+      ['#/rules/1/sources/0', 'host_bits'],
+      ['#/rules/1/sources/1', 'mixed_families'],
+    ])
+    const many = Array.from({ length: 51 }, (_, at) => ({ ...https, id: `r${at}` }))
+    expect((await s.put(many)).body.errors[0].detail).toContain('at most 50 rules, but 51')
+    expect((await s.put([{ ...https, protocol: 'sctp' }])).body.errors[0].pointer).toBe('#/rules/0/protocol')
+    const unknown = 'dip_01k3zd4f6g8h0j2k4m6n8p0q2r'
+    expect(await pointers({ ...https, sources: [unknown] })).toEqual([['#/rules/0/sources/0', 'not_found']])
+    const blind = await s.here.scoped('cloud.write')
+    const refused = await blind.call('PUT', `${s.path}/rules`, { rules: [{ ...https, sources: [unknown] }] })
+    expect([refused.status, refused.body.required_permission]).toEqual([403, 'dynamic_ip.read'])
+    expect((await s.call('POST', '/v1/firewalls', { name: 'web' })).body.code).toBe('already_exists')
+  })
+
+  test('get ids, are canonical, and have versions', async () => {
+    const { id: _, ...unnamed } = { ...https, ports: ['80-80'], sources: ['192.0.2.1', '2001:DB8::/32'] }
+    await s.done(s.put([unnamed], {}))
+    expect((await s.get()).rules).toMatchObject([{ id: 'r1', ports: ['80'], sources: ['192.0.2.1/32', '2001:db8::/32'] }])
+    await s.done(s.call('POST', `${s.path}/revert`, {}))
+    expect(await s.get()).toMatchObject({ rules_version: 3, rules: [{ id: 'ssh' }, { id: 'https' }] })
+    const { data } = (await s.call('GET', `${s.path}/history`)).body
+    expect(data.map((one: any) => [one.rules_version, one.reason, one.rules.length])).toEqual([
+      [3, 'reverted', 2],
+      [2, 'changed', 1],
+      [1, 'created', 2],
+    ])
+  })
+
+  test('need the current version', async () => {
+    const stale = await s.call('PUT', `${s.path}/rules`, { rules: [] }, { 'If-Match': '"9"' })
+    expect(stale.status).toBe(412)
+  })
+})
+
+describe('servers', () => {
+  test('drop what no rule allows, from the moment they have a firewall', async () => {
+    expect(s.reaches(8080, '192.0.2.1')).toBe(true)
+    await s.here.audited()
+    const action = await s.done(s.attach([s.web.id, s.other.id]))
+    expect([action.type, action.status]).toEqual(['firewall.apply', 'success'])
+    expect(await s.get()).toMatchObject({
+      state: 'applied',
+      action_id: null,
+      attached: [
+        { server_id: s.web.id, enforcer: 'hetzner', state: 'applied', rules_version: 1, error: null },
+        { server_id: s.other.id, state: 'applied' },
+      ],
+    })
+    expect([
+      s.reaches(443, '192.0.2.1'),
+      s.reaches(22, '198.51.100.7'),
+      s.reaches(22, '192.0.2.1'),
+      s.reaches(8080, '192.0.2.1'),
+    ]).toEqual([true, true, false, false])
+    expect(await s.here.audited()).toEqual(['cloud.firewall.attach'])
+    await s.done(s.put([ssh, { ...https, ports: ['443', '9000-9100'] }]))
+    expect(s.reaches(9050, '192.0.2.1', 1)).toBe(true)
+    expect(s.project.firewalls.size).toBe(1)
+    // The others keep it.
+    expect((await s.call('POST', `${s.path}/detach`, { server_ids: [s.other.id] })).body.reasons[0].code).toBe('opens_everything')
+    const allow = { allow: ['opens_everything'], note: 'It moves behind another firewall.' }
+    await s.done(s.call('POST', `${s.path}/detach`, { server_ids: [s.other.id], ...allow }))
+    expect([s.reaches(9, '192.0.2.1', 0), s.reaches(9, '192.0.2.1', 1)]).toEqual([false, true])
+    expect((await s.call('DELETE', s.path)).body.code).toBe('conflict')
+    await s.done(s.call('POST', `${s.path}/detach`, { server_ids: [s.web.id], ...allow }))
+    expect(s.project.firewalls.size).toBe(0)
+    expect((await s.call('DELETE', s.path)).status).toBe(204)
+  })
+
+  test('must exist, have a cloud with firewalls, and at most five of them', async () => {
+    const problem = async (call: Promise<any>) => {
+      const { status, body } = await call
+      return [status, body.errors?.[0].pointer, body.errors?.[0].code]
+    }
+    const added = (await s.call('POST', '/v1/servers', { name: 'own' }, { 'Idempotency-Key': 'own' })).body
+    expect(await problem(s.attach([added.id]))).toEqual([422, '#/server_ids/0', 'unsupported'])
+    expect(await problem(s.attach([s.web.id, 'srv_01k3z9a1b2c3d4e5f6g7h8j9km']))).toEqual([422, '#/server_ids/1', 'not_found'])
+    const draft = (await s.cloud.create('draft', { provision: false })).body
+    expect(await problem(s.attach([draft.id]))).toEqual([422, '#/server_ids/0', 'conflict'])
+    await s.here.limit(s.here.acme.workspaceId, { firewalls: 7 })
+    for (let n = 1; n <= 6; n++) {
+      const { id } = (await s.call('POST', '/v1/firewalls', { name: `more ${n}`, rules: [ssh, https] })).body
+      const attached = s.call('POST', `/v1/firewalls/${id}/attach`, { server_ids: [s.web.id] })
+      if (n < 6) await s.done(attached)
+      else expect(await problem(attached)).toEqual([422, '#/server_ids/0', 'too_many'])
+    }
+    expect((await s.call('POST', '/v1/firewalls', { name: 'eighth' })).body.code).toBe('plan_limit_reached')
+    // Any of its firewalls may allow a packet.
+    expect(s.reaches(22, '198.51.100.7')).toBe(true)
+  })
+
+  test('show why a rule could not be applied, and get it once that is possible', async () => {
+    s.cloud.double.fault = ({ method, path }) =>
+      method === 'POST' && path.endsWith('apply_to_resources') ? { status: 422, code: 'private_net_only_server' } : null
+    const action = await s.done(s.attach())
+    expect([action.status, action.error.code]).toEqual(['error', 'provider_failed'])
+    expect(await s.get()).toMatchObject({
+      state: 'failed',
+      attached: [{ state: 'failed', error: expect.stringContaining('private_net_only') }],
+    })
+    s.cloud.double.fault = () => null
+    await s.pass(120, 5)
+    expect((await s.get()).state).toBe('applied')
+  })
+})
+
+describe('safe changes', () => {
+  beforeEach(async () => {
+    await s.done(s.attach())
+    await s.here.emitted()
+    await s.here.audited()
+  })
+  const allow = { allow: ['cuts_ssh'], note: 'SSH is only reachable by VPN.' }
+
+  test('are held back until each reason is allowed with a note', async () => {
+    const preview = (await s.put([https], {}, '?dry_run=true')).body
+    expect(preview).toEqual({
+      added: [],
+      removed: [{ direction: 'in', protocol: 'tcp', port: '22', network: '198.51.100.0/24' }],
+      server_ids: [s.web.id],
+      blocked: [{ code: 'cuts_ssh', detail: 'No address could connect to port 22 (SSH) of web-1.' }],
+    })
+    const held = await s.put([https])
+    expect([held.status, held.body.code, held.body.reasons.map((one: any) => one.code)]).toEqual([
+      409,
+      'plan_blocked',
+      ['cuts_ssh'],
+    ])
+    expect((await s.put([https], { allow: ['cuts_ssh'] })).body.errors[0].pointer).toBe('#/note')
+    expect((await s.put([https], { ...allow, confirm_within_seconds: 5 })).body.errors[0].pointer).toBe(
+      '#/confirm_within_seconds',
+    )
+    const opening = await s.put([ssh, https, { ...https, id: 'db', ports: ['5432'] }])
+    expect(opening.body.reasons.map((one: any) => one.code)).toEqual(['opens_sensitive'])
+    expect((await s.get()).rules_version).toBe(1)
+  })
+
+  test('are taken back unless they are confirmed, and this is reported', async () => {
+    const { body } = await s.put([https], allow)
+    await s.pass(10)
+    expect(s.reaches(22, '198.51.100.7')).toBe(false)
+    expect(await s.get()).toMatchObject({
+      state: 'awaiting_confirmation',
+      action_id: body.id,
+      pending: { rules_version: 2, restore_version: 1, confirm: 'manual' },
+    })
+    expect((await s.put([https], allow)).body.code).toBe('resource_locked')
+    const until = Date.parse((await s.get()).pending.expires_at)
+    for (let seconds = 0; seconds < 120 && !s.reaches(22, '198.51.100.7'); seconds++) await s.here.advance(1000)
+    expect(s.here.clock.now() - until).toBeLessThanOrEqual(5000)
+    const { result } = await s.cloud.finish(body.id)
+    expect(result).toEqual({ reverted: true, reason: 'expired', restored_version: 1 })
+    expect(await s.get()).toMatchObject({
+      state: 'applied',
+      rules_version: 3,
+      pending: null,
+      rules: [{ id: 'ssh' }, { id: 'https' }],
+    })
+    expect(await s.here.emitted()).toEqual(['firewall.reverted'])
+    const [event] = (await s.call('GET', '/v1/events')).body.data
+    expect(event.data).toMatchObject({
+      firewall: { id: s.firewall.id, name: 'web' },
+      servers: [{ id: s.web.id, name: 'web-1' }],
+      reason: 'expired',
+      rules_version: 2,
+      restored_version: 1,
+      changed_by: { type: 'token' },
+    })
+    const notices = (await s.call('GET', '/v1/notices')).body.data
+    expect(notices.map((one: any) => one.kind)).toContain('firewall.reverted')
+    expect(await s.here.audited()).toEqual(['cloud.firewall.apply', 'cloud.firewall.revert'])
+  })
+
+  test('stay once they are confirmed', async () => {
+    expect((await s.confirm()).body.code).toBe('conflict')
+    const { body } = await s.put([https], allow)
+    await s.pass(5)
+    expect((await s.confirm()).status).toBe(200)
+    expect((await s.cloud.finish(body.id)).result).toEqual({ rules_version: 2 })
+    await s.pass(120, 5)
+    expect(s.reaches(22, '198.51.100.7')).toBe(false)
+    expect(await s.here.emitted()).toEqual([])
+  })
+
+  test('can be taken back at once', async () => {
+    const { body } = await s.put([ssh], { allow: ['cuts_caller'], note: 'test', confirm_within_seconds: 600 })
+    await s.pass(5)
+    const revert = await s.call('POST', `${s.path}/revert`, {})
+    expect([revert.status, revert.body.id]).toEqual([202, body.id])
+    await s.pass(5)
+    expect((await s.cloud.finish(body.id)).result).toEqual({ reverted: true, reason: 'asked', restored_version: 1 })
+    expect(s.reaches(443, '192.0.2.1')).toBe(true)
+  })
+})
+
+describe('drift', () => {
+  beforeEach(async () => {
+    await s.done(s.attach())
+    await s.here.audited()
+  })
+  const notices = async () =>
+    (await s.call('GET', '/v1/notices')).body.data
+      .filter((one: any) => one.kind === 'firewall.drifted')
+      .map((one: any) => one.count)
+  const edit = () => {
+    const rule = {
+      direction: 'in' as const,
+      protocol: 'tcp',
+      port: '8080',
+      source_ips: ['0.0.0.0/0'],
+      destination_ips: [],
+      description: null,
+    }
+    s.theirs().rules = [...s.theirs().rules, rule as never]
+  }
+
+  test('is seen by the next reading, and reported once', async () => {
+    edit()
+    await s.pass(180, 5)
+    expect(await s.get()).toMatchObject({
+      state: 'drifted',
+      attached: [
+        { state: 'drifted', drift: { is_attached: true, added: [{ port: '8080', network: '0.0.0.0/0' }], removed: [] } },
+      ],
+    })
+    expect(await notices()).toEqual([1])
+    expect(await s.here.audited()).toEqual(['cloud.firewall.drift'])
+    expect(s.theirs().rules).toHaveLength(3)
+    await s.done(s.call('POST', `${s.path}/adopt`, { server_id: s.web.id }))
+    expect(await s.get()).toMatchObject({
+      state: 'applied',
+      rules: [{ id: 'ssh' }, { id: 'https' }, { id: 'adopted-3', ports: ['8080'], sources: ['0.0.0.0/0'] }],
+    })
+    expect((await s.call('POST', `${s.path}/adopt`, { server_id: s.web.id })).body.code).toBe('conflict')
+  })
+
+  test('is put back three times in ten minutes if the firewall says so', async () => {
+    await s.call('PATCH', s.path, { drift_policy: 'enforce' })
+    for (let n = 1; n <= 4; n++) {
+      edit()
+      await s.pass(90, 5)
+      expect([n, s.theirs().rules.length]).toEqual([n, n <= 3 ? 2 : 3])
+    }
+    expect((await s.get()).state).toBe('drifted')
+    await s.pass(600, 5)
+    expect([s.theirs().rules.length, (await s.get()).state]).toEqual([2, 'applied'])
+  })
+
+  test('includes servers that lost the firewall', async () => {
+    s.theirs().servers = []
+    await s.pass(90, 5)
+    expect((await s.get()).attached[0].drift.is_attached).toBe(false)
+    expect((await s.call('POST', `${s.path}/adopt`, { server_id: s.web.id })).body.code).toBe('conflict')
+  })
+})
+
+describe('dynamic IP sources', () => {
+  test('are in the rule that names them, the new address before the old one is out', async () => {
+    const source = (await s.call('POST', '/v1/dynamic-ips', { name: 'Office router' })).body
+    const report = (ipv4: string) => s.call('POST', `/v1/dynamic-ips/${source.id}/report`, { ipv4 })
+    await report('203.0.113.7')
+    const created = await s.done(s.put([{ ...ssh, sources: [source.id] }, https]))
+    expect(created.status).toBe('success')
+    await s.done(s.attach())
+    const links = async () => (await s.call('GET', `/v1/dynamic-ips/${source.id}/firewall-links`)).body.data
+    expect(await links()).toMatchObject([
+      { firewall_id: s.firewall.id, rule_id: 'ssh', status: 'active', applied: ['203.0.113.7/32'], ipv6: 'address' },
+    ])
+    expect([s.reaches(22, '203.0.113.7'), s.reaches(22, '203.0.113.8')]).toEqual([true, false])
+    const others = s.theirs().rules.filter(one => one.port === '443')
+    await report('203.0.113.8')
+    expect((await links())[0].status).toBe('pending')
+    await s.pass(5)
+    expect([s.reaches(22, '203.0.113.7'), s.reaches(22, '203.0.113.8'), (await links())[0].status]).toEqual([
+      true,
+      true,
+      'active',
+    ])
+    await s.pass(130, 5)
+    expect([s.reaches(22, '203.0.113.7'), s.reaches(22, '203.0.113.8')]).toEqual([false, true])
+    expect(s.theirs().rules.filter(one => one.port === '443')).toEqual(others)
+    expect((await s.get()).rules_version).toBe(2)
+
+    // A link adds the source to a rule, and its end removes it.
+    const prefixed = { firewall_id: s.firewall.id, rule_id: 'https', ipv6: 'prefix' }
+    const link = (await s.call('POST', `/v1/dynamic-ips/${source.id}/firewall-links`, prefixed)).body
+    expect((await s.get()).rules[1].sources).toEqual(['0.0.0.0/0', '::/0', source.id, `${source.id}/prefix6`])
+    await s.call('DELETE', `/v1/dynamic-ips/${source.id}/firewall-links/${link.id}`)
+    expect((await s.get()).rules[1].sources).toEqual(['0.0.0.0/0', '::/0'])
+    await s.call('DELETE', `/v1/dynamic-ips/${source.id}`)
+    await s.pass(10)
+    expect((await s.get()).rules[0].sources).toEqual([])
+    expect(s.reaches(22, '203.0.113.8')).toBe(false)
+  })
+})
