@@ -568,8 +568,9 @@ test('the firewall of a guest is applied without touching rules of others, with 
   double.isFiltering = false
   const id = 'fw_00000000000000000000000001'
   const rule = { id: 'r1', direction: 'in' as const, protocol: 'tcp' as const, ports: ['443'], networks: ['0.0.0.0/0'] }
-  const firewall = { id, name: 'web', rules: [rule], refs: ['300'] }
-  const warnings = async (refs: string[]) => (await cloud.setFirewall!({ ...firewall, refs })).warnings.map(one => one.detail)
+  const firewall = { id, name: 'web', rules: [rule], refs: ['300'], detach: ['301'] }
+  const warnings = async (refs: string[]) =>
+    (await cloud.setFirewall!({ ...firewall, refs, detach: [] })).warnings.map(one => one.detail)
   // Without Sys.Audit, nobody can tell whether the datacenter filters.
   expect(await warnings(['300'])).toEqual([])
   double.privileges = { ...double.privileges, '/': ['Sys.Audit'] }
@@ -584,6 +585,6 @@ test('the firewall of a guest is applied without touching rules of others, with 
   expect(double.firewallOf(guest).rules.length).toBeGreaterThan(4)
   const [reading] = await cloud.readFirewalls!([firewall])
   expect(ruleChanges([{ ...rule, networks }], reading!.rules)).toEqual({ added: [], removed: [] })
-  await cloud.removeFirewall!(id)
+  await cloud.removeFirewall!(id, ['300'])
   expect(double.firewallOf(guest).rules).toEqual([own])
 })

@@ -66,7 +66,7 @@ test('every kind of cloud lets the same packets pass, for random rules', async (
         return { id: `r${at}`, direction: 'in', protocol, ports: hasPorts ? some(ports, 2) : [], networks: some(networks, 2) }
       })
       for (const [at, [cloud, ref, isAllowed]] of targets.entries()) {
-        const firewall = { id, name: 'web', rules, refs: [ref] }
+        const firewall = { id, name: 'web', rules, refs: [ref], detach: [] }
         while ((await cloud.setFirewall!(firewall)).state === 'applying') continue
         for (const port of probes)
           for (const address of addresses) {

@@ -71,14 +71,14 @@ describe.each(['incus', 'lxd'] as const)('%s', flavor => {
     const id = 'fw_00000000000000000000packet'
     const rule = { id: 'r1', direction: 'in' as const, protocol: 'tcp' as const, ports: ['80'], networks: ['10.0.0.0/8'] }
     const set = async (...rules: (typeof rule)[]) =>
-      expect(await cloud.setFirewall!({ id, name: 'web', rules, refs: [ref] })).toMatchObject({ state: 'applied', refused: [] })
+      expect(await cloud.setFirewall!({ id, name: 'web', rules, refs: [ref], detach: [] })).toMatchObject({ state: 'applied', refused: [] })
     await set(rule)
     expect(await answers()).toEqual([true, false])
     await set({ ...rule, ports: ['8080'] })
     expect(await answers()).toEqual([false, true])
     await set({ ...rule, networks: ['192.0.2.0/24'] })
     expect(await answers()).toEqual([false, false])
-    expect(await cloud.removeFirewall!(id)).toBe(true)
+    expect(await cloud.removeFirewall!(id, [ref])).toBe(true)
     expect(await answers()).toEqual([true, true])
   }, 60_000)
 

@@ -368,9 +368,9 @@ export function cloudContract(title: string, start: () => Promise<CloudUnderTest
       const rule = (id: string, ports: string[], ...networks: string[]) => ({
         ...{ id, direction: 'in' as const, protocol: 'tcp' as const, ports, networks },
       })
-      const set = async (rules: PlainRule[], wanted: string[]) => {
+      const set = async (rules: PlainRule[], wanted: string[], detach: string[] = []) => {
         for (let polls = 0; polls < maxPolls; polls++) {
-          const { state, refused } = await cloud.setFirewall!({ id, name: 'web', rules, refs: wanted })
+          const { state, refused } = await cloud.setFirewall!({ id, name: 'web', rules, refs: wanted, detach })
           expect(refused).toEqual([])
           if (state === 'applied') break
           await here.pause()
@@ -402,10 +402,10 @@ export function cloudContract(title: string, start: () => Promise<CloudUnderTest
       expect((await cloud.readFirewalls!([{ id, refs }]))[0]!.rules).toEqual([])
       await set(web, refs)
       await remove(other.ref)
-      await set(web, [one.ref])
-      for (let polls = 0; polls < maxPolls && !(await cloud.removeFirewall!(id)); polls++) await here.pause()
+      await set(web, [one.ref], [other.ref])
+      for (let polls = 0; polls < maxPolls && !(await cloud.removeFirewall!(id, refs)); polls++) await here.pause()
       expect(await cloud.readFirewalls!([{ id, refs }])).toEqual([])
-      expect(await cloud.removeFirewall!(id)).toBe(true)
+      expect(await cloud.removeFirewall!(id, refs)).toBe(true)
       expect(reaches(one.ref, 22, '10.1.2.3')).toBe(ifSimulated(true))
       await remove(one.ref)
     }, 60_000)

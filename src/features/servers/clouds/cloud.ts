@@ -359,8 +359,10 @@ export interface CloudFirewall {
   id: string
   name: string
   rules: readonly PlainRule[]
-  /** Refs of exactly the servers that have it. */
+  /** Refs of the servers that have it. */
   refs: readonly string[]
+  /** Refs of servers that should not have it any more. All others are left as they are. */
+  detach: readonly string[]
 }
 
 /** How far a firewall is. */
@@ -481,8 +483,11 @@ export interface Cloud {
    * never dropped meanwhile. Other firewalls of the servers stay. Absent for kinds without firewalls, as are the following.
    */
   setFirewall?(firewall: CloudFirewall): Promise<FirewallOutcome>
-  /** Removes a firewall from all servers and deletes it. Returns false while the cloud is working on it. Can be repeated safely. */
-  removeFirewall?(id: string): Promise<boolean>
+  /**
+   * Removes a firewall from servers, and deletes it if no others have it. Returns false while the cloud is working on it. Can be repeated
+   * safely.
+   */
+  removeFirewall?(id: string, detach: readonly string[]): Promise<boolean>
   /** Reads firewalls, as far as they exist. A firewall can have several entries, if its rules can differ between servers. */
   readFirewalls?(
     firewalls: readonly Pick<CloudFirewall, 'id' | 'refs'>[],

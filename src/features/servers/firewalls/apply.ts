@@ -17,7 +17,7 @@ import { stageRules } from './change-rules'
 import { hint } from './enforce'
 import { namedSources } from './rules'
 import { firewallAttachments, firewalls, firewallVersions } from './tables'
-import { firewallRows, type AttachmentRow, type FirewallRow } from './view'
+import { attachmentsOf, firewallRows, type AttachmentRow, type FirewallRow } from './view'
 
 type Input = {
   rules_version: number
@@ -54,7 +54,7 @@ export const applyKind: ActionKind<Input, State> = {
     const state: State = stored ?? { phase: 'applying', until: now + applyMs, reason: null }
     const [row] = await hub.read.select().from(firewalls).where(eq(firewalls.id, id))
     if (!row) return async () => ({ result: { failed: new Problem('conflict', 'The firewall was deleted.') } })
-    const attached = await hub.read.select().from(firewallAttachments).where(eq(firewallAttachments.firewallId, id))
+    const attached = (await attachmentsOf(hub.read, [id])).map(one => one.attachment)
     const isTakenBack = state.phase !== 'restoring' && row.pending?.isTakenBack === true
     if (isTakenBack) return restore(hub, id, state, 'asked')
     if (state.phase === 'confirming') {

@@ -26,7 +26,10 @@ export async function checkFirewalls(hub: Hub, account: CloudAccountRow, cloud: 
     .selectDistinct({ id: firewallAttachments.firewallId })
     .from(firewallAttachments)
     .where(
-      and(eq(firewallAttachments.accountId, account.id), inArray(firewallAttachments.state, ['applied', 'drifted', 'failed'])),
+      and(
+        eq(firewallAttachments.accountId, account.id),
+        inArray(firewallAttachments.state, ['applied', 'drifted', 'failed', 'detaching']),
+      ),
     )
   if (attached.length === 0) return
   const desired = await Promise.all(attached.map(({ id }) => desiredAt(hub.read, id, account.id)))
@@ -58,7 +61,8 @@ async function compare(
   const expected = cloud.firewallRules!(desired.rules)
   const drifted: AttachmentRow[] = []
   let isNew = false
-  let hasFailed = false
+  // Servers that were deleted, or that it could not be applied to, or removed from.
+  let hasFailed = desired.detaching.length > 0
   for (const { attachment, ref } of desired.wanted) {
     if (attachment.state === 'failed') {
       hasFailed = true

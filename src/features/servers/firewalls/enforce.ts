@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util'
-import { and, asc, eq, isNull } from 'drizzle-orm'
+import { and, asc, eq } from 'drizzle-orm'
 import { addChangeHint } from '../../../core/change-hints'
 import { forUpdate } from '../../../core/db/dialect'
 import type { Reader, Tx } from '../../../core/db/transaction'
@@ -56,19 +56,14 @@ interface Desired {
 export async function desiredAt(read: Reader, firewallId: string, accountId: string): Promise<Desired | null> {
   const [firewall] = await read.select().from(firewalls).where(eq(firewalls.id, firewallId))
   const attached = await read
-    .select({ attachment: firewallAttachments, ref: servers.providerRef })
+    .select({ attachment: firewallAttachments, ref: servers.providerRef, deletedAt: servers.deletedAt })
     .from(firewallAttachments)
     .innerJoin(servers, eq(servers.id, firewallAttachments.serverId))
-    .where(
-      and(
-        eq(firewallAttachments.firewallId, firewallId),
-        eq(firewallAttachments.accountId, accountId),
-        isNull(servers.deletedAt),
-      ),
-    )
+    .where(and(eq(firewallAttachments.firewallId, firewallId), eq(firewallAttachments.accountId, accountId)))
     .orderBy(asc(firewallAttachments.serverId))
   if (!firewall || attached.length === 0) return null
-  const isDetaching = ({ attachment }: Attached) => attachment.state === 'detaching'
+  const isDetaching = ({ attachment, deletedAt }: (typeof attached)[number]) =>
+    attachment.state === 'detaching' || deletedAt !== null
   return {
     firewall,
     rules: plainRules(firewall, await linkedNetworks(read, [firewallId])),
@@ -92,10 +87,11 @@ export const enforceFirewallJob: JobKind<{ firewall_id: string; cloud_account_id
       const outcome = await carryOut(desired)
       return tx => finish(tx, hub, desired, accountId, outcome)
 
-      async function carryOut({ firewall, rules, wanted }: Desired): Promise<FirewallOutcome> {
+      async function carryOut({ firewall, rules, wanted, detaching }: Desired): Promise<FirewallOutcome> {
+        const detach = detaching.flatMap(one => one.ref ?? [])
         if (wanted.length === 0)
-          return { state: (await cloud.removeFirewall!(id)) ? 'applied' : 'applying', refused: [], warnings: [] }
-        return await cloud.setFirewall!({ id, name: firewall.name, rules, refs: wanted.map(one => one.ref!) })
+          return { state: (await cloud.removeFirewall!(id, detach)) ? 'applied' : 'applying', refused: [], warnings: [] }
+        return await cloud.setFirewall!({ id, name: firewall.name, rules, refs: wanted.map(one => one.ref!), detach })
       }
     } catch (error) {
       if (!(error instanceof CloudError)) throw error

@@ -1,9 +1,10 @@
-import { asc, eq, inArray } from 'drizzle-orm'
+import { and, asc, eq, inArray, isNull } from 'drizzle-orm'
 import { instant } from '../../../core/clock'
 import type { Reader } from '../../../core/db/transaction'
 import { editableView, memberView } from '../../../core/members'
 import { rowsOf } from '../../../registry'
 import { cloudAccounts } from '../accounts/tables'
+import { servers } from '../tables'
 import { firewallMembers, type FirewallAttachmentView, type FirewallView } from './shapes'
 import { firewallAttachments, firewalls } from './tables'
 
@@ -12,12 +13,13 @@ export type FirewallRow = typeof firewalls.$inferSelect
 export type AttachmentRow = typeof firewallAttachments.$inferSelect
 
 /** The attachments of firewalls, with the kind of cloud that enforces them. */
-const attachmentsOf = (read: Reader, firewallIds: readonly string[]) =>
+export const attachmentsOf = (read: Reader, firewallIds: readonly string[]) =>
   read
     .select({ attachment: firewallAttachments, enforcer: cloudAccounts.kind })
     .from(firewallAttachments)
     .innerJoin(cloudAccounts, eq(cloudAccounts.id, firewallAttachments.accountId))
-    .where(inArray(firewallAttachments.firewallId, [...firewallIds]))
+    .innerJoin(servers, eq(servers.id, firewallAttachments.serverId))
+    .where(and(inArray(firewallAttachments.firewallId, [...firewallIds]), isNull(servers.deletedAt)))
     .orderBy(asc(firewallAttachments.serverId))
 
 export async function firewallViews(read: Reader, rows: readonly FirewallRow[]): Promise<FirewallView[]> {

@@ -11,8 +11,8 @@ export type FirewallReading = Pick<CloudFirewall, 'id' | 'rules' | 'refs'>
 
 interface Row extends FirewallReading {
   hetznerId: number
-  /** As in the API. */
-  appliedTo: Record<string, unknown>[]
+  /** Whether it is applied to anything, also by a label. */
+  isUsed: boolean
 }
 
 const allPorts = '1-65535'
@@ -66,7 +66,7 @@ export class HetznerFirewalls {
       await this.api.send('POST', `/firewalls/${row.hetznerId}/actions/set_rules`, { rules: rules.map(asSent) })
       return applying
     }
-    const extra = row.refs.filter(ref => !firewall.refs.includes(ref))
+    const extra = row.refs.filter(ref => firewall.detach.includes(ref))
     if (extra.length > 0) {
       await this.api.send('POST', `/firewalls/${row.hetznerId}/actions/remove_from_resources`, {
         remove_from: extra.map(resource),
@@ -80,18 +80,17 @@ export class HetznerFirewalls {
     return { state: Array.isArray(actions) && actions.length > 0 ? 'applying' : 'applied', refused, warnings: [] }
   }
 
-  async remove(id: string): Promise<boolean> {
+  async remove(id: string, detach: readonly string[]): Promise<boolean> {
     const row = await this.#find(id)
     if (!row) return true
-    if (row.appliedTo.length > 0) {
-      const remove_from = row.appliedTo.map(({ type, server, label_selector }) => ({
-        type,
-        ...(type === 'server' ? { server: { id: isObject(server) ? server.id : 0 } } : { label_selector }),
-      }))
-      await this.api.send('POST', `/firewalls/${row.hetznerId}/actions/remove_from_resources`, { remove_from })
+    const extra = row.refs.filter(ref => detach.includes(ref))
+    if (extra.length > 0) {
+      await this.api.send('POST', `/firewalls/${row.hetznerId}/actions/remove_from_resources`, {
+        remove_from: extra.map(resource),
+      })
       return false
     }
-    await this.api.send('DELETE', `/firewalls/${row.hetznerId}`)
+    if (!row.isUsed) await this.api.send('DELETE', `/firewalls/${row.hetznerId}`)
     return true
   }
 
@@ -156,7 +155,7 @@ function rowOf(row: Record<string, unknown>): Row {
     hetznerId: id,
     rules: rules.map(ruleOf),
     refs: appliedTo.flatMap(({ server }) => (isObject(server) ? [String(server.id)] : [])),
-    appliedTo,
+    isUsed: appliedTo.length > 0,
   }
 }
 

@@ -194,8 +194,8 @@ class Hetzner implements Cloud {
     return await this.#firewalls.set(firewall)
   }
 
-  async removeFirewall(id: string): Promise<boolean> {
-    return await this.#firewalls.remove(id)
+  async removeFirewall(id: string, detach: readonly string[]): Promise<boolean> {
+    return await this.#firewalls.remove(id, detach)
   }
 
   async readFirewalls(firewalls: readonly Pick<CloudFirewall, 'id'>[]): Promise<FirewallReading[]> {

@@ -54,22 +54,27 @@ export class IncusFirewalls {
     const wiring = await this.#wiring([...acls.filter(one => one.name !== acl.name), acl])
     const refused: FirewallOutcome['refused'] = []
     for (const instance of wiring.instances) {
-      const wanted = firewall.refs.includes(refOf(instance))
-      const detail = wanted ? await this.#attach(instance, acl, firewall.refs, wiring) : await this.#detach(instance, acl, wiring)
-      if (detail !== null) refused.push({ ref: refOf(instance), detail })
+      const ref = refOf(instance)
+      const detail = firewall.refs.includes(ref) ? await this.#attach(instance, acl, firewall.refs, wiring) : null
+      if (detail !== null) refused.push({ ref, detail })
+      if (firewall.detach.includes(ref)) await this.#detach(instance, acl, wiring)
     }
-    await this.#freeNetworks(acl, firewall.refs, wiring)
+    await this.#freeNetworks(acl, firewall, wiring)
     return { state: 'applied', refused, warnings: [] }
   }
 
-  async remove(id: string): Promise<boolean> {
+  async remove(id: string, detach: readonly string[]): Promise<boolean> {
     const acls = await this.#acls()
     const acl = acls.find(one => one.mark === id)
     if (!acl) return true
     const wiring = await this.#wiring(acls)
-    for (const instance of wiring.instances) await this.#detach(instance, acl, wiring)
-    await this.#freeNetworks(acl, [], wiring)
-    await this.client.send('DELETE', `/network-acls/${acl.name}`)
+    for (const instance of wiring.instances) if (detach.includes(refOf(instance))) await this.#detach(instance, acl, wiring)
+    await this.#freeNetworks(acl, { refs: [], detach }, wiring)
+    const { instances, networks } = await this.#wiring(acls)
+    const isUsed =
+      instances.some(one => Object.values(one.expandedDevices).some(device => isAt(device, acl))) ||
+      [...networks.values()].some(one => isAt(one.config, acl))
+    if (!isUsed) await this.client.send('DELETE', `/network-acls/${acl.name}`)
     return true
   }
 
@@ -169,9 +174,9 @@ export class IncusFirewalls {
     return null
   }
 
-  async #detach(instance: Instance, acl: Acl, wiring: Wiring): Promise<string | null> {
+  async #detach(instance: Instance, acl: Acl, wiring: Wiring): Promise<void> {
     const affected = nicsOf(instance, wiring.networks).filter(nic => isAt(nic.device, acl))
-    if (affected.length === 0) return null
+    if (affected.length === 0) return
     const devices = affected.map(({ name, device }) => [
       name,
       withAcls(
@@ -181,17 +186,15 @@ export class IncusFirewalls {
       ),
     ])
     await this.#send('PATCH', pathOf(instance.name), { devices: { ...instance.devices, ...Object.fromEntries(devices) } })
-    return null
   }
 
-  /** Removes the ACL from networks without a server that should have it. */
-  async #freeNetworks(acl: Acl, refs: readonly string[], { instances, networks, ...rest }: Wiring): Promise<void> {
-    for (const network of networks.values()) {
+  /** Removes the ACL from networks of detached servers, unless another server of the network should have it. */
+  async #freeNetworks(acl: Acl, { refs, detach }: Pick<CloudFirewall, 'refs' | 'detach'>, wiring: Wiring): Promise<void> {
+    for (const network of wiring.networks.values()) {
       if (!isAt(network.config, acl)) continue
-      const isUsed = instances.some(
-        one => refs.includes(refOf(one)) && nicsOf(one, networks).some(nic => nic.network === network),
-      )
-      if (!isUsed) await this.#setNetwork(network, acl, false, { instances, networks, ...rest })
+      const inside = wiring.instances.filter(one => nicsOf(one, wiring.networks).some(nic => nic.network === network)).map(refOf)
+      const isLeft = inside.length === 0 || inside.some(ref => detach.includes(ref))
+      if (isLeft && !inside.some(ref => refs.includes(ref))) await this.#setNetwork(network, acl, false, wiring)
     }
   }
 

@@ -186,8 +186,8 @@ class Incus implements Cloud {
     return await this.#firewalls.set(firewall)
   }
 
-  async removeFirewall(id: string): Promise<boolean> {
-    return await this.#firewalls.remove(id)
+  async removeFirewall(id: string, detach: readonly string[]): Promise<boolean> {
+    return await this.#firewalls.remove(id, detach)
   }
 
   async readFirewalls(firewalls: readonly Pick<CloudFirewall, 'id'>[]): Promise<Pick<CloudFirewall, 'id' | 'rules' | 'refs'>[]> {

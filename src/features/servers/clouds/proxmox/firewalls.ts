@@ -71,15 +71,17 @@ export class ProxmoxFirewalls {
         : await this.#unfilteredInterface(guest)
       if (detail !== null) outcome.warnings.push({ ref, detail })
     }
-    for (const guest of guests)
-      if (!firewall.refs.includes(String(guest.vmid)) && online.has(guest.node)) await this.#removeFrom(guest, firewall.id)
+    await this.#removeFromAll(firewall.id, firewall.detach, guests)
     return outcome
   }
 
-  async remove(id: string): Promise<boolean> {
-    const { guests, online } = await this.guests.inventory()
-    for (const guest of guests) if (!guest.template && online.has(guest.node)) await this.#removeFrom(guest, id)
+  async remove(id: string, detach: readonly string[]): Promise<boolean> {
+    await this.#removeFromAll(id, detach, (await this.guests.inventory()).guests)
     return true
+  }
+
+  async #removeFromAll(id: string, refs: readonly string[], guests: readonly Guest[]): Promise<void> {
+    for (const guest of guests) if (refs.includes(String(guest.vmid))) await this.#removeFrom(guest, id)
   }
 
   /** A firewall has an entry for each guest, whose rules can differ. */

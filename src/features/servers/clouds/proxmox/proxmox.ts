@@ -280,8 +280,8 @@ class Proxmox implements Cloud {
     return await this.#firewalls.set(firewall)
   }
 
-  async removeFirewall(id: string): Promise<boolean> {
-    return await this.#firewalls.remove(id)
+  async removeFirewall(id: string, detach: readonly string[]): Promise<boolean> {
+    return await this.#firewalls.remove(id, detach)
   }
 
   async readFirewalls(
