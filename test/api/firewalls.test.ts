@@ -108,6 +108,8 @@ describe('servers', () => {
       s.reaches(8080, '192.0.2.1'),
     ]).toEqual([true, true, false, false])
     expect(await s.here.audited()).toEqual(['cloud.firewall.attach'])
+    const of = async (id: string) => (await s.call('GET', `/v1/firewalls?server_id=${id}`)).body.data.map((one: any) => one.name)
+    expect([await of(s.web.id), await of('srv_01k3z9a1b2c3d4e5f6g7h8j9km')]).toEqual([['web'], []])
     await s.done(s.put([ssh, { ...https, ports: ['443', '9000-9100'] }]))
     expect(s.reaches(9050, '192.0.2.1', 1)).toBe(true)
     expect(s.project.firewalls.size).toBe(1)

@@ -71,7 +71,10 @@ describe.each(['incus', 'lxd'] as const)('%s', flavor => {
     const id = 'fw_00000000000000000000packet'
     const rule = { id: 'r1', direction: 'in' as const, protocol: 'tcp' as const, ports: ['80'], networks: ['10.0.0.0/8'] }
     const set = async (...rules: (typeof rule)[]) =>
-      expect(await cloud.setFirewall!({ id, name: 'web', rules, refs: [ref], detach: [] })).toMatchObject({ state: 'applied', refused: [] })
+      expect(await cloud.setFirewall!({ id, name: 'web', rules, refs: [ref], detach: [] })).toMatchObject({
+        state: 'applied',
+        refused: [],
+      })
     await set(rule)
     expect(await answers()).toEqual([true, false])
     await set({ ...rule, ports: ['8080'] })

@@ -1,4 +1,5 @@
-import { and, desc, eq, inArray, isNull, lt } from 'drizzle-orm'
+import { Type } from '@sinclair/typebox'
+import { and, desc, eq, inArray, isNull, lt, sql } from 'drizzle-orm'
 import { refuseOverLimit } from '../../../access/plans'
 import { change } from '../../../core/change'
 import { instant } from '../../../core/clock'
@@ -59,6 +60,12 @@ export const firewallListing = listingOf('firewalls', firewalls, {
   filters: {
     drift_policy: wordsFilter(firewalls.driftPolicy, ['report', 'enforce'], 'Only firewalls with this drift policy.'),
     name: textFilter(firewalls.name, 'Only the firewall with this name.'),
+    server_id: {
+      schema: Type.String({ minLength: 1, maxLength: 64, description: 'Only firewalls of this server.' }),
+      where: (value, bind) =>
+        sql`exists (select 1 from ${firewallAttachments} where ${firewallAttachments.firewallId} = ${firewalls.id}
+          and ${firewallAttachments.serverId} = ${bind(value)})`,
+    },
     q: searchFilter(
       [firewalls.name, firewalls.description],
       'Only firewalls whose name or description contains all words of this text.',
