@@ -179,6 +179,8 @@ describe('servers that exist at a cloud', () => {
     const claimed = await here.acme.call('POST', `/v1/cloud-accounts/${account.id}/claim`, { refs: [String(other.id)] })
     expect(claimed.body.server_ids).toHaveLength(1)
     expect((await refresh()).counts).toEqual({ servers: 2, unclaimed: 0 })
+    // What was unclaimed before is not counted twice.
+    expect(Math.round(Number((await refresh()).committed.monthly) * 1e6)).toBe(double.bill().monthlyMicros)
 
     await here.limit(here.acme.workspaceId, { servers: 3 })
     double.addServer({ name: 'web-2', labels: { role: 'web' } })

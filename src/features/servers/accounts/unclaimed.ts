@@ -87,7 +87,7 @@ export async function claimServers(ctx: Ctx, id: string, { refs }: CloudClaim): 
         fields: { limit: 'servers' },
       })
     const added = await tx
-      .select({ id: servers.id })
+      .select({ id: servers.id, micros: servers.priceMicros })
       .from(servers)
       .where(
         and(
@@ -101,6 +101,8 @@ export async function claimServers(ctx: Ctx, id: string, { refs }: CloudClaim): 
       .update(cloudAccounts)
       .set({
         unclaimed: Math.max(0, locked.unclaimed - n),
+        // They count as servers of the workspace from now on.
+        unclaimedMicros: Math.max(0, locked.unclaimedMicros - added.reduce((sum, one) => sum + (one.micros ?? 0), 0)),
         ignoredRefs: locked.ignoredRefs.filter(ref => !refs.includes(ref)),
       })
       .where(eq(cloudAccounts.id, id))
