@@ -302,7 +302,7 @@ test('a volume is created, attached, grown, and deleted', async () => {
   const row = page.getByRole('row').filter({ hasText: 'data-1' })
   await row.getByText('Available').waitFor()
   const choose = async (item: string) => {
-    await row.getByRole('button', { name: 'More actions' }).click()
+    await row.getByRole('button', { name: 'Actions for data-1' }).click()
     await page.getByRole('menuitem', { name: item }).click()
   }
   await choose('Attach volume')
@@ -338,9 +338,9 @@ test('a snapshot is created, restored, protected, and created on a schedule', as
   await expectClean(page)
   await dialog.getByRole('button', { name: 'Create snapshot' }).click()
   const row = page.getByRole('row').filter({ hasText: 'before' })
-  await row.getByText('available').waitFor()
+  await row.getByText('Available').waitFor()
   const choose = async (item: string) => {
-    await row.getByRole('button', { name: 'More actions' }).click()
+    await row.getByRole('button', { name: 'Actions for before' }).click()
     await page.getByRole('menuitem', { name: item }).click()
   }
   await choose('Edit snapshot')
@@ -361,7 +361,7 @@ test('a snapshot is created, restored, protected, and created on a schedule', as
   await form.getByLabel('Label selector').fill('role=web')
   await form.getByLabel('Schedule').fill('0 0 30 2 *')
   await form.getByRole('button', { name: 'Create policy' }).click()
-  await form.getByText(/never comes/).waitFor()
+  await form.getByText(/never runs/).waitFor()
   forgetProblems(policies)
   await form.getByLabel('Schedule').fill('0 3 * * *')
   await expectClean(policies)

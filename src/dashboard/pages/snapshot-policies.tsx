@@ -190,6 +190,7 @@ function PolicyFields() {
         <TextField name="schedule.timezone" label="Time zone" />
       </Columns>
       <fieldset className="grid grid-cols-2 gap-4 sm:grid-cols-5">
+        <legend className="mb-1 font-medium">Snapshots to keep</legend>
         {rules.map(([rule, label]) => (
           <NumberField key={rule} name={`keep.${rule}`} label={label} min={0} max={1000} />
         ))}

@@ -7,7 +7,6 @@ import { CheckboxField, SelectField, TextField, type Values } from '../parts/for
 import { ListPage, menuColumn, type TableColumns } from '../parts/list'
 import { confirmDelete, openForm } from '../parts/open-dialog'
 import { Facts } from '../parts/page'
-import { ResourceLink } from '../parts/resource'
 import { Status, Tag, Tags } from '../parts/status'
 import { localInputToIso, toLocalInput } from '../parts/timezone'
 import { RelativeTime } from '../parts/time'
@@ -16,6 +15,7 @@ import { usePerson } from '../session'
 import { useAccountNames } from './cloud/accounts'
 import { formatAmount, formatGibibytes } from './cloud/amounts'
 import { acceptedIn, noPrice, PriceFields } from './cloud/price-fields'
+import { ServerLink } from './cloud/server-link'
 import { labelsFrom, labelsText } from './cloud/server-text'
 import { snapshotStateTitles, storageOriginTitles, toneOfStorage } from './cloud/storage-text'
 
@@ -26,12 +26,16 @@ export default function Snapshots() {
   const { canWrite } = usePerson()
   const columns: TableColumns<SnapshotView> = [
     { title: 'Name', sort: 'name', look: 'strong', render: one => one.name },
-    { title: 'State', width: '8rem', render: one => <Status status={one.state} tone={toneOfStorage(one.state)} /> },
+    {
+      title: 'State',
+      width: '8rem',
+      render: one => <Status status={one.state} tone={toneOfStorage(one.state)} label={snapshotStateTitles[one.state]} />,
+    },
     {
       title: 'Server',
       width: 'clamp(8rem, 18cqw, 18rem)',
       onPhone: 'line',
-      render: one => one.server_id && <ResourceLink id={one.server_id} type="server" name={null} />,
+      render: one => one.server_id && <ServerLink id={one.server_id} />,
     },
     { title: 'Protected', width: '7rem', showFrom: 'lg', onPhone: 'plain', render: one => one.protected && <Tag>protected</Tag> },
     {
@@ -110,8 +114,8 @@ function Details({ snapshot: one }: { snapshot: SnapshotView }) {
   return (
     <Facts
       rows={[
-        ['State', <Status key="" status={one.state} tone={toneOfStorage(one.state)} />],
-        ['Server', one.server_id && <ResourceLink key="" id={one.server_id} type="server" name={null} />],
+        ['State', <Status key="" status={one.state} tone={toneOfStorage(one.state)} label={snapshotStateTitles[one.state]} />],
+        ['Server', one.server_id && <ServerLink key="" id={one.server_id} />],
         ['Account', accountName(one.account_id)],
         ['Origin', storageOriginTitles[one.origin]],
         ['Size', one.size_bytes !== null && formatGibibytes(one.size_bytes)],

@@ -8,7 +8,6 @@ import { CheckboxField, Columns, NumberField, SelectField, TextField, useForm, t
 import { ListPage, menuColumn, type TableColumns } from '../parts/list'
 import { confirmDelete, openForm } from '../parts/open-dialog'
 import { Facts } from '../parts/page'
-import { ResourceLink } from '../parts/resource'
 import { Status, Tags } from '../parts/status'
 import { RelativeTime } from '../parts/time'
 import { useList } from '../queries'
@@ -16,6 +15,7 @@ import { usePerson } from '../session'
 import { useAccountNames, useAccounts, useCatalog, useCloudKinds } from './cloud/accounts'
 import { formatAmount, formatGibibytes } from './cloud/amounts'
 import { acceptedIn, noPrice, PriceFields } from './cloud/price-fields'
+import { ServerLink } from './cloud/server-link'
 import { labelsFrom, labelsText } from './cloud/server-text'
 import { storageOriginTitles, toneOfStorage, volumeStateTitles } from './cloud/storage-text'
 
@@ -40,7 +40,7 @@ export default function Volumes() {
       title: 'Server',
       width: 'clamp(8rem, 18cqw, 18rem)',
       onPhone: 'line',
-      render: one => one.server_id && <ResourceLink id={one.server_id} type="server" name={null} />,
+      render: one => one.server_id && <ServerLink id={one.server_id} />,
     },
     { title: 'Location', width: '7rem', showFrom: 'lg', onPhone: 'plain', render: one => one.location },
     {
@@ -123,7 +123,7 @@ function Details({ volume: one }: { volume: VolumeView }) {
     <Facts
       rows={[
         ['State', <Status key="" status={one.state} tone={toneOfStorage(one.state)} label={volumeStateTitles[one.state]} />],
-        ['Server', one.server_id && <ResourceLink key="" id={one.server_id} type="server" name={null} />],
+        ['Server', one.server_id && <ServerLink key="" id={one.server_id} />],
         ['Device', one.device && <CopyableText key="" text={one.device} label="device" />],
         ['Mounted at', one.mount_path],
         ['File system', one.format],

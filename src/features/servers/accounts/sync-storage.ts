@@ -4,6 +4,7 @@ import { countOf, lockLimit } from '../../../access/plans'
 import { limitsOf } from '../../../access/workspaces'
 import { jobContext, record, systemActor } from '../../../core/change'
 import type { AuditDraft, RecordResult } from '../../../core/change-result'
+import { addChangeHint } from '../../../core/change-hints'
 import { forUpdate } from '../../../core/db/dialect'
 import type { Tx } from '../../../core/db/transaction'
 import type { Hub } from '../../../core/hub'
@@ -87,7 +88,7 @@ async function serverIdsOf(hub: Hub, accountId: string): Promise<Map<string, str
 
 async function followBatch(
   tx: Tx,
-  { rows: { table }, columns }: Followed,
+  { type, rows: { table }, columns }: Followed,
   changed: readonly [StoredRow, any][],
   startedAt: number,
   read: ReadAccount,
@@ -98,6 +99,7 @@ async function followBatch(
     // An action has written a newer state, or is working on it.
     if (!row || !isFree(row as StoredRow, startedAt)) continue
     await tx.update(table).set(columns(seen, read)).where(eq(table.id, id))
+    addChangeHint(tx, { workspaceId: read.account.workspaceId, action: `cloud.${type}.follow`, type, id, parentId: null })
   }
   return { result: undefined }
 }

@@ -1,3 +1,4 @@
+import { addChangeHint } from '../../../core/change-hints'
 import type { Tx } from '../../../core/db/transaction'
 import type { Hub } from '../../../core/hub'
 import { Problem } from '../../../core/problem'
@@ -20,7 +21,7 @@ interface StorageRow {
 
 /** A kind of storage, as actions know it. */
 interface StorageOf<Row extends StorageRow, Seen, Command> {
-  noun: string
+  noun: 'volume' | 'snapshot'
   storage(cloud: Cloud): CloudStorage<Seen, Command>
   load(id: string): Promise<{ row: Row; account: CloudAccountRow } | null>
   /** Whether a command has ended, as far as the resource tells. */
@@ -107,10 +108,17 @@ export class StorageAction<
     return this.failed(row, problem, null)
   }
 
+  /** Lets pages that show it be reloaded. */
+  #hint(tx: Tx): void {
+    const { noun: type } = this.of
+    addChangeHint(tx, { workspaceId: this.work.workspaceId, action: `cloud.${type}.follow`, type, id: this.id, parentId: null })
+  }
+
   protected done(row: Row, seen: Seen | null, isUnchanged: boolean, state: State): CommitChunk<State> {
     return async tx => {
       if (this.work.input.after !== undefined && state.at === 0) return { result: { state: this.continueAt(1) } }
       await (this.isDeletion(state.at) ? this.of.remove(tx, row) : this.of.save(tx, row, seen, false))
+      this.#hint(tx)
       return { result: { done: isUnchanged ? { unchanged: true } : {} } }
     }
   }
@@ -118,6 +126,7 @@ export class StorageAction<
   protected failed(row: Row, problem: Problem, seen: Seen | null | undefined): CommitChunk<State> {
     return async tx => {
       await this.of.save(tx, row, seen, true)
+      this.#hint(tx)
       return { result: { failed: problem } }
     }
   }

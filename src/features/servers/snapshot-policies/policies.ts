@@ -103,7 +103,7 @@ async function requireValid(ctx: Ctx, input: SnapshotPolicyPatch): Promise<void>
   if (schedule && zone) {
     try {
       if (parseCron(schedule.cron, zone).next(ctx.hub.clock.now()) === null)
-        refuse('schedule/cron', 'never', 'never comes. Choose a date that exists.')
+        refuse('schedule/cron', 'never', 'never runs. Choose a date that exists.')
     } catch (error) {
       if (!(error instanceof InvalidCron)) throw error
       refuse('schedule/cron', 'format', error.message)

@@ -2,6 +2,7 @@ import { and, asc, eq, gt, isNull, lte, sql } from 'drizzle-orm'
 import { workspaces } from '../../../access/tables'
 import { planOf } from '../../../access/workspaces'
 import { AdapterError } from '../../../adapters/failure'
+import { addChangeHint } from '../../../core/change-hints'
 import { jobContext, record, systemActor } from '../../../core/change'
 import type { RecordResult } from '../../../core/change-result'
 import type { Ctx } from '../../../core/ctx'
@@ -146,6 +147,8 @@ async function finishRun(hub: Hub, { id }: PolicyRow): Promise<void> {
       .update(snapshotPolicies)
       .set({ lastRun: { ...run, made: made.length, failed, pruned: pruned.length, finished: true }, failures })
       .where(eq(snapshotPolicies.id, id))
+    const { workspaceId } = policy
+    addChangeHint(tx, { workspaceId, action: 'cloud.snapshot_policy.update', type: 'snapshot_policy', id, parentId: null })
     return { result: undefined, jobs: pruned, notices: failures === failuresUntilNotice ? [failingNotice(policy, failed)] : [] }
   })
 }

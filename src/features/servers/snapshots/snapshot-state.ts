@@ -1,4 +1,5 @@
 import { and, eq } from 'drizzle-orm'
+import { addChangeHint } from '../../../core/change-hints'
 import type { Tx } from '../../../core/db/transaction'
 import type { Hub } from '../../../core/hub'
 import { catalogOf } from '../accounts/catalog'
@@ -51,7 +52,11 @@ export async function readSnapshot(
 /** Lets go of the snapshots that an action worked on. One that it could not create has an error. */
 export async function releaseSnapshots(tx: Tx, actionId: string): Promise<void> {
   const worked = await tx.select().from(snapshots).where(eq(snapshots.actionId, actionId))
-  for (const row of worked) await tx.update(snapshots).set(released(row)).where(eq(snapshots.id, row.id))
+  for (const row of worked) {
+    await tx.update(snapshots).set(released(row)).where(eq(snapshots.id, row.id))
+    const { id, workspaceId } = row
+    addChangeHint(tx, { workspaceId, action: 'cloud.snapshot.follow', type: 'snapshot', id, parentId: null })
+  }
 }
 
 /** The columns of a snapshot whose action has ended. */
