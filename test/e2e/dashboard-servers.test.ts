@@ -354,6 +354,10 @@ test('a snapshot is created, restored, protected, and created on a schedule', as
   await until('the server to be restored', async () => (await serverNamed('web-1')).action_id === null)
   await expectClean(page)
 
+  const server = await openServer('web-1')
+  await section(server, 'Snapshots').getByText('before').waitFor()
+  await expectClean(server)
+
   const policies = await ui.open('/snapshot-policies')
   await policies.getByRole('button', { name: 'Create policy' }).first().click()
   const form = policies.getByRole('dialog')

@@ -14,6 +14,7 @@ import { ServerActions } from './cloud/server-actions'
 import { ServerControllers } from './cloud/server-controllers'
 import { ServerFacts } from './cloud/server-facts'
 import { ServerFirewalls } from './cloud/server-firewalls'
+import { ServerSnapshots } from './cloud/server-snapshots'
 import { RecentActions, ServerHistory } from './cloud/server-history'
 import { ServerMetrics } from './cloud/server-metrics'
 import { Origin, ServerHealth, ServerPower, ServerStatus } from './cloud/server-status'
@@ -57,6 +58,7 @@ function ServerPage({ resource: server }: { resource: ServerView }) {
         <div className="flex min-w-0 flex-col gap-4">
           <Details server={server} />
           {server.provider_ref !== null && <ServerFirewalls id={server.id} />}
+          {server.account_id !== null && <ServerSnapshots id={server.id} />}
           <RecentActions id={server.id} />
           <ServerHistory id={server.id} />
         </div>

@@ -1,7 +1,11 @@
 import type { ActionView } from '../../../features/actions/shapes'
 import { capitalize, humanize } from '../../parts/status'
 
-const titles: Record<string, string> = { 'zone.apply': 'Apply zone changes' }
+const titles: Record<string, string> = {
+  'zone.apply': 'Apply zone changes',
+  'server.snapshot': 'Create snapshot',
+  'server.restore_snapshot': 'Restore snapshot',
+}
 const statusLabels: Partial<Record<ActionView['status'], string>> = { success: 'succeeded', error: 'failed' }
 
 /** Returns the label of a status: `success` is shown as “succeeded”. */
