@@ -48,6 +48,22 @@ const order = (more: Partial<ServerOrder> = {}): ServerOrder => ({
   ...more,
 })
 
+test('a deletion leaves alone another guest that uses the VMID again', async () => {
+  const double = await cluster()
+  const cloud = opened(double)
+  await finish(cloud, await cloud.start(null, { verb: 'provision', order: order() }))
+  const started = await cloud.start('100', { verb: 'delete' })
+  // The hub was stopped when the guest was deleted, and restarts with the operation as it was before.
+  await finish(cloud, started)
+  expect(double.guests.has(100)).toBe(false)
+  await finish(cloud, await cloud.start(null, { verb: 'provision', order: order({ mark: 'srv_2', name: 'web-2' }) }))
+  await finish(opened(double), started)
+  expect((await cloud.get('100'))?.mark).toBe('srv_2')
+  double.guests.get(100)!.lock = 'clone'
+  await finish(opened(double), started)
+  expect(double.guests.has(100)).toBe(true)
+})
+
 /** Polls until the end, each time as after a restart. Failed polls are repeated. */
 async function finish(cloud: Cloud, started: Started): Promise<void> {
   let operation: Operation | null = started.state === 'running' ? started.operation : null

@@ -388,8 +388,11 @@ export class ProxmoxCloud extends ApiDouble {
             : `unable to destroy CT ${guest.vmid} - container is running`,
         )
       return this.#task(guest, 'destroy', () => {
-        if (guest.lock) throw failed(`${word} is locked (${guest.lock})`)
-        this.guests.delete(guest.vmid)
+        // Whatever has the VMID when it gets the lock.
+        const there = this.#of(values, type)
+        if (there.lock) throw failed(`${word} is locked (${there.lock})`)
+        if (there.status !== 'stopped' && values.force !== '1') throw failed(`VM ${there.vmid} is running - destroy failed`)
+        this.guests.delete(there.vmid)
       })
     },
     'POST /nodes/{node}/guest/{vmid}/status/start': (values, type) => {

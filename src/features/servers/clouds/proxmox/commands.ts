@@ -4,6 +4,7 @@ import { bootDiskOf, diskBytesOf, hasCloudInit, type GuestType } from './config'
 import { pathOf, type Guest } from './guests'
 import type { KnownGuests } from './known-guests'
 import { isObject } from '../../../../dns/octets'
+import { parseNotes } from './notes'
 import type { ProxmoxOperation, SnapshotStep, StatusStep, Step } from './operation'
 import { snapshotNameOf } from './snapshot-list'
 import type { Steps } from './steps'
@@ -146,10 +147,11 @@ export class Commands {
 
   async #delete(guest: Guest, isOff: boolean): Promise<Started> {
     // Before it is stopped: Proxmox would only refuse to delete it.
-    const { protection } = await this.steps.configOf(guest)
+    const { protection, description = '' } = await this.steps.configOf(guest)
     if (protection === '1') throw new CloudError('protected', 'The server is protected from being deleted.', null, false)
     const steps: Step[] = [...(isOff ? [] : (['stop'] as const)), 'delete']
-    return started(await this.steps.advance({ vmid: guest.vmid, steps, task: null }))
+    const { mark } = parseNotes(description, guest.vmid)
+    return started(await this.steps.advance({ vmid: guest.vmid, steps, task: null, mark }))
   }
 
   async deleteSnapshot(ref: string, name: string): Promise<Started> {

@@ -22,6 +22,8 @@ export interface ProxmoxOperation {
   order?: CreationOrder
   /** The snapshot of snapshot steps. */
   snapshot?: { name: string; description: string; includesMemory: boolean }
+  /** The mark of the guest to delete, or null: its VMID can be used again by another one while this is in progress. */
+  mark?: string | null
   /** Size that it will have. */
   size?: { cores: number; memoryBytes: number; diskBytes: number }
 }

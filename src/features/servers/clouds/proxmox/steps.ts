@@ -129,12 +129,18 @@ export class Steps {
         throw new CloudError('not_found', `The guest ${vmid} no longer exists.`)
       }
       if (isBeingCloned(guest) && order) return 'wait'
+      if (operation.mark !== undefined && !(await this.#isStill(guest, operation.mark))) return 'done'
       return await this.#takeOf(guest, step, operation)
     } catch (error) {
       if (!order || !(error instanceof CloudError)) throw error
       if (error.ambiguous !== true && error.failure !== 'locked' && error.failure !== 'already_exists') throw error
       return 'wait'
     }
+  }
+
+  /** Whether a guest is the one with a mark, rather than another one that uses its VMID again. */
+  async #isStill(guest: Guest, mark: string | null): Promise<boolean> {
+    return !isBeingCloned(guest) && parseNotes((await this.configOf(guest)).description ?? '', guest.vmid).mark === mark
   }
 
   async #takeOf(
