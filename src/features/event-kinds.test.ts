@@ -27,13 +27,14 @@ test('the eight core kinds come first, with their exact names', () => {
   expect(eventKinds.slice(0, 8).every(entry => !entry.extension)).toBe(true)
 })
 
-test('there are six extensions', () => {
+test('there are seven extensions', () => {
   expect(eventKinds.filter(entry => entry.extension).map(entry => entry.kind)).toEqual([
     'monitor.recovered',
     'monitor.acknowledged',
     'certificate.expiring',
     'deployment.finished',
     'dynamic_ip.changed',
+    'firewall.reverted',
     'webhook.endpoint_disabled',
   ])
 })

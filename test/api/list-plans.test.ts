@@ -15,6 +15,7 @@ const small: Record<string, string> = {
     resourceEntries.flatMap(one => (one.table && one.limit !== undefined ? [[one.table, 'has a limit']] : [])),
   ),
   deprecation_uses: 'a few for each token',
+  firewall_versions: 'at most 100 for each firewall',
   incident_subjects: 'a few for each incident',
   sqlite_master: 'one for each table',
   dns_template_bindings: 'a few for each zone',

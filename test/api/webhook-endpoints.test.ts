@@ -394,6 +394,7 @@ test('the catalog lists all kinds with a schema and an example, core kinds first
     'monitor.recovered',
     'monitor.acknowledged',
     'dynamic_ip.changed',
+    'firewall.reverted',
     'webhook.endpoint_disabled',
   ])
   const one = await acme.call('GET', '/v1/event-kinds/domain.expiring')

@@ -47,6 +47,9 @@ export const serverKinds = [
       changed_at: '2027-01-31T09:26:53.589Z',
     },
   }),
+] as const
+
+export const firewallKinds = [
   extensionKind({
     kind: 'firewall.reverted',
     area: 'cloud',
