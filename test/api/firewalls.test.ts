@@ -246,6 +246,35 @@ describe('safe changes', () => {
     expect(await s.here.emitted()).toEqual([])
   })
 
+  const failing = (status: number, code: string) => {
+    s.cloud.double.fault = ({ method, path }) => (method === 'POST' && path.endsWith('set_rules') ? { status, code } : null)
+  }
+
+  test('that were confirmed fail if they can’t be applied, and nothing is restored', async () => {
+    failing(503, 'unavailable')
+    const { body } = await s.put([https], allow)
+    await s.pass(2)
+    expect((await s.confirm()).status).toBe(200)
+    expect((await s.call('POST', `${s.path}/revert`, {})).body.code).toBe('conflict')
+    failing(422, 'invalid_input')
+    expect((await s.cloud.finish(body.id)).status).toBe('error')
+    expect(await s.get()).toMatchObject({ state: 'failed', pending: null, rules_version: 2 })
+    expect(await s.here.emitted()).toEqual([])
+  })
+
+  test('can’t be confirmed once the previous rules are being restored', async () => {
+    const { body } = await s.put([https], allow)
+    await s.pass(5)
+    failing(503, 'unavailable')
+    await s.call('POST', `${s.path}/revert`, {})
+    await s.pass(3)
+    expect((await s.confirm()).body.code).toBe('conflict')
+    s.cloud.double.fault = () => null
+    await s.pass(20)
+    expect((await s.cloud.finish(body.id)).result).toMatchObject({ reverted: true, reason: 'asked' })
+    expect(s.reaches(22, '198.51.100.7')).toBe(true)
+  })
+
   test('can be taken back at once', async () => {
     const { body } = await s.put([ssh], { allow: ['cuts_caller'], note: 'test', confirm_within_seconds: 600 })
     await s.pass(5)
@@ -298,6 +327,19 @@ describe('drift', () => {
     expect((await s.call('POST', `${s.path}/adopt`, { server_id: s.web.id })).body.code).toBe('conflict')
   })
 
+  test('is only adopted with what it cuts or opens allowed', async () => {
+    s.theirs().rules = s.theirs().rules.filter(one => one.port !== '22')
+    await s.pass(180, 5)
+    const adopt = (more: object) => s.call('POST', `${s.path}/adopt`, { server_id: s.web.id, ...more })
+    const held = await adopt({})
+    expect([held.body.code, held.body.reasons.map((one: any) => one.code)]).toEqual(['plan_blocked', ['cuts_ssh']])
+    const { body } = await adopt({ allow: ['cuts_ssh'], note: 'SSH is only reachable by VPN.' })
+    await s.pass(5)
+    expect((await s.get()).pending).toMatchObject({ rules_version: 2 })
+    await s.confirm()
+    expect((await s.cloud.finish(body.id)).status).toBe('success')
+  })
+
   test('is put back three times in ten minutes if the firewall says so', async () => {
     await s.call('PATCH', s.path, { drift_policy: 'enforce' })
     for (let n = 1; n <= 4; n++) {
@@ -323,6 +365,8 @@ describe('dynamic IP sources', () => {
     const source = (await s.call('POST', '/v1/dynamic-ips', { name: 'Office router' })).body
     const report = (ipv4: string) => s.call('POST', `/v1/dynamic-ips/${source.id}/report`, { ipv4 })
     await report('203.0.113.7')
+    const many = Array.from({ length: 21 }, (_, n) => ({ ...ssh, id: `r${n}`, sources: [source.id] }))
+    expect((await s.put(many)).body.errors[0]).toMatchObject({ pointer: '#/rules', code: 'too_many' })
     const created = await s.done(s.put([{ ...ssh, sources: [source.id] }, https]))
     expect(created.status).toBe('success')
     await s.done(s.attach())

@@ -1,12 +1,13 @@
-import { and, asc, eq, inArray } from 'drizzle-orm'
+import { and, asc, count, eq, inArray } from 'drizzle-orm'
 import { forUpdate } from '../../core/db/dialect'
 import type { Reader, Tx } from '../../core/db/transaction'
 import type { Hub } from '../../core/hub'
 import { newId } from '../../core/ids'
 import { inputColumns } from '../../core/members'
+import { invalid } from '../../core/problem'
 import { driveLinks } from './drive-links'
 import { joinedEffects, type Effects } from './effects'
-import { linkMembers } from './link-shapes'
+import { linkMembers, maxLinks } from './link-shapes'
 import { dynamicIpLinks, dynamicIps } from './tables'
 import type { LinkRow, SourceRow } from './view'
 
@@ -64,7 +65,23 @@ export async function linkedNetworks(read: Reader, firewallIds: readonly string[
 
 export const linkKey = (firewallId: string, ruleId: string, sourceId: string): string => `${firewallId} ${ruleId} ${sourceId}`
 
-/** Links exactly the sources that the rules of a firewall name. @param sources locked */
+/** @throws Problem 422 if a source would have too many links */
+async function refuseTooManyLinks(tx: Tx, added: readonly NamedSource[], sources: readonly SourceRow[]): Promise<void> {
+  if (added.length === 0) return
+  const rows = await tx
+    .select({ id: dynamicIpLinks.sourceId, links: count() })
+    .from(dynamicIpLinks)
+    .where(inArray(dynamicIpLinks.sourceId, [...new Set(added.map(one => one.sourceId))]))
+    .groupBy(dynamicIpLinks.sourceId)
+  const problems = sources.flatMap(({ id, name }) => {
+    const links = (rows.find(one => one.id === id)?.links ?? 0) + added.filter(one => one.sourceId === id).length
+    const detail = `can name a dynamic IP source ${maxLinks} times in all firewalls, but ${name} would be named ${links} times.`
+    return links > maxLinks ? [{ pointer: '#/rules', code: 'too_many', detail }] : []
+  })
+  if (problems.length > 0) throw invalid(problems)
+}
+
+/** Links exactly the sources that the rules of a firewall name. @param sources locked @throws Problem 422 */
 export async function followRules(
   tx: Tx,
   hub: Hub,
@@ -76,6 +93,8 @@ export async function followRules(
   const isNamedBy = (link: LinkRow) => (one: NamedSource) => one.ruleId === link.ruleId && one.sourceId === link.sourceId
   const gone = links.filter(link => !named.some(isNamedBy(link))).map(one => one.id)
   if (gone.length > 0) await tx.delete(dynamicIpLinks).where(inArray(dynamicIpLinks.id, gone))
+  const added = named.filter(one => !links.some(link => isNamedBy(link)(one)))
+  await refuseTooManyLinks(tx, added, sources)
   let effects = joinedEffects()
   for (const source of sources)
     for (const one of named.filter(each => each.sourceId === source.id)) {

@@ -2,11 +2,12 @@ import { Plus } from 'lucide-react'
 import type { ActionView } from '../../../features/actions/shapes'
 import type { FirewallView } from '../../../features/servers/firewalls/shapes'
 import type { ServerView } from '../../../features/servers/shapes'
+import type { Call } from '../../client'
 import { Button } from '../../parts/button'
 import { CheckboxesField } from '../../parts/form'
 import { ListCard } from '../../parts/list-card'
 import { Menu } from '../../parts/menu'
-import { closeDialog, confirm, openDialog } from '../../parts/open-dialog'
+import { closeDialog, openDialog } from '../../parts/open-dialog'
 import { ResourceLink } from '../../parts/resource'
 import { useResourceNames } from '../../parts/resource-search'
 import { capitalize, humanize, Status } from '../../parts/status'
@@ -14,7 +15,7 @@ import { RelativeTime } from '../../parts/time'
 import { useList } from '../../queries'
 import { usePerson } from '../../session'
 import { useCloudKinds } from './accounts'
-import { entryText, invalidates, toneOfFirewall } from './firewall-text'
+import { entryText, toneOfFirewall } from './firewall-text'
 import { GuardedForm } from './guarded-form'
 
 type Attachment = FirewallView['attached'][number]
@@ -103,16 +104,16 @@ interface AttachmentMenuProps extends FirewallServersProps {
 
 function AttachmentMenu({ firewall, attachment, name, isBusy, onStart }: AttachmentMenuProps) {
   const path = `/firewalls/${firewall.id}`
-  const detach = () =>
+  const change = (title: string, description: string, request: Call, submitLabel: string, overrideLabel: string) =>
     openDialog({
-      title: `Detach ${name}`,
-      description: 'A server without firewalls accepts all traffic.',
+      title,
+      description,
       content: (
         <GuardedForm
           initial={{}}
-          callFor={() => ({ method: 'POST', path: `${path}/detach`, body: { server_ids: [attachment.server_id] } })}
-          submitLabel="Detach server"
-          overrideLabel="Override and detach"
+          callFor={() => request}
+          submitLabel={submitLabel}
+          overrideLabel={overrideLabel}
           onCancel={closeDialog}
           onStart={action => {
             closeDialog()
@@ -123,14 +124,22 @@ function AttachmentMenu({ firewall, attachment, name, isBusy, onStart }: Attachm
         </GuardedForm>
       ),
     })
+  const detach = () =>
+    change(
+      `Detach ${name}`,
+      'A server without firewalls accepts all traffic.',
+      { method: 'POST', path: `${path}/detach`, body: { server_ids: [attachment.server_id] } },
+      'Detach server',
+      'Override and detach',
+    )
   const adopt = () =>
-    confirm<ActionView>({
-      title: 'Adopt the rules at the cloud?',
-      text: `The rules that ${name} has at its cloud become the rules of the firewall, and are applied to all its servers.`,
-      action: 'Adopt rules',
-      call: { method: 'POST', path: `${path}/adopt`, body: { server_id: attachment.server_id } },
-      send: { toast: 'Change started', invalidates, onSuccess: onStart },
-    })
+    change(
+      'Adopt the rules at the cloud?',
+      `The rules that ${name} has at its cloud become the rules of the firewall, and are applied to all its servers.`,
+      { method: 'POST', path: `${path}/adopt`, body: { server_id: attachment.server_id } },
+      'Adopt rules',
+      'Override and adopt',
+    )
   return (
     <Menu
       label={`Actions for ${name}`}

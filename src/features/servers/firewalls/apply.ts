@@ -55,12 +55,12 @@ export const applyKind: ActionKind<Input, State> = {
     const [row] = await hub.read.select().from(firewalls).where(eq(firewalls.id, id))
     if (!row) return async () => ({ result: { failed: new Problem('conflict', 'The firewall was deleted.') } })
     const attached = (await attachmentsOf(hub.read, [id])).map(one => one.attachment)
-    const isTakenBack = state.phase !== 'restoring' && row.pending?.isTakenBack === true
-    if (isTakenBack) return restore(hub, id, state, 'asked')
+    const isConfirmed = row.pending?.isConfirmed === true
+    if (state.phase !== 'restoring' && row.pending?.isTakenBack && !isConfirmed) return restore(hub, id, actionId, state, 'asked')
     if (state.phase === 'confirming') {
-      if (row.pending === null || row.pending.isConfirmed || (await isProven(hub.read, row, attached)))
+      if (row.pending === null || isConfirmed || (await isProven(hub.read, row, attached)))
         return end(id, actionId, { rules_version: input.rules_version })
-      return now >= state.until ? restore(hub, id, state, 'expired') : again(hub, state)
+      return now >= state.until ? restore(hub, id, actionId, state, 'expired') : again(hub, state)
     }
     const failed = attached.find(one => one.state === 'failed')
     const isOver = failed !== undefined || now >= state.until
@@ -72,7 +72,9 @@ export const applyKind: ActionKind<Input, State> = {
     if (isApplied && row.pending !== null && attached.length > 0) return await confirming(hub, id, input)
     if (isApplied) return end(id, actionId, { rules_version: input.rules_version })
     if (!isOver) return again(hub, state)
-    return row.pending === null ? fail(id, actionId, failed, 'The rules could not be applied') : restore(hub, id, state, 'failed')
+    return row.pending === null || isConfirmed
+      ? fail(id, actionId, failed, 'The rules could not be applied')
+      : restore(hub, id, actionId, state, 'failed')
   },
 }
 
@@ -141,7 +143,7 @@ async function release(tx: Tx, id: string, actionId: string): Promise<void> {
 
 /** Gives the firewall the rules that it had before the change. */
 const restore =
-  (hub: Hub, id: string, state: State, reason: NonNullable<State['reason']>): CommitChunk<State> =>
+  (hub: Hub, id: string, actionId: string, state: State, reason: NonNullable<State['reason']>): CommitChunk<State> =>
   async tx => {
     const [found] = await tx.select().from(firewalls).where(eq(firewalls.id, id))
     const [previous] = found?.pending
@@ -156,17 +158,24 @@ const restore =
       namedSources([...(found?.rules ?? []), ...(previous?.rules ?? [])]),
     )
     const row = await lock(tx, id)
-    if (!row?.pending || !previous) return { result: { failed: new Problem('conflict', 'There are no previous rules.') } }
+    if (!row?.pending || !previous) {
+      await release(tx, id, actionId)
+      return { result: { failed: new Problem('conflict', 'There are no previous rules.') } }
+    }
     // It was confirmed at the last moment.
-    if (row.pending.isConfirmed) return { result: { state } }
+    if (row.pending.isConfirmed) return { result: { state, at: hub.clock.now() + pauseMs } }
     const by = systemActor('firewall.apply')
     const note = reasons[reason]
-    const { row: after, effects } = await stageRules(tx, hub, row, previous.rules, sources, {
-      reason: 'reverted',
-      note,
-      allowed: [],
-      by,
-    })
+    const { row: after, effects } = await stageRules(
+      tx,
+      hub,
+      row,
+      previous.rules,
+      sources,
+      { reason: 'reverted', note, allowed: [], by },
+      // It can't be confirmed any longer.
+      { pending: { ...row.pending, isTakenBack: true } },
+    )
     const next: Next<State> = {
       state: { phase: 'restoring', until: hub.clock.now() + applyMs, reason },
       at: hub.clock.now() + pauseMs,

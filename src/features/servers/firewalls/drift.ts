@@ -7,6 +7,7 @@ import type { Tx } from '../../../core/db/transaction'
 import type { Hub } from '../../../core/hub'
 import { pluralize } from '../../../core/pluralize'
 import { targetOf } from '../../../core/rows'
+import { openActionIds } from '../../actions/open-actions'
 import type { CloudAccountRow } from '../accounts/view'
 import type { Cloud, CloudFirewall } from '../clouds/cloud'
 import { desiredAt, enforceJobFor, hint, updateAttachment } from './enforce'
@@ -54,11 +55,13 @@ async function compare(
 ): Promise<RecordResult<undefined>> {
   const [row] = await forUpdate(tx.select().from(firewalls).where(eq(firewalls.id, firewallId)))
   const desired = row && (await desiredAt(tx, firewallId, account.id))
-  if (!desired || row.actionId !== null) return { result: undefined }
+  if (!desired || (row.actionId !== null && (await openActionIds(tx, [row.actionId])).size > 0)) return { result: undefined }
   // The reading is older than what was applied, or something is being applied.
   const isOlder = ({ state, appliedAt }: AttachmentRow) => state === 'applying' || (appliedAt ?? 0) >= startedAt
   if (desired.wanted.some(one => isOlder(one.attachment))) return { result: undefined }
   const expected = cloud.firewallRules!(desired.rules)
+  const detached = { refs: [], changes: ruleChanges(expected, []) }
+  const compared = readings.map(reading => ({ refs: reading.refs, reading, changes: ruleChanges(expected, reading.rules) }))
   const drifted: AttachmentRow[] = []
   let isNew = false
   // Servers that were deleted, or that it could not be applied to, or removed from.
@@ -68,8 +71,7 @@ async function compare(
       hasFailed = true
       continue
     }
-    const reading = readings.find(one => one.refs.includes(ref!))
-    const changes = ruleChanges(expected, reading?.rules ?? [])
+    const { reading, changes } = compared.find(one => one.refs.includes(ref!)) ?? { reading: undefined, ...detached }
     const drift = driftOf(attachment, reading, changes, hub.clock.now())
     if (drift) drifted.push(attachment)
     if (isDeepStrictEqual(drift, attachment.drift)) continue
@@ -82,7 +84,8 @@ async function compare(
   const enforced = await enforce(tx, hub, row)
   return {
     result: undefined,
-    jobs: enforced || hasFailed ? [enforceJobFor(firewallId, account.id)] : [],
+    // Another try for servers that failed would also restore the rules of the others.
+    jobs: enforced ? [enforceJobFor(firewallId, account.id)] : [],
     audits: isNew || enforced ? [auditOf(row, account, drifted.length, enforced)] : [],
     notices: isNew
       ? [

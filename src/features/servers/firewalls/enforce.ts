@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util'
-import { and, asc, eq } from 'drizzle-orm'
+import { and, asc, eq, ne } from 'drizzle-orm'
 import { addChangeHint } from '../../../core/change-hints'
 import { forUpdate } from '../../../core/db/dialect'
 import type { Reader, Tx } from '../../../core/db/transaction'
@@ -172,7 +172,11 @@ export const hint = (tx: Tx, { id, workspaceId }: Pick<FirewallRow, 'id' | 'work
 
 /** Marks the servers of a firewall as not up to date. Returns the jobs that apply its rules. */
 export async function stageEnforcement(tx: Tx, firewallId: string): Promise<JobDraft[]> {
-  const attached = await tx.select().from(firewallAttachments).where(eq(firewallAttachments.firewallId, firewallId))
-  for (const one of attached) if (one.state !== 'detaching') await updateAttachment(tx, one, { state: 'applying', error: null })
-  return [...new Set(attached.map(one => one.accountId))].map(accountId => enforceJobFor(firewallId, accountId))
+  const ofFirewall = eq(firewallAttachments.firewallId, firewallId)
+  await tx
+    .update(firewallAttachments)
+    .set({ state: 'applying', error: null })
+    .where(and(ofFirewall, ne(firewallAttachments.state, 'detaching')))
+  const accounts = await tx.selectDistinct({ id: firewallAttachments.accountId }).from(firewallAttachments).where(ofFirewall)
+  return accounts.map(({ id }) => enforceJobFor(firewallId, id))
 }

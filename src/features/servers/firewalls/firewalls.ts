@@ -13,6 +13,7 @@ import { canAccess } from '../../../core/resource-access'
 import { changedRow, findRow, insertRow, lockRow, removeRow, saveRow, targetOf, uniqueName } from '../../../core/rows'
 import type { Page } from '../../../core/shapes'
 import { getAction } from '../../actions/actions'
+import { openActionIds } from '../../actions/open-actions'
 import type { ActionView } from '../../actions/shapes'
 import { startAction } from '../../actions/start'
 import { linkedNetworks, linkKey, lockSources, networksOfSources } from '../../dynamic-ips/rule-links'
@@ -39,6 +40,7 @@ import {
 import {
   firewallMembers,
   maxAttached,
+  type FirewallAdopt,
   type FirewallAttach,
   type FirewallInput,
   type FirewallPatch,
@@ -338,10 +340,11 @@ const unsupportedProtocols = (kind: string, rules: readonly FirewallRule[]) => {
  */
 export async function revertRules(ctx: Ctx, id: string, input: { allow?: GuardCode[]; note?: string }): Promise<ActionView> {
   const found = await findRow(ctx.hub.read, ctx, firewallRows, id)
-  if (found.pending && found.actionId !== null) {
+  const isOpen = found.actionId !== null && (await openActionIds(ctx.hub.read, [found.actionId])).has(found.actionId)
+  if (found.pending && isOpen) {
     await change(ctx, 'cloud.firewall.revert', async tx => {
       const row = await lockRow(tx, ctx, firewallRows, id)
-      if (!row.pending) throw conflict('The change was confirmed or taken back meanwhile.')
+      if (!row.pending || row.pending.isConfirmed) throw conflict('The change was confirmed or taken back meanwhile.')
       await tx
         .update(firewalls)
         .set({ pending: { ...row.pending, isTakenBack: true } })
@@ -354,7 +357,7 @@ export async function revertRules(ctx: Ctx, id: string, input: { allow?: GuardCo
         after: { rules_version: restoreVersion },
       }
     })
-    return await getAction(ctx, found.actionId, null)
+    return await getAction(ctx, found.actionId!, null)
   }
   const [previous] = await ctx.hub.read
     .select()
@@ -364,14 +367,25 @@ export async function revertRules(ctx: Ctx, id: string, input: { allow?: GuardCo
     .limit(1)
   if (!previous) throw conflict('There is no earlier version of the rules.')
   const rules = await existingSources(ctx, previous.rules)
+  await requireSources(ctx, rules)
   await requireProtocols(ctx, id, rules)
-  return await startChange(ctx, found, rules, async (tx, row) => {
+  return await startKnownChange(ctx, found, rules, 'reverted', input)
+}
+
+/** Gives a firewall rules that were found elsewhere. A change that had to be allowed must be confirmed. */
+const startKnownChange = (
+  ctx: Ctx,
+  found: FirewallRow,
+  rules: FirewallRule[],
+  reason: NewVersion['reason'],
+  input: { allow?: GuardCode[]; note?: string },
+): Promise<ActionView> =>
+  startChange(ctx, found, rules, async (tx, row) => {
     if (row.rulesVersion !== found.rulesVersion) throw conflict('The rules were changed meanwhile.')
-    const allowed = requireAllowed(await blockedRules(tx, ctx, id, rules), input)
-    const version: NewVersion = { reason: 'reverted', note: input.note ?? null, allowed, by: ctx.actor }
+    const allowed = requireAllowed(await blockedRules(tx, ctx, found.id, rules), input)
+    const version: NewVersion = { reason, note: input.note ?? null, allowed, by: ctx.actor }
     return { version, confirm: 'manual', confirmSeconds: allowed.length > 0 ? defaultConfirmSeconds : 0 }
   })
-}
 
 /** Old rules without sources that were deleted since. */
 async function existingSources(ctx: Ctx, rules: readonly FirewallRule[]): Promise<FirewallRule[]> {
@@ -399,8 +413,8 @@ export const confirmRules = (ctx: Ctx, id: string): Promise<FirewallView> =>
     }
   })
 
-/** Takes over the rules that a server has at its cloud. @throws Problem 404, 409 without drift, 412 */
-export async function adoptRules(ctx: Ctx, id: string, serverId: string): Promise<ActionView> {
+/** Takes over the rules that a server has at its cloud. @throws Problem 403, 404, 409 without drift, 409 `plan_blocked`, 412, 422 */
+export async function adoptRules(ctx: Ctx, id: string, { server_id: serverId, ...input }: FirewallAdopt): Promise<ActionView> {
   const found = await findRow(ctx.hub.read, ctx, firewallRows, id)
   const [attachment] = await ctx.hub.read
     .select()
@@ -412,11 +426,9 @@ export async function adoptRules(ctx: Ctx, id: string, serverId: string): Promis
   const rules = adoptedRules(found.rules, drift.rules, (sourceId, ruleId) => networks.get(linkKey(id, ruleId, sourceId)) ?? [])
   const problems = ruleProblems(rules)
   if (problems.length > 0) throw conflict(`The rules at the cloud can’t be expressed here: ${problems[0]!.detail}`)
-  return await startChange(ctx, found, rules, async (_, row) => {
-    if (row.rulesVersion !== found.rulesVersion) throw conflict('The rules were changed meanwhile.')
-    const version: NewVersion = { reason: 'adopted', note: null, allowed: [], by: ctx.actor }
-    return { version, confirm: 'manual', confirmSeconds: 0 }
-  })
+  await requireSources(ctx, rules)
+  await requireProtocols(ctx, id, rules)
+  return await startKnownChange(ctx, found, rules, 'adopted', input)
 }
 
 /** Attaches a firewall to servers. @throws Problem 404, 409 `plan_blocked`, `resource_locked`; 412; 422 */
@@ -489,12 +501,19 @@ async function startApplying(
     input: { rules_version: row.rulesVersion, confirm_seconds: 0 },
   })
   await tx.update(firewalls).set({ actionId: action.id }).where(eq(firewalls.id, row.id))
+  // The action would fail because of them.
+  const retried = await tx
+    .update(firewallAttachments)
+    .set({ state: 'applying', error: null })
+    .where(and(eq(firewallAttachments.firewallId, row.id), eq(firewallAttachments.state, 'failed')))
+    .returning()
+  const affected = new Set([...accountIds, ...retried.map(one => one.accountId)])
   return {
     result: action,
     target: targetOf(firewallRows, row),
     after,
     reason: note,
-    jobs: [job, ...[...accountIds].map(accountId => enforceJobFor(row.id, accountId))],
+    jobs: [job, ...[...affected].map(accountId => enforceJobFor(row.id, accountId))],
   }
 }
 

@@ -92,12 +92,11 @@ export const firewallRoutes = area('firewalls', 'Servers and cloud', [
         run: revertRules,
       },
       adopt: {
-        description:
-          'Takes over the rules that a server has at its cloud, where they were changed, as the rules of the firewall.',
+        description: `Takes over the rules that a server has at its cloud, where they were changed, as the rules of the firewall. ${guarded}`,
         body: FirewallAdopt,
         ...started,
-        problems: ['conflict', 'resource_locked'],
-        run: (ctx, id, body) => adoptRules(ctx, id, (body as { server_id: string }).server_id),
+        problems: ['conflict', 'plan_blocked', 'resource_locked'],
+        run: (ctx, id, body) => adoptRules(ctx, id, body as FirewallAdopt),
       },
     },
   }),

@@ -85,6 +85,8 @@ export function ruleProblems(rules: readonly FirewallRule[], pointer = '#/rules'
       problems.push({ pointer: `${pointer}/${at}/${field}`, code, detail: `of the rule ${rule.id} ${detail}` })
     if (ids.has(rule.id)) add('id', 'already_exists', 'is also the ID of another rule. IDs must be unique within the firewall.')
     ids.add(rule.id)
+    // What a cloud has may be anything.
+    if (!ruleProtocols.includes(rule.protocol)) add('protocol', 'unsupported', `can’t be ${String(rule.protocol)}.`)
     portProblems(rule, add)
     const [field, other] =
       rule.direction === 'in' ? (['sources', 'destinations'] as const) : (['destinations', 'sources'] as const)
@@ -335,19 +337,22 @@ function losesWay({ before, after }: GuardedServer, caller: string): boolean {
   const address = parseAddress(caller)!
   if (after === null) return false
   const reaches = (one: PlainRule) => inRanges(address, one.networks.map(rangeOf))
-  if (before === null) return !incoming(after).some(reaches)
-  return allowedBy(incoming(before).filter(reaches)).some(({ protocol, port }) => {
+  const remaining = incoming(after).filter(reaches)
+  if (before === null) return remaining.length === 0
+  // Which networks contain the address no longer matters.
+  const reaching = incoming(before)
+    .filter(reaches)
+    .map(one => ({ ...one, networks: [caller] }))
+  return allowedBy(reaching).some(({ protocol, port }) => {
     const ports = port === null ? (hasPorts(protocol) ? [1, maxPort] : [null]) : portRange(port)!
     // A range can only be cut at an end of a range.
-    const edges = incoming(after).flatMap(one =>
+    const edges = remaining.flatMap(one =>
       one.ports.flatMap(text => portRange(text)!.flatMap(edge => [edge - 1, edge, edge + 1])),
     )
     const [low, high] = [ports[0]!, ports.at(-1)!]
     const probes = low === null ? [null] : [low, high, ...edges.filter(edge => edge > low && edge < high!)]
     const protocols = protocol === 'any' ? (['tcp', 'udp', 'icmp', 'esp', 'gre'] as const) : [protocol]
-    return protocols.some(one =>
-      probes.some(probe => !passes(after, { direction: 'in', protocol: one, port: probe, address: caller })),
-    )
+    return protocols.some(one => probes.some(probe => !remaining.some(rule => allowsPort(rule, one, probe))))
   })
 }
 

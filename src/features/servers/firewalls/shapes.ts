@@ -317,6 +317,7 @@ export const FirewallRevert = Shape(
 export const FirewallAdopt = Shape(
   {
     server_id: Type.String({ minLength: 1, maxLength: 64, description: 'ID of a server whose rules were changed at the cloud.' }),
+    ...allowFields,
   },
   { $id: 'FirewallAdopt', description: 'The rules to adopt.', examples: [{ server_id: 'srv_01k3z9a1b2c3d4e5f6g7h8j9km' }] },
 )
@@ -358,6 +359,7 @@ export type FirewallInput = Static<typeof FirewallInput>
 export type FirewallPatch = Static<typeof FirewallPatch>
 export type FirewallRulesInput = Static<typeof FirewallRulesInput>
 export type FirewallRuleInput = Static<typeof FirewallRuleInput>
+export type FirewallAdopt = Static<typeof FirewallAdopt>
 export type FirewallAttach = Static<typeof FirewallAttach>
 export type FirewallRulesPreview = Static<typeof FirewallRulesPreview>
 export type FirewallVersionView = Static<typeof FirewallVersion>
