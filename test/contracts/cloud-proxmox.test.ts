@@ -604,3 +604,17 @@ test('the firewall of a guest is applied without touching rules of others, with 
   await cloud.removeFirewall!(id, ['300'])
   expect(double.firewallOf(guest).rules).toEqual([own])
 })
+
+test('a guest that a firewall is removed from accepts packets again, even if no rule was left', async () => {
+  const double = await cluster()
+  const { options, rules } = double.firewallOf(double.guest(300, 'web'))
+  const cloud = opened(double)
+  const id = 'fw_00000000000000000000000001'
+  await cloud.setFirewall!({ id, name: 'web', rules: [], refs: ['300'], detach: [] })
+  expect([options.policy_in, rules]).toEqual(['DROP', []])
+  double.fault = ({ method }) => (method === 'PUT' ? 'dropped' : null)
+  expect(await failureOf(cloud.removeFirewall!(id, ['300']))).toBe('unreachable')
+  double.fault = () => null
+  await cloud.removeFirewall!(id, ['300'])
+  expect([options.policy_in, options.policy_out]).toEqual(['ACCEPT', 'ACCEPT'])
+})

@@ -113,10 +113,10 @@ export class ProxmoxFirewalls {
   }
 
   /** Deletes rules one after another, because the positions of the following ones change. */
-  async #deleteRules(guest: Guest, isExtra: (rule: GuestRule) => boolean): Promise<boolean> {
+  async #deleteRules(guest: Guest, isExtra: (rule: GuestRule) => boolean): Promise<void> {
     for (let round = 0; round < maxRounds; round++) {
       const last = (await this.#rules(guest)).findLast(isExtra)
-      if (!last) return round > 0
+      if (!last) return
       await this.client.change('DELETE', `${pathOf(guest)}/firewall/rules/${last.pos}`)
     }
     throw new CloudError('locked', 'The rules of the guest are being changed by others.', null, false)
@@ -124,7 +124,8 @@ export class ProxmoxFirewalls {
 
   async #removeFrom(guest: Guest, id: string): Promise<void> {
     if (guest.template) return
-    if (!(await this.#deleteRules(guest, one => one.mark === id))) return
+    // Also goes on if no rule is left: an earlier attempt may have stopped here, and a firewall can have no rules.
+    await this.#deleteRules(guest, one => one.mark === id)
     if ((await this.#rules(guest)).some(one => one.mark !== null)) await this.#enable(guest)
     // Without our rules, the guest is as it was before: it accepts what its own rules don’t refuse.
     else await this.client.change('PUT', `${pathOf(guest)}/firewall/options`, { policy_in: 'ACCEPT', policy_out: 'ACCEPT' })
