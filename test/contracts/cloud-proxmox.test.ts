@@ -603,6 +603,8 @@ test('the firewall of a guest is applied without touching rules of others, with 
   expect(ruleChanges([{ ...rule, networks }], reading!.rules)).toEqual({ added: [], removed: [] })
   await cloud.removeFirewall!(id, ['300'])
   expect(double.firewallOf(guest).rules).toEqual([own])
+  // With rules of its own, the guest may have dropped all other packets before.
+  expect(double.firewallOf(guest).options).toMatchObject({ enable: 1, policy_in: 'DROP' })
 })
 
 test('a guest that a firewall is removed from accepts packets again, even if no rule was left', async () => {

@@ -126,9 +126,11 @@ export class ProxmoxFirewalls {
     if (guest.template) return
     // Also goes on if no rule is left: an earlier attempt may have stopped here, and a firewall can have no rules.
     await this.#deleteRules(guest, one => one.mark === id)
-    if ((await this.#rules(guest)).some(one => one.mark !== null)) await this.#enable(guest)
-    // Without our rules, the guest is as it was before: it accepts what its own rules don’t refuse.
-    else await this.client.change('PUT', `${pathOf(guest)}/firewall/options`, { policy_in: 'ACCEPT', policy_out: 'ACCEPT' })
+    const left = await this.#rules(guest)
+    if (left.some(one => one.mark !== null)) await this.#enable(guest)
+    // The policies before ours are not known. With rules of others, the guest may have dropped everything else before, and still does.
+    else if (left.length === 0)
+      await this.client.change('PUT', `${pathOf(guest)}/firewall/options`, { policy_in: 'ACCEPT', policy_out: 'ACCEPT' })
   }
 
   /** Drops what no rule allows. Outgoing packets are only restricted if a rule is about them. */
