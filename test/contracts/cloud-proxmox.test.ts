@@ -620,3 +620,20 @@ test('a guest that a firewall is removed from accepts packets again, even if no 
   await cloud.removeFirewall!(id, ['300'])
   expect([options.policy_in, options.policy_out]).toEqual(['ACCEPT', 'ACCEPT'])
 })
+
+test('rules that others add meanwhile are not deleted in place of ours', async () => {
+  const double = await cluster()
+  const firewall = double.firewallOf(double.guest(300, 'web'))
+  const cloud = opened(double)
+  const id = 'fw_00000000000000000000000001'
+  const rule = { id: 'r1', direction: 'in' as const, protocol: 'tcp' as const, ports: ['443'], networks: ['0.0.0.0/0'] }
+  await cloud.setFirewall!({ id, name: 'web', rules: [rule], refs: ['300'], detach: [] })
+  const others = { type: 'in', action: 'DROP', enable: '1', comment: 'mine' }
+  // New rules come first.
+  double.fault = ({ method }) => {
+    if (method === 'DELETE' && !firewall.rules.includes(others)) firewall.rules.unshift(others)
+    return null
+  }
+  await cloud.removeFirewall!(id, ['300'])
+  expect(firewall.rules).toEqual([others])
+})

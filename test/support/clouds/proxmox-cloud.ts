@@ -331,14 +331,19 @@ export class ProxmoxCloud extends ApiDouble {
       for (const name of removed.split(',')) delete options[name]
       for (const [name, value] of Object.entries(changed)) options[name] = /^\d+$/.test(value!) ? Number(value) : value!
     },
-    'GET /nodes/{node}/guest/{vmid}/firewall/rules': (values, type) =>
-      this.firewallOf(this.#of(values, type)).rules.map((rule, pos) => ({ ...rule, enable: Number(rule.enable ?? 0), pos })),
+    'GET /nodes/{node}/guest/{vmid}/firewall/rules': (values, type) => {
+      const { rules } = this.firewallOf(this.#of(values, type))
+      const digest = digestOf(rules)
+      return rules.map((rule, pos) => ({ ...rule, enable: Number(rule.enable ?? 0), pos, digest }))
+    },
     'POST /nodes/{node}/guest/{vmid}/firewall/rules': (values, type) => {
       const { node: _, vmid: __, digest: ___, pos = '0', ...rule } = values
       this.firewallOf(this.#of(values, type)).rules.splice(Number(pos), 0, rule as unknown as FirewallRule)
     },
     'DELETE /nodes/{node}/guest/{vmid}/firewall/rules/{pos}': (values, type) => {
       const { rules } = this.firewallOf(this.#of(values, type))
+      if (values.digest !== undefined && values.digest !== digestOf(rules))
+        throw failed('detected modified configuration - file changed by other user? Try again.')
       if (!rules[Number(values.pos)]) throw failed(`no rule at position ${values.pos}`)
       rules.splice(Number(values.pos), 1)
     },
@@ -590,6 +595,6 @@ export class ProxmoxCloud extends ApiDouble {
   }
 }
 
-const digestOf = (config: Values) => new Bun.CryptoHasher('sha1').update(JSON.stringify(config)).digest('hex')
+const digestOf = (config: object) => new Bun.CryptoHasher('sha1').update(JSON.stringify(config)).digest('hex')
 
 const macOf = ({ config }: ProxmoxGuest) => /(?:[0-9A-F]{2}:){5}[0-9A-F]{2}/.exec(config.net0 ?? '')?.[0].toLowerCase() ?? ''

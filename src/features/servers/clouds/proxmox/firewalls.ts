@@ -8,6 +8,8 @@ import { pathOf, type Guest, type Inventory } from './guests'
 /** A rule of a guest. */
 interface GuestRule {
   pos: number
+  /** Identifies the state of all rules that it was read with. */
+  digest: string | undefined
   /** Id of our firewall; null for the rules of others. */
   mark: string | null
   rule: PlainRule
@@ -112,12 +114,16 @@ export class ProxmoxFirewalls {
     await this.#deleteRules(guest, one => one.mark === id && !wanted.some(rule => isSame(one.rule, rule)))
   }
 
-  /** Deletes rules one after another, because the positions of the following ones change. */
+  /** Deletes rules one after another, because positions change, also when others change rules. The digest notices that. */
   async #deleteRules(guest: Guest, isExtra: (rule: GuestRule) => boolean): Promise<void> {
     for (let round = 0; round < maxRounds; round++) {
       const last = (await this.#rules(guest)).findLast(isExtra)
       if (!last) return
-      await this.client.change('DELETE', `${pathOf(guest)}/firewall/rules/${last.pos}`)
+      try {
+        await this.client.change('DELETE', `${pathOf(guest)}/firewall/rules/${last.pos}`, { digest: last.digest })
+      } catch (error) {
+        if (!(error instanceof CloudError) || !/detected modified configuration/i.test(error.message)) throw error
+      }
     }
     throw new CloudError('locked', 'The rules of the guest are being changed by others.', null, false)
   }
@@ -190,7 +196,7 @@ const protocolOf = ({ protocol, networks }: PlainRule): string | undefined =>
   protocol === 'any' ? undefined : protocol === 'icmp' && networks[0]!.includes(':') ? 'ipv6-icmp' : protocol
 
 function ruleOf(row: Record<string, unknown>): GuestRule {
-  const { pos, type, action, proto, dport, source, dest, comment, enable, macro } = row
+  const { pos, type, action, proto, dport, source, dest, comment, enable, macro, digest } = row
   if (typeof pos !== 'number') throw new CloudError('invalid_response', 'The response of Proxmox has a rule without a position.')
   const [, mark = null, ruleId = ''] = /^(fw_[0-9a-z]{26})\.(\S+)/.exec(String(comment ?? '')) ?? []
   const direction = type === 'out' ? 'out' : 'in'
@@ -199,6 +205,7 @@ function ruleOf(row: Record<string, unknown>): GuestRule {
   const protocol = String(proto ?? 'any')
   return {
     pos,
+    digest: typeof digest === 'string' ? digest : undefined,
     mark,
     rule: {
       id: ruleId,
