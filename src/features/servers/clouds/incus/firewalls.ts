@@ -89,7 +89,7 @@ export class IncusFirewalls {
         refs: instances
           .filter(one => {
             const nics = nicsOf(one, networks)
-            return nics.length > 0 && nics.every(nic => isAt(nic.device, acl) || isAt(nic.network.config, acl))
+            return nics.length > 0 && nics.every(nic => isDropping(nic.device, acl) || isDropping(nic.network.config, acl))
           })
           .map(refOf),
       }))
@@ -141,7 +141,7 @@ export class IncusFirewalls {
     const devices: Record<string, Device> = {}
     for (const { name, device, network } of nics) {
       if (isAt(network.config, acl)) await this.#setNetwork(network, acl, true, wiring)
-      else if (!isAt(device, acl) || device[egressKey] !== egressOf(aclsOf(device), wiring))
+      else if (!isDropping(device, acl) || device[egressKey] !== egressOf(aclsOf(device), wiring))
         devices[name] = withAcls(device, [...new Set([...aclsOf(device), acl.name])], wiring)
     }
     if (Object.keys(devices).length === 0) return null
@@ -244,6 +244,9 @@ const aclsOf = (config: Record<string, string>): string[] =>
     .filter(one => one !== '')
 
 const isAt = (config: Record<string, string>, { name }: Acl): boolean => aclsOf(config).includes(name)
+
+/** Whether it has an ACL, and drops incoming packets that no rule allows, which is not the default. */
+const isDropping = (config: Record<string, string>, acl: Acl): boolean => isAt(config, acl) && config[ingressKey] === 'drop'
 
 /** Outgoing packets are only restricted if a rule is about them. */
 const egressOf = (names: readonly string[], { acls }: Wiring): string =>
