@@ -32,3 +32,25 @@ test('a network interface that no longer drops incoming packets has lost its fir
   expect([instance.devices.eth0![key], await attached()]).toEqual(['drop', refs])
   double.remove(instance)
 })
+
+test('volumes that are attached and detached while servers are listed stay so', async () => {
+  const { instance, refs, cloud } = await filtered('volumes')
+  const added = { type: 'disk', pool: 'default', source: 'added', path: '/mnt/added' }
+  instance.devices = { removed: { ...added, source: 'removed' } }
+  double.fault = ({ path }) => {
+    // Networks are listed after servers.
+    if (path === '/networks') instance.devices = { ...instance.devices, added }
+    if (path === '/networks') delete instance.devices.removed
+    return null
+  }
+  await cloud.setFirewall!({ ...firewall, refs })
+  expect(instance.devices).toEqual({ added, eth0: expect.objectContaining({ 'security.acls': expect.any(String) }) })
+  double.fault = ({ path }) => {
+    if (path === '/networks') delete instance.devices.added
+    return null
+  }
+  await cloud.removeFirewall!(firewall.id, refs)
+  expect(Object.keys(instance.devices)).toEqual(['eth0'])
+  double.fault = () => null
+  double.remove(instance)
+})

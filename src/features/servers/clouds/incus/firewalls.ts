@@ -138,17 +138,17 @@ export class IncusFirewalls {
   async #attach(instance: Instance, acl: Acl, refs: readonly string[], wiring: Wiring): Promise<string | null> {
     const nics = nicsOf(instance, wiring.networks)
     if (nics.length === 0) return 'The server has no network interface in a managed network.'
-    const devices: Record<string, Device> = {}
-    for (const { name, device, network } of nics) {
-      if (isAt(network.config, acl)) await this.#setNetwork(network, acl, true, wiring)
-      else if (!isDropping(device, acl) || device[egressKey] !== egressOf(aclsOf(device), wiring))
-        devices[name] = withAcls(device, [...new Set([...aclsOf(device), acl.name])], wiring)
-    }
-    if (Object.keys(devices).length === 0) return null
+    for (const { network } of nics) if (isAt(network.config, acl)) await this.#setNetwork(network, acl, true, wiring)
+    const isMissing = ({ device, network }: Nic) =>
+      !isAt(network.config, acl) && (!isDropping(device, acl) || device[egressKey] !== egressOf(aclsOf(device), wiring))
+    if (!nics.some(isMissing)) return null
+    const current = await this.#readAgain(instance)
+    if (!current) return 'The server doesn’t exist.'
     // Whether the host can filter single interfaces only shows when it has to.
-    if (serverOf(instance).power !== 'on') return 'The server is off. It gets the firewall once it runs.'
+    if (serverOf(current).power !== 'on') return 'The server is off. It gets the firewall once it runs.'
+    const changed = nicsOf(current, wiring.networks).filter(isMissing)
     try {
-      await this.#send('PATCH', pathOf(instance.name), { devices: { ...instance.devices, ...devices } })
+      await this.#setAcls(current, changed, names => [...new Set([...names, acl.name])], wiring)
       return null
     } catch (error) {
       if (!(error instanceof CloudError) || !isFinal.has(error.failure)) throw error
@@ -175,17 +175,27 @@ export class IncusFirewalls {
   }
 
   async #detach(instance: Instance, acl: Acl, wiring: Wiring): Promise<void> {
-    const affected = nicsOf(instance, wiring.networks).filter(nic => isAt(nic.device, acl))
-    if (affected.length === 0) return
-    const devices = affected.map(({ name, device }) => [
-      name,
-      withAcls(
-        device,
-        aclsOf(device).filter(one => one !== acl.name),
-        wiring,
-      ),
-    ])
-    await this.#send('PATCH', pathOf(instance.name), { devices: { ...instance.devices, ...Object.fromEntries(devices) } })
+    const affected = (one: Instance) => nicsOf(one, wiring.networks).filter(nic => isAt(nic.device, acl))
+    const current = affected(instance).length > 0 && (await this.#readAgain(instance))
+    if (current) await this.#setAcls(current, affected(current), names => names.filter(one => one !== acl.name), wiring)
+  }
+
+  /** Reads a server right before its devices are changed: volumes may have been attached since all servers were listed. */
+  async #readAgain(instance: Instance): Promise<Instance | null> {
+    const row = await this.client.find(pathOf(instance.name))
+    const current = row && instanceOf(row)
+    return current && refOf(current) === refOf(instance) ? current : null
+  }
+
+  async #setAcls(
+    { name, devices }: Instance,
+    nics: readonly Nic[],
+    change: (names: string[]) => string[],
+    wiring: Wiring,
+  ): Promise<void> {
+    if (nics.length === 0) return
+    const changed = nics.map(nic => [nic.name, withAcls(nic.device, change(aclsOf(nic.device)), wiring)])
+    await this.#send('PATCH', pathOf(name), { devices: { ...devices, ...Object.fromEntries(changed) } })
   }
 
   /** Removes the ACL from networks of detached servers, unless another server of the network should have it. */
