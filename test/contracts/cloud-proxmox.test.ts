@@ -614,6 +614,9 @@ test('a guest that a firewall is removed from accepts packets again, even if no 
   const id = 'fw_00000000000000000000000001'
   await cloud.setFirewall!({ id, name: 'web', rules: [], refs: ['300'], detach: [] })
   expect([options.policy_in, rules]).toEqual(['DROP', []])
+  // A deleted guest had the same VMID.
+  await cloud.setFirewall!({ id, name: 'web', rules: [], refs: ['300'], detach: ['300'] })
+  expect(options.policy_in).toBe('DROP')
   double.fault = ({ method }) => (method === 'PUT' ? 'dropped' : null)
   expect(await failureOf(cloud.removeFirewall!(id, ['300']))).toBe('unreachable')
   double.fault = () => null

@@ -73,7 +73,9 @@ export class ProxmoxFirewalls {
         : await this.#unfilteredInterface(guest)
       if (detail !== null) outcome.warnings.push({ ref, detail })
     }
-    await this.#removeFromAll(firewall.id, firewall.detach, guests)
+    // A new guest can have the VMID of a deleted one.
+    const detach = firewall.detach.filter(ref => !firewall.refs.includes(ref))
+    await this.#removeFromAll(firewall.id, detach, guests)
     return outcome
   }
 
