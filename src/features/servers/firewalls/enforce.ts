@@ -42,6 +42,7 @@ export const plainRules = (
 interface Attached {
   attachment: AttachmentRow
   ref: string | null
+  deletedAt: number | null
 }
 
 /** What a firewall should be at an account. */
@@ -88,7 +89,8 @@ export const enforceFirewallJob: JobKind<{ firewall_id: string; cloud_account_id
       return tx => finish(tx, hub, desired, accountId, outcome)
 
       async function carryOut({ firewall, rules, wanted, detaching }: Desired): Promise<FirewallOutcome> {
-        const detach = detaching.flatMap(one => one.ref ?? [])
+        // A ref that is used again belongs to another server.
+        const detach = detaching.flatMap(one => (one.deletedAt !== null && cloud.reserveRef ? [] : (one.ref ?? [])))
         if (wanted.length === 0)
           return { state: (await cloud.removeFirewall!(id, detach)) ? 'applied' : 'applying', refused: [], warnings: [] }
         return await cloud.setFirewall!({ id, name: firewall.name, rules, refs: wanted.map(one => one.ref!), detach })
