@@ -1,6 +1,9 @@
 import { describe, expect, test } from 'bun:test'
+import { X509Certificate } from 'node:crypto'
+import { readFileSync } from 'node:fs'
 import { cloudScene } from '../support/clouds/cloud-scene'
-import { world } from '../support/world'
+import { IncusDouble } from '../support/clouds/incus-double'
+import { closeLater, world } from '../support/world'
 
 const gib = 2 ** 30
 const price = { max_monthly_price: '5', currency: 'EUR' }
@@ -172,6 +175,34 @@ describe('volumes', () => {
     await here.advance(600_000)
     expect((await call('GET', `/volumes/${volume.id}`)).body).toMatchObject({ state: 'missing', price: { monthly: null } })
     expect(await here.audited()).toContain('cloud.volume.follow')
+  })
+
+  test('are created and attached at Incus, which creates them at once', async () => {
+    const here = await world()
+    const fixture = (name: string) => readFileSync(`test/fixtures/tls/${name}`, 'utf8')
+    const cert = fixture('loopback.pem')
+    const double = new IncusDouble({ cert, key: fixture('loopback.key') })
+    await double.start()
+    closeLater(async () => double.stop())
+    double.create('web').status = 'Running'
+    const call = (method: string, path: string, body?: object, headers?: Record<string, string>) =>
+      here.acme.call(method, `/v1${path}`, body, headers)
+    const account = await call('POST', '/cloud-accounts', {
+      ...{ kind: 'incus', name: 'Rack', import: { mode: 'all', label_selector: null } },
+      settings: {
+        ...{ url: double.base, fingerprint: new X509Certificate(cert).fingerprint256 },
+        ...{ client_certificate: fixture('client.pem'), client_key: fixture('client.key') },
+      },
+    })
+    await here.settle()
+    const { id } = (await call('GET', '/servers?q=web')).body.data[0]
+    const order = { name: 'data-1', account_id: account.body.id, size_bytes: gib, server_id: id, mount_path: '/srv' }
+    const bought = await call('POST', '/volumes', order, { 'Idempotency-Key': 'one' })
+    expect(bought.status).toBe(201)
+    for (let seconds = 0; seconds < 60; seconds += 5) await here.advance(5000)
+    expect((await call('GET', `/actions/${bought.body.action_id}`)).body).toMatchObject({ status: 'success', error: null })
+    const volume = (await call('GET', `/volumes/${bought.body.id}`)).body
+    expect(volume).toMatchObject({ state: 'in_use', server_id: id, mount_path: '/srv' })
   })
 
   test('count against the limit of the plan', async () => {

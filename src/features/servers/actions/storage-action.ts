@@ -115,8 +115,15 @@ export class StorageAction<
   }
 
   protected done(row: Row, seen: Seen | null, isUnchanged: boolean, state: State): CommitChunk<State> {
+    const hasNext = this.work.input.after !== undefined && state.at === 0
+    if (hasNext && seen === null)
+      return this.failed(row, new Problem('not_found', `The ${this.noun} does not exist at the cloud.`), null)
     return async tx => {
-      if (this.work.input.after !== undefined && state.at === 0) return { result: { state: this.continueAt(1) } }
+      if (hasNext) {
+        // A creation without an operation has not stored it yet.
+        await this.saveRef(tx, seen!.ref)
+        return { result: { state: this.continueAt(1) } }
+      }
       await (this.isDeletion(state.at) ? this.of.remove(tx, row) : this.of.save(tx, row, seen, false))
       this.#hint(tx)
       return { result: { done: isUnchanged ? { unchanged: true } : {} } }
