@@ -504,8 +504,13 @@ export function cloudContract(title: string, start: () => Promise<CloudUnderTest
       expect(await here.cloud.start(ref, { verb: 'snapshot', order })).toEqual({ state: 'done', unchanged: true })
       expect(await snapshots.get(taken!.ref)).toEqual(taken)
       expect((await snapshots.list()).filter(one => one.mark === mark)).toEqual([taken!])
+      const since = Date.now() - 1000
       await run(ref, { verb: 'restore_snapshot', snapshotRef: taken!.ref })
       expect(await statusOf(ref)).toEqual(['running', 'on'])
+      if (here.cloud.findOperation) {
+        const operation = await here.cloud.findOperation(ref, 'restore_snapshot', since)
+        await finish({ state: 'running', operation: operation! })
+      }
       const gone = await finish(await snapshots.start(taken!.ref, { verb: 'delete' }))
       expect(gone.unchanged).toBe(false)
       expect(await snapshots.get(taken!.ref)).toBeNull()

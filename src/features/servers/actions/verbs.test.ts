@@ -21,7 +21,7 @@ for (const verb of serverVerbs) {
     expect(limitMs).toBeGreaterThanOrEqual(5 * 60_000)
     expect(limitMs).toBeLessThanOrEqual(6 * 60 * 60_000)
     // Only what the contract of clouds names has to be looked up before it is sent again.
-    expect(isRepeatable).toBe(!['provision', 'reboot', 'power_cycle'].includes(verb))
+    expect(isRepeatable).toBe(!['provision', 'reboot', 'power_cycle', 'rebuild', 'restore_snapshot'].includes(verb))
     if (endsIn && !endsIn.includes('running')) expect(takesDown).toBe(true)
     if (verb !== 'provision') expect(possibleIn).not.toContain('draft')
     for (const gone of ['missing', 'deleted'] as const) expect(possibleIn).not.toContain(gone)

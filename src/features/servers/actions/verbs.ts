@@ -80,7 +80,13 @@ export const verbRules: Readonly<Record<ServerVerb, VerbRule>> = {
   resume: plain({ possibleIn: ['suspended'], alreadyIn: ['running'], endsIn: ['running'] }),
   rename: plain(),
   resize: plain({ passing: 'resizing', endsIn: ['running', 'off'], limitMs: 60 * minute, takesDown: true }),
-  rebuild: plain({ passing: 'rebuilding', endsIn: ['running', 'off'], limitMs: 30 * minute, takesDown: true }),
+  rebuild: plain({
+    passing: 'rebuilding',
+    endsIn: ['running', 'off'],
+    limitMs: 30 * minute,
+    isRepeatable: false,
+    takesDown: true,
+  }),
   set_protection: plain(),
   enable_rescue: plain(),
   disable_rescue: plain(),
@@ -93,6 +99,7 @@ export const verbRules: Readonly<Record<ServerVerb, VerbRule>> = {
     passing: 'restoring',
     endsIn: ['running', 'off', 'suspended'],
     limitMs: 360 * minute,
+    isRepeatable: false,
     takesDown: true,
   }),
 }

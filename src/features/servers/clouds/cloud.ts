@@ -456,7 +456,7 @@ export interface Cloud {
   /** Proposes an unused ref, where the cloud wants the caller to choose it. It can be taken by others until it is used. */
   reserveRef?(): Promise<string>
   /**
-   * Starts a command. Every command but `provision`, `reboot`, and `power_cycle` can be repeated safely.
+   * Starts a command. Every command but `provision`, `reboot`, `power_cycle`, `rebuild`, and `restore_snapshot` can be repeated safely.
    * @param ref null for `provision`
    * @throws CloudError; `ambiguous` if it may have been carried out
    */

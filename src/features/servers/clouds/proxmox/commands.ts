@@ -246,6 +246,7 @@ function stepsOf(verb: ServerVerb, { type, status }: Guest): Step[] | null {
   if (verb === 'power_cycle') return type === 'qemu' ? ['reset'] : ['stop', 'start']
   if (verb === 'power_on') return [status === 'paused' ? 'resume' : 'start']
   if (verb === 'power_off') return ['stop']
+  if (verb === 'restore_snapshot') return ['rollback']
   return verb === 'shutdown' || verb === 'reboot' || verb === 'suspend' || verb === 'resume' || verb === 'delete' ? [verb] : null
 }
 

@@ -65,7 +65,9 @@ export class Steps {
       if (exit === 'ok') steps = steps.slice(1)
       else if (exit !== 'gone') {
         const { failure, title, ambiguous } = taskFailure(exit)
-        if (failure !== 'locked') throw new CloudError(failure, this.client.message(`${title}: ${exit}`), null, ambiguous)
+        // A rollback that was found among the tasks can't be repeated, because its snapshot is not known.
+        const isFinal = failure !== 'locked' || (steps[0] === 'rollback' && !operation.snapshot)
+        if (isFinal) throw new CloudError(failure, this.client.message(`${title}: ${exit}`), null, ambiguous)
         // The step did not begin. It is repeated with the next poll.
         return running()
       }
