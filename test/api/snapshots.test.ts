@@ -47,6 +47,8 @@ describe('snapshots of a server', () => {
     const { taken, images, double } = await scene()
     let lost = 0
     double.fault = request => (request.path.endsWith('/create_image') && lost++ === 0 ? 'lost' : null)
+    double.project.actionMs = command => (command === 'create_image' ? 60_000 : 0)
+    // The action waits for the snapshot that is found.
     const { action, snapshot } = await taken('one')
     expect([action.status, snapshot.state]).toEqual(['success', 'available'])
     expect([lost, images().length]).toEqual([1, 1])

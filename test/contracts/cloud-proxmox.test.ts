@@ -341,6 +341,24 @@ describe('reading from Proxmox', () => {
     expect(double.guests.has(100)).toBe(false)
   })
 
+  test('waits for a snapshot that another request is creating', async () => {
+    const double = await cluster()
+    const cloud = opened(double)
+    await provision(cloud)
+    const ref = '100'
+    const { snapshots } = double.guests.get(100)!
+    const order = { mark: 'snap_1', name: 'before the update', includesMemory: false }
+    await run(cloud, ref, { verb: 'snapshot', order })
+    snapshots[0]!.snapstate = 'prepare'
+    expect(await cloud.snapshots!.find(order, ref)).toMatchObject({ status: 'creating', createdAt: null })
+    const started = await cloud.start(ref, { verb: 'snapshot', order })
+    if (started.state !== 'running') throw new Error('does not wait')
+    expect(await cloud.poll(started.operation)).toMatchObject({ state: 'running' })
+    delete snapshots[0]!.snapstate
+    expect(await cloud.poll(started.operation)).toMatchObject({ state: 'done' })
+    expect(await cloud.snapshots!.find(order, ref)).toMatchObject({ status: 'available' })
+  })
+
   test('of 200 guests is cheap, and sees what changes', async () => {
     const double = await cluster()
     for (let vmid = 100; vmid < 300; vmid++) {

@@ -360,8 +360,8 @@ export class ProxmoxCloud extends ApiDouble {
     'GET /nodes/{node}/guest/{vmid}/snapshot': (values, type) => {
       const { snapshots } = this.#of(values, type)
       return [
-        ...snapshots.map(({ name, description, vmstate, snaptime }) => ({
-          ...{ name, description: `${description}\n`, snaptime },
+        ...snapshots.map(({ name, description, vmstate, snaptime, snapstate }) => ({
+          ...{ name, description: `${description}\n`, snaptime: snapstate ? 0 : snaptime, snapstate },
           ...(type === 'qemu' && { vmstate: Number(vmstate) }),
         })),
         { name: 'current', description: 'You are here!' },

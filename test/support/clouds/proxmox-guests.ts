@@ -27,6 +27,8 @@ export interface ProxmoxSnapshot {
   vmstate: boolean
   /** Unix time in seconds. */
   snaptime: number
+  /** Set while it is created or deleted. */
+  snapstate?: 'prepare' | 'delete'
   config: Record<string, string>
   isRunning: boolean
 }

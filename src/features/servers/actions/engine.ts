@@ -143,7 +143,7 @@ export abstract class CloudAction<I extends Record<string, unknown>, Row extends
     const { operation, progress, detail, ref } = polled
     // Pauses only grow while nothing happens.
     const attempts = isDeepStrictEqual(operation, state.operation) ? state.attempts : 0
-    return this.#again(
+    return this.again(
       { ...state, operation, attempts },
       { ...(progress !== undefined && { progress }), ...(detail !== undefined && { detail }) },
       ref,
@@ -155,7 +155,7 @@ export abstract class CloudAction<I extends Record<string, unknown>, Row extends
     const seen = row.providerRef === null ? null : await this.seenAt(cloud, row, row.providerRef)
     const isDone = this.isDeletion(state.at) ? seen === null : seen !== null && this.hasEnded(seen, state.at)
     if (isDone) return await this.done(row, seen, false, state)
-    return seen === null ? await this.gone(row, state) : this.#again(state)
+    return seen === null ? await this.gone(row, state) : this.again(state)
   }
 
   /** The resource doesn’t exist any more. */
@@ -165,7 +165,8 @@ export abstract class CloudAction<I extends Record<string, unknown>, Row extends
       : this.failed(row, new Problem('not_found', `The ${this.noun} no longer exists at the cloud.`), null, state)
   }
 
-  #again(state: State, progress: ProgressReport = {}, ref?: string): Chunk {
+  /** Looks again later. */
+  protected again(state: State, progress: ProgressReport = {}, ref?: string): Chunk {
     return async tx => {
       if (ref !== undefined) await this.saveRef(tx, ref)
       return { result: { state: { ...state, attempts: state.attempts + 1 }, at: this.after(state.attempts), ...progress } }

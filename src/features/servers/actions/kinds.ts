@@ -272,9 +272,13 @@ class ServerAction extends CloudAction<ServerActionInput, ServerRow, CloudServer
     const taken = command?.verb === 'snapshot' ? await readSnapshot(this.hub, server, command.order) : null
     if (command?.verb === 'snapshot' && !taken)
       return this.failed(server, new Problem('not_found', 'The snapshot does not exist at the cloud.'), seen, state)
+    // Nothing that follows may disturb it.
+    const isUnfinished = taken?.state === 'creating'
+    const wait = this.again({ ...state, phase: 'poll', operation: null })
     const next = state.at + 1
     return async tx => {
       if (taken) await tx.update(snapshots).set(taken).where(eq(snapshots.id, taken.id))
+      if (isUnfinished) return await wait(tx)
       if (next < this.#commands.length) return { result: { state: this.continueAt(next, state.failure) } }
       const isDeleted = verb === 'delete'
       if (isDeleted) await forgetStorage(tx, this.id)

@@ -7,7 +7,7 @@ export const snapshotNameOf = (ref: string): string => ref.slice(ref.indexOf('/'
 /** Parses the snapshots of a guest. The list ends with its current state. */
 export function snapshotsOf(vmid: number, data: unknown): CloudSnapshot[] {
   if (!Array.isArray(data)) throw new CloudError('invalid_response', 'The response of Proxmox has no list of snapshots.')
-  return data.filter(isObject).flatMap(({ name, description, snaptime, vmstate }) =>
+  return data.filter(isObject).flatMap(({ name, description, snaptime, snapstate, vmstate }) =>
     typeof name !== 'string' || name === 'current'
       ? []
       : [
@@ -15,11 +15,11 @@ export function snapshotsOf(vmid: number, data: unknown): CloudSnapshot[] {
             ref: `${vmid}/${name}`,
             name: typeof description === 'string' && description.trim() !== '' ? description.trim() : name,
             serverRef: String(vmid),
-            // A snapshot that is being created is listed without a time.
-            status: snaptime === undefined ? ('creating' as const) : ('available' as const),
+            // A snapshot that is being created has no time, or `prepare` as its state; one that is being deleted has `delete`.
+            status: snapstate || !snaptime ? ('creating' as const) : ('available' as const),
             sizeBytes: null,
             includesMemory: Number(vmstate ?? 0) === 1,
-            createdAt: typeof snaptime === 'number' ? snaptime * 1000 : null,
+            createdAt: typeof snaptime === 'number' && snaptime > 0 ? snaptime * 1000 : null,
             mark: name.startsWith('snap_') ? name : null,
           },
         ],

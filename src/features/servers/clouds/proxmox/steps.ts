@@ -186,7 +186,8 @@ export class Steps {
     { name, description, includesMemory }: NonNullable<ProxmoxOperation['snapshot']>,
   ): Promise<Outcome> {
     const path = `${pathOf(guest)}/snapshot`
-    const exists = (await this.snapshots(guest)).some(one => one.ref === `${guest.vmid}/${name}`)
+    const exists = (await this.snapshots(guest)).find(one => one.ref === `${guest.vmid}/${name}`)
+    if (step === 'snapshot' && exists?.status === 'creating') return 'wait'
     if (exists ? step === 'snapshot' : step === 'delsnapshot') return 'done'
     if (!exists && step === 'rollback') throw new CloudError('not_found', 'The snapshot no longer exists.', null, false)
     this.changed(guest.vmid)
