@@ -131,18 +131,20 @@ describe('volumes', () => {
     expect(refusal(await actOn(volume.id, 'resize', { size_bytes: 30 * gib }))).toEqual([422, '#/params/max_monthly_price'])
     const [, guarded] = await done(volume.id, 'set-protection', { delete: true })
     expect(guarded.protection).toEqual({ delete: true })
-    const [, detached] = await done(volume.id, 'detach')
+    expect(refusal(await actOn(volume.id, 'detach'))).toEqual([409, 'conflict'])
+    const [, detached] = await done(volume.id, 'detach', { force: true })
     expect([detached.state, detached.server_id, there()[0]!.server]).toEqual(['available', null, null])
     expect(refusal(await actOn(volume.id, 'attach', { server_id: other.id }))).toEqual([422, '#/params/server_id'])
     expect(refusal(await actOn(volume.id, 'format'))).toEqual([422, '#/action'])
   })
 
   test('are deleted unless they are attached or protected', async () => {
-    const { id, bought, done, call, finish, there } = await scene()
+    const { id, bought, done, act, call, finish, there } = await scene()
     const { volume } = await bought('data-1', { server_id: id })
     const path = `/volumes/${volume.id}`
     const inUse = await call('DELETE', path)
     expect([inUse.status, inUse.body.detail]).toEqual([409, `The volume is attached to ${id}. Detach it first.`])
+    await finish((await act(id, 'power_off')).body.id)
     await done(volume.id, 'detach')
     await done(volume.id, 'set_protection', { delete: true })
     expect(refusal(await call('DELETE', path))).toEqual([409, 'protected'])

@@ -264,7 +264,9 @@ const detach = (volume: VolumeView) =>
   openAction(volume, 'detach', 'Detach volume', {
     description: 'Unmount the volume in the server first. Data that is not written yet is lost otherwise.',
     initial: { 'params.force': false },
-    fields: <CheckboxField name="params.force" label="Detach it even if it is mounted" />,
+    fields: (
+      <CheckboxField name="params.force" label="Detach it even if it may be mounted" hint="Required unless the server is off." />
+    ),
     paramsOf: values => ({ force: values['params.force'] }),
   })
 

@@ -152,7 +152,7 @@ export const VolumeActionInput = Shape(
 export const volumeActionParams = {
   attach: Shape({ server_id: Type.String({ maxLength: 64, description: 'ID of the server.' }), mount_path: mountPath }),
   detach: Shape({
-    force: Type.Optional(Type.Boolean({ default: false, description: 'Whether to detach it even if it is mounted.' })),
+    force: Type.Optional(Type.Boolean({ default: false, description: 'Whether to detach it even if it is or may be mounted.' })),
   }),
   resize: Shape({ size_bytes: size, ...spendMembers }),
   set_protection: Shape({ delete: Type.Boolean({ description: 'Whether to protect it from deletion.' }) }),

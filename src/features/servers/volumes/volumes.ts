@@ -400,12 +400,14 @@ async function resize(
   return { ...(await begin('resizing', input)), notices }
 }
 
-/** What the cloud has mounted in a running server is not torn away. @throws Problem 409 */
+/** A volume that is or may be mounted in a running server is not detached. @throws Problem 409 */
 async function refuseMounted(tx: Tx, { mountPath, serverId }: VolumeRow, isForced: boolean): Promise<void> {
-  if (isForced || mountPath === null || serverId === null) return
+  if (isForced || serverId === null) return
   const [server] = await tx.select().from(servers).where(eq(servers.id, serverId))
-  if (server && server.status !== 'off')
-    throw conflict(
-      `The volume is mounted at ${mountPath} in ${server.name}. Shut the server down first, or send \`force: true\`.`,
-    )
+  if (!server || server.status === 'off') return
+  throw conflict(
+    mountPath === null
+      ? `The volume may be mounted in ${server.name}. Unmount it and send \`force: true\`, or shut the server down first.`
+      : `The volume is mounted at ${mountPath} in ${server.name}. Shut the server down first, or send \`force: true\`.`,
+  )
 }
