@@ -87,6 +87,24 @@ describe('snapshot policies', () => {
     expect(await here.audited()).toContain('cloud.snapshot_policy.run')
   }, 30_000)
 
+  test('never prune the snapshots of deleted servers', async () => {
+    const { here, create, run, snapshots, call, named } = await scene()
+    const { id } = (await create({ keep: { ...keep, last: 1 } })).body
+    await run(id)
+    const remove = async (name: string) => (await call('DELETE', `/servers/${(await named(name)).id}?at_provider=keep`)).status
+    expect(await remove('db-1')).toBe(204)
+    await call('POST', `/snapshot-policies/${id}/run`)
+    await runSnapshotPolicies(here.hub)
+    for (let seconds = 0; seconds < 30; seconds += 5) await here.advance(5000)
+    expect(await snapshots('state=available')).toHaveLength(3)
+    // Its snapshot exists, but the run has not ended.
+    expect(await remove('db-2')).toBe(204)
+    await runSnapshotPolicies(here.hub)
+    await here.advance(60_000)
+    expect((await call('GET', `/snapshot-policies/${id}`)).body.last_run).toMatchObject({ made: 1, pruned: 0, finished: true })
+    expect(await snapshots('state=available')).toHaveLength(3)
+  }, 30_000)
+
   test('run on their schedule, in its time zone, unless they are paused', async () => {
     const { here, create, policyOf, snapshots, call } = await scene()
     const { id, next_at: next } = (await create()).body

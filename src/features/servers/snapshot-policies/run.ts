@@ -163,13 +163,17 @@ async function prune(
 ) {
   const jobs = []
   for (const serverId of renewed) {
+    // The server was deleted meanwhile. Its snapshots can't be told from those of other deleted servers.
+    if (serverId === null) continue
     const good = own.filter(one => one.serverId === serverId && one.state === 'available')
     const kept = retained(
       good.map(one => ({ id: one.id, at: one.takenAt ?? one.createdAt })),
       policy.keep,
     )
-    for (const row of good) {
-      if (kept.has(row.id) || row.protected || row.actionId !== null) continue
+    for (const { id } of good) {
+      if (kept.has(id)) continue
+      const [row] = await forUpdate(tx.select().from(snapshots).where(eq(snapshots.id, id)))
+      if (row?.state !== 'available' || row.protected || row.actionId !== null) continue
       const { job } = await startDeletion(tx, { hub, workspaceId: policy.workspaceId, actor: systemActor(task) }, row)
       jobs.push(job)
     }
