@@ -1,4 +1,7 @@
 import { describe, expect, test } from 'bun:test'
+import { eq } from 'drizzle-orm'
+import { record } from '../../src/core/change'
+import { snapshots } from '../../src/features/servers/snapshots/tables'
 import { watchStorage } from '../../src/features/servers/snapshots/watch'
 import { cloudScene } from '../support/clouds/cloud-scene'
 import { world } from '../support/world'
@@ -133,6 +136,23 @@ describe('snapshots of a server', () => {
     expect((await finish(deleted.body.id)).status).toBe('success')
     expect([(await call('GET', path)).status, images().length]).toEqual([404, 0])
     expect(await here.audited()).toEqual(['cloud.snapshot.delete'])
+  })
+
+  test('that are protected keep their server from being deleted, if they would be deleted with it', async () => {
+    const { here, id, taken, call, finish } = await scene()
+    const { snapshot } = await taken('first')
+    await record(here.hub, async tx => {
+      await tx.update(snapshots).set({ survivesServer: false }).where(eq(snapshots.id, snapshot.id))
+      return { result: undefined }
+    })
+    const remove = (query = '') => call('DELETE', `/servers/${id}?at_provider=destroy${query}`)
+    expect((await remove()).body.code).toBe('conflict')
+    await call('PATCH', `/snapshots/${snapshot.id}`, { protected: true })
+    const refused = await remove('&snapshots=destroy')
+    expect([refused.status, refused.body.code]).toEqual([409, 'protected'])
+    await call('PATCH', `/snapshots/${snapshot.id}`, { protected: false })
+    const deleted = await remove('&snapshots=destroy')
+    expect((await finish(deleted.body.id)).status).toBe('success')
   })
 
   test('are deleted once they expire, unless they are protected', async () => {

@@ -162,7 +162,7 @@ export async function startOn(
 ): Promise<ChangeResult<ActionView>> {
   if (refuseUnlessPossible(row, account, verb)) return await unchanged(tx, ctx, row, verb)
   refuseProtected(row, verb)
-  if (verb === 'delete' && params.snapshots === undefined) await refuseLostSnapshots(tx, row)
+  if (verb === 'delete') await refuseLostSnapshots(tx, row, params.snapshots === 'destroy')
   const planned = await plan(tx, ctx, row, account, verb, params, catalog, pointer)
   const userData = params.user_data as string | null | undefined
   requireShort(userData, `${pointer}/user_data`)
@@ -344,10 +344,20 @@ const ofDraft = ({ pointer, code, detail }: FieldProblem): FieldProblem => ({
   detail: `The draft can’t be created. \`${pointer.slice(2)}\`: ${detail}`,
 })
 
-/** @throws Problem 409 if snapshots would be deleted with the server */
-async function refuseLostSnapshots(tx: Tx, { id }: ServerRow): Promise<void> {
-  const n = await snapshotsLostWith(tx, id)
-  if (n === 0) return
+/**
+ * @param isAccepted whether unprotected snapshots may be deleted
+ * @throws Problem 409 if snapshots would be deleted with the server
+ */
+async function refuseLostSnapshots(tx: Tx, { id }: ServerRow, isAccepted: boolean): Promise<void> {
+  const lost = await snapshotsLostWith(tx, id)
+  const guarded = lost.filter(one => one.protected).length
+  if (guarded > 0)
+    throw new Problem(
+      'protected',
+      `${pluralize(guarded, 'protected snapshots')} would be deleted with the server. Update \`protected\` to false first.`,
+    )
+  const n = lost.length
+  if (n === 0 || isAccepted) return
   throw conflict(`${pluralize(n, 'snapshots')} would be deleted with the server. To delete them, send \`snapshots=destroy\`.`)
 }
 

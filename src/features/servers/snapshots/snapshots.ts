@@ -1,4 +1,4 @@
-import { and, count, eq } from 'drizzle-orm'
+import { and, eq } from 'drizzle-orm'
 import { refuseOverLimit } from '../../../access/plans'
 import { change } from '../../../core/change'
 import { instant } from '../../../core/clock'
@@ -182,11 +182,10 @@ export async function lockSnapshotOf(tx: Tx, ctx: Ctx, server: ServerRow, id: st
   return row
 }
 
-/** The number of snapshots that would be deleted with a server. */
-export async function snapshotsLostWith(read: Reader, serverId: string): Promise<number> {
-  const [row] = await read
-    .select({ n: count() })
+/** The snapshots that would be deleted with a server. */
+export async function snapshotsLostWith(read: Reader, serverId: string): Promise<SnapshotRow[]> {
+  return await read
+    .select()
     .from(snapshots)
     .where(and(eq(snapshots.serverId, serverId), eq(snapshots.survivesServer, false)))
-  return row!.n
 }
