@@ -111,6 +111,16 @@ describe('snapshots of a server', () => {
     expect([absent.status, absent.body.errors[0].pointer]).toEqual([422, '#/params/snapshot_id'])
   })
 
+  test('are restored once, even if the response of the cloud is lost', async () => {
+    const { id, taken, act, finish, double } = await scene()
+    const { snapshot } = await taken('first')
+    let sent = 0
+    double.fault = request => (request.path.endsWith('/actions/rebuild') && sent++ === 0 ? 'lost' : null)
+    const restored = await act(id, 'restore_snapshot', { snapshot_id: snapshot.id, safety_snapshot: false })
+    expect((await finish(restored.body.id)).status).toBe('success')
+    expect(sent).toBe(1)
+  })
+
   test('of another server are refused', async () => {
     const { taken, act, create, finish } = await scene()
     const { snapshot } = await taken('first')
