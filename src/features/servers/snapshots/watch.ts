@@ -1,10 +1,12 @@
-import { and, asc, eq, gt, isNotNull, isNull, lt, ne } from 'drizzle-orm'
+import { and, asc, eq, exists, gt, isNotNull, isNull, lt, ne, not } from 'drizzle-orm'
+import { workspaces } from '../../../access/tables'
 import { record, systemActor } from '../../../core/change'
 import type { RecordResult } from '../../../core/change-result'
 import { forUpdate } from '../../../core/db/dialect'
 import type { Tx } from '../../../core/db/transaction'
 import type { Hub } from '../../../core/hub'
-import { openActionIds } from '../../actions/open-actions'
+import { hasFailedSince, openActionIds } from '../../actions/open-actions'
+import { deleteSnapshotAction } from './delete-action'
 import { released } from './snapshot-state'
 import { startDeletion } from './snapshots'
 import type { SnapshotRow } from './rows'
@@ -14,11 +16,22 @@ import { releasedVolume } from '../volumes/volume-state'
 
 const task = 'watch-storage'
 const rowsPerPage = 100
+// After a failed action, expired snapshots wait until they are deleted.
+const retryAfterMs = 3_600_000
 
-/** Deletes expired snapshots, and frees snapshots and volumes whose action ended without a result. */
+/** Deletes expired snapshots of workspaces that are not suspended, and frees snapshots and volumes whose action ended without a result. */
 export async function watchStorage(hub: Hub): Promise<void> {
   const { expiresAt, actionId, state } = snapshots
-  const isExpired = and(lt(expiresAt, hub.clock.now()), eq(snapshots.protected, false), isNull(actionId), ne(state, 'deleting'))
+  const now = hub.clock.now()
+  const isActive = exists(
+    hub.read
+      .select({ id: workspaces.id })
+      .from(workspaces)
+      .where(and(eq(workspaces.id, snapshots.workspaceId), isNull(workspaces.suspendedAt))),
+  )
+  const hasFailed = hasFailedSince(hub.read, snapshots.id, deleteSnapshotAction.type, now - retryAfterMs)
+  const isFree = and(eq(snapshots.protected, false), isNull(actionId), ne(state, 'deleting'))
+  const isExpired = and(lt(expiresAt, now), isFree, isActive, not(hasFailed))
   await eachRow(hub, isExpired, row => record(hub, tx => expire(tx, hub, row.id)))
   await eachRow(hub, isNotNull(actionId), async row => {
     const open = await openActionIds(hub.read, [row.actionId!])
