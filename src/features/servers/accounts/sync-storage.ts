@@ -16,6 +16,7 @@ import { followedSnapshots } from '../snapshots/follow'
 import { servers } from '../tables'
 import { followedVolumes } from '../volumes/follow'
 import type { Followed, ReadAccount, StoredRow } from './followed'
+import { isCurrent } from './readings'
 import { syncKind } from './sync-jobs'
 import type { CloudAccountRow } from './view'
 
@@ -60,7 +61,8 @@ async function follow(hub: Hub, account: CloudAccountRow, cloud: Cloud, catalog:
   for (let at = 0; at < changed.length; at += rowsPerBatch)
     await record(hub, tx => followBatch(tx, of, changed.slice(at, at + rowsPerBatch), startedAt, read))
   for (const row of absent.slice(0, maxConfirmed))
-    if ((await storage.get(row.providerRef!)) === null) await record(hub, tx => markMissing(tx, hub, of, row.id, startedAt))
+    if ((await storage.get(row.providerRef!)) === null)
+      await record(hub, tx => markMissing(tx, hub, of, row.id, account, startedAt))
   const refs = new Set(known.map(row => row.providerRef))
   const ids = new Set(known.map(row => row.id))
   const others = seen.filter(one => !refs.has(one.ref) && !ids.has(one.mark)).flatMap(one => of.added(one, read) ?? [])
@@ -93,6 +95,7 @@ async function followBatch(
   startedAt: number,
   read: ReadAccount,
 ): Promise<RecordResult<undefined>> {
+  if (!(await isCurrent(tx, read.account))) return { result: undefined }
   // Locked in id order, to avoid deadlocks.
   for (const [{ id }, seen] of changed.toSorted(([a], [b]) => (a.id < b.id ? -1 : 1))) {
     const [row] = await forUpdate(tx.select().from(table).where(eq(table.id, id)))
@@ -104,7 +107,15 @@ async function followBatch(
   return { result: undefined }
 }
 
-async function markMissing(tx: Tx, hub: Hub, of: Followed, id: string, startedAt: number): Promise<RecordResult<undefined>> {
+async function markMissing(
+  tx: Tx,
+  hub: Hub,
+  of: Followed,
+  id: string,
+  account: CloudAccountRow,
+  startedAt: number,
+): Promise<RecordResult<undefined>> {
+  if (!(await isCurrent(tx, account))) return { result: undefined }
   const { table } = of.rows
   const [found] = await forUpdate(tx.select().from(table).where(eq(table.id, id)))
   const row = found as StoredRow | undefined
@@ -120,8 +131,10 @@ async function insertFound(
   hub: Hub,
   of: Followed,
   batch: readonly object[],
-  { workspaceId }: CloudAccountRow,
+  account: CloudAccountRow,
 ): Promise<RecordResult<undefined>> {
+  if (!(await isCurrent(tx, account))) return { result: undefined }
+  const { workspaceId } = account
   await lockLimit(tx, of.limit, workspaceId)
   const max = (await limitsOf(tx, workspaceId))[of.limit]
   const room = max === null ? batch.length : Math.max(0, max - (await countOf(tx, of.type, workspaceId)))

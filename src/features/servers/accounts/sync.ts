@@ -33,14 +33,13 @@ import { servers } from '../tables'
 import { maxSyncFailures, serverRows, type ServerRow } from '../view'
 import { catalogOf } from './catalog'
 import { openCloud } from './open'
+import { isCurrent, isSameAccess, someOf } from './readings'
 import { syncJobFor, syncKind } from './sync-jobs'
 import { storageEveryMs, syncStorage } from './sync-storage'
 import { cloudAccounts } from './tables'
 import type { CloudAccountRow } from './view'
 
 const maxBackoffMs = 10 * 60_000
-// Each is one request. If more are missing, the others are confirmed by the next readings.
-const maxConfirmed = 20
 const maxConfirmingMs = 60_000
 // Keeps transactions short.
 const rowsPerBatch = 50
@@ -174,18 +173,6 @@ export async function finishSync(
       ...(failures === maxSyncFailures ? [{ kind: forgetKind, payload: { cloud_account_id: id } }] : []),
     ],
   }
-}
-
-/** Whether an account is still accessed as when it was read: with other settings, it may be another account. */
-const isSameAccess = (one: Access, other: Access): boolean =>
-  one.secretsSealed === other.secretsSealed && isDeepStrictEqual(one.settings, other.settings)
-type Access = Pick<CloudAccountRow, 'settings' | 'secretsSealed'>
-
-/** Whether what was read of an account can still be stored. */
-async function isCurrent(tx: Tx, read: CloudAccountRow): Promise<boolean> {
-  const { settings, secretsSealed } = cloudAccounts
-  const [now] = await tx.select({ settings, secretsSealed }).from(cloudAccounts).where(eq(cloudAccounts.id, read.id))
-  return now !== undefined && isSameAccess(now, read)
 }
 
 async function knownServers(hub: Hub, accountId: string): Promise<ServerRow[]> {
@@ -376,15 +363,6 @@ async function* readAgain(
       if (error.failure === 'throttled') return
     }
   }
-}
-
-/**
- * Some of a list, others each time, so that those that can't be confirmed don't keep others waiting. Multiples of the golden ratio are
- * spread evenly, however long the list is.
- */
-function someOf<T>(list: readonly T[], turn: number): T[] {
-  const from = Math.floor(((turn * 0.618034) % 1) * list.length)
-  return [...list.slice(from), ...list.slice(0, from)].slice(0, maxConfirmed)
 }
 
 async function markMissing(
