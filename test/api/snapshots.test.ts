@@ -2,6 +2,9 @@ import { describe, expect, test } from 'bun:test'
 import { eq } from 'drizzle-orm'
 import { record } from '../../src/core/change'
 import { snapshots } from '../../src/features/servers/snapshots/tables'
+import { workspaces } from '../../src/access/tables'
+import { syncStorage } from '../../src/features/servers/accounts/sync-storage'
+import { cloudAccounts } from '../../src/features/servers/accounts/tables'
 import { watchStorage } from '../../src/features/servers/snapshots/watch'
 import { cloudScene } from '../support/clouds/cloud-scene'
 import { world } from '../support/world'
@@ -180,6 +183,33 @@ describe('snapshots of a server', () => {
     expect(images()).toHaveLength(1)
   })
 
+  test('that expired and can’t be deleted are tried again after an hour, but not in suspended workspaces', async () => {
+    const { taken, here, double, images, call } = await scene()
+    const { snapshot } = await taken('temporary', { expires_at: new Date(here.clock.now() + 3_600_000).toISOString() })
+    double.fault = request => (request.method === 'DELETE' ? { status: 403, code: 'forbidden' } : null)
+    const watch = async (minutes: number) => {
+      for (let n = 0; n < minutes; n++) {
+        await watchStorage(here.hub)
+        await here.advance(60_000)
+      }
+      return (await call('GET', `/actions?resource_id=${snapshot.id}&type=snapshot.delete`)).body.data.length
+    }
+    await here.advance(3_700_000)
+    expect(await watch(10)).toBe(1)
+    expect(await watch(65)).toBe(2)
+    double.fault = () => null
+    const { acme } = here
+    await here.hub.store.transact(tx => tx.update(workspaces).set({ suspendedAt: 1 }).where(eq(workspaces.id, acme.workspaceId)))
+    await watchStorage(here.hub)
+    await here.advance(7_200_000)
+    await watchStorage(here.hub)
+    await here.hub.store.transact(tx =>
+      tx.update(workspaces).set({ suspendedAt: null }).where(eq(workspaces.id, acme.workspaceId)),
+    )
+    expect([await watch(0), images().length]).toEqual([2, 1])
+    expect([await watch(2), images().length]).toEqual([3, 0])
+  })
+
   test('follow what happens at the cloud', async () => {
     const { taken, call, images, here, double, id } = await scene()
     const { snapshot } = await taken('first')
@@ -196,6 +226,30 @@ describe('snapshots of a server', () => {
     expect((await call('GET', `/snapshots/${snapshot.id}`)).body).toMatchObject({ state: 'missing', price: { monthly: null } })
     expect(await here.audited()).toEqual(['cloud.snapshot.follow'])
     expect((await call('DELETE', `/snapshots/${snapshot.id}`)).status).toBe(204)
+  })
+
+  test('are distinguished from others that use their name again, by when they were taken', async () => {
+    const here = await world()
+    const cloud = await cloudScene(here, { import: { mode: 'all', label_selector: null } })
+    const [account] = await here.hub.read.select().from(cloudAccounts).where(eq(cloudAccounts.id, cloud.account.id))
+    // Scheduled readings fail, so they change nothing.
+    cloud.double.fault = () => 'dropped'
+    const sync = async (createdAt: number | null) => {
+      const seen = { ref: '100/daily', name: 'daily', serverRef: '100', status: 'available', sizeBytes: null, mark: null }
+      const one = { ...seen, includesMemory: false, createdAt }
+      await here.advance(1000)
+      await syncStorage(here.hub, account!, { snapshots: { list: async () => [one], get: async () => one } } as never, null)
+      const rows = (await here.acme.call('GET', '/v1/snapshots')).body.data
+      return rows.map((row: any) => [Date.parse(row.taken_at), row.state]).toSorted()
+    }
+    expect(await sync(1000)).toEqual([[1000, 'available']])
+    expect(await sync(1000)).toEqual([[1000, 'available']])
+    const both = [
+      [1000, 'missing'],
+      [2000, 'available'],
+    ]
+    expect(await sync(2000)).toEqual(both)
+    expect(await sync(2000)).toEqual(both)
   })
 
   test('count against the limit of the plan', async () => {

@@ -1,6 +1,11 @@
 import { describe, expect, test } from 'bun:test'
 import { X509Certificate } from 'node:crypto'
 import { readFileSync } from 'node:fs'
+import { eq } from 'drizzle-orm'
+import { AdapterError } from '../../src/adapters/failure'
+import { syncStorage } from '../../src/features/servers/accounts/sync-storage'
+import { cloudAccounts } from '../../src/features/servers/accounts/tables'
+import { volumes } from '../../src/features/servers/volumes/tables'
 import { cloudScene } from '../support/clouds/cloud-scene'
 import { IncusDouble } from '../support/clouds/incus-double'
 import { closeLater, world } from '../support/world'
@@ -212,5 +217,122 @@ describe('volumes', () => {
     await here.limit(here.acme.workspaceId, { volumes: 1 })
     await bought('one')
     expect(refusal(await buy('two'))).toEqual([403, 'plan_limit_reached'])
+  })
+})
+
+const unmarked = {
+  ...{ status: 'available', serverRef: null, location: null, sizeBytes: 10 * gib, format: null, device: null },
+  ...{ mountPath: null, labels: {}, isProtected: false, mark: null },
+}
+
+/** An account that adds everything, read from volumes in memory whose refs are names. */
+async function readings() {
+  const here = await world()
+  const { account: created, double } = await cloudScene(here, { import: { mode: 'all', label_selector: null } })
+  const [account] = await here.hub.read.select().from(cloudAccounts).where(eq(cloudAccounts.id, created.id))
+  // Scheduled readings fail, so they change nothing.
+  double.fault = () => 'dropped'
+  const there = new Map<string, object>()
+  const put = (ref: string, more: object = {}) => there.set(ref, { ...unmarked, ref, name: ref.replace('/', '-'), ...more })
+  const storage = {
+    list: async (): Promise<object[]> => [...there.values()],
+    get: async (ref: string): Promise<object | null> => there.get(ref) ?? null,
+  }
+  const sync = async () => {
+    await here.advance(1000)
+    await syncStorage(here.hub, account!, { volumes: storage } as never, null)
+  }
+  const rows = async () => await here.hub.read.select().from(volumes).where(eq(volumes.accountId, created.id))
+  const states = async () => (await rows()).map(one => [one.providerRef, one.origin, one.state])
+  return { here, account: account!, there, put, storage, sync, rows, states }
+}
+
+describe('readings of volumes', () => {
+  test('add each volume once, even if two run side by side', async () => {
+    const { put, storage, here, account, states } = await readings()
+    put('pool/a')
+    const both = Promise.withResolvers<void>()
+    let waiting = 0
+    const list = async () => {
+      const all = await storage.list()
+      if (++waiting === 2) both.resolve()
+      await both.promise
+      return all
+    }
+    const cloud = { volumes: { ...storage, list } } as never
+    await Promise.all([1, 2].map(() => syncStorage(here.hub, account, cloud, null)))
+    expect(await states()).toEqual([['pool/a', 'found', 'available']])
+  })
+
+  test('tell a volume from another one that uses its name again', async () => {
+    const { put, here, sync, rows, states } = await readings()
+    put('pool/a')
+    await sync()
+    const { id } = (await rows())[0]!
+    await here.hub.store.transact(tx => tx.update(volumes).set({ origin: 'made' }).where(eq(volumes.id, id)))
+    put('pool/a', { mark: id })
+    await sync()
+    expect(await states()).toEqual([['pool/a', 'made', 'available']])
+    put('pool/a')
+    await sync()
+    await sync()
+    expect((await states()).toSorted()).toEqual([
+      ['pool/a', 'found', 'available'],
+      ['pool/a', 'made', 'missing'],
+    ])
+    // One that another installation created.
+    put('pool/b', { mark: 'vol_01k3z9a1b2c3d4e5f6g7h8j9km' })
+    await sync()
+    await sync()
+    expect((await states()).filter(([ref]) => ref === 'pool/b')).toEqual([['pool/b', 'found', 'available']])
+  })
+
+  test('never add a volume again that is deleted here meanwhile', async () => {
+    const { put, here, storage, sync, rows, states } = await readings()
+    put('pool/a')
+    await sync()
+    const { list } = storage
+    storage.list = async () => {
+      const all = await list()
+      for (const { id } of await rows()) await here.hub.store.transact(tx => tx.delete(volumes).where(eq(volumes.id, id)))
+      return all
+    }
+    await sync()
+    expect(await states()).toEqual([])
+  })
+
+  test('mark missing volumes although others can’t be read', async () => {
+    const { put, here, there, storage, sync, states } = await readings()
+    for (let n = 0; n < 50; n++) put(`pool/${n}`)
+    await sync()
+    there.clear()
+    put('pool/new')
+    storage.get = async ref => {
+      if (ref === 'pool/49') return null
+      throw new AdapterError('unreachable', 'The node is offline.')
+    }
+    for (let n = 0; n < 6; n++) {
+      await here.advance(300_000)
+      await sync()
+    }
+    const now = await states()
+    expect(now.filter(([, , state]) => state === 'missing')).toEqual([['pool/49', 'found', 'missing']])
+    expect(now).toContainEqual(['pool/new', 'found', 'available'])
+  })
+
+  test('change nothing if the account gets other settings meanwhile', async () => {
+    const { put, there, here, account, sync, states } = await readings()
+    put('pool/a')
+    put('pool/b')
+    await sync()
+    await here.hub.store.transact(tx =>
+      tx.update(cloudAccounts).set({ secretsSealed: 'other' }).where(eq(cloudAccounts.id, account.id)),
+    )
+    put('pool/a', { sizeBytes: 20 * gib })
+    there.delete('pool/b')
+    put('pool/c')
+    const before = await states()
+    await sync()
+    expect(await states()).toEqual(before)
   })
 })

@@ -120,7 +120,7 @@ test('servers are filtered, and several are switched at once', async () => {
   await page.getByText('2 actions started').waitFor()
   // They leave the filtered list as they are switched off.
   await page.getByText('No matches').waitFor()
-  expect(double.serverNamed('web-1')!.status).toBe('off')
+  await until('the server is off', async () => double.serverNamed('web-1')!.status === 'off')
   await page.goto(`${ui.hub.url}/servers?power=off`)
   await page.getByRole('row').filter({ hasText: 'web-1' }).getByText('off').first().waitFor()
 }, 60_000)

@@ -1,4 +1,4 @@
-import { and, eq, isNull } from 'drizzle-orm'
+import { and, eq, inArray, isNull, or } from 'drizzle-orm'
 import { AdapterError } from '../../../adapters/failure'
 import { countOf, lockLimit } from '../../../access/plans'
 import { limitsOf } from '../../../access/workspaces'
@@ -16,7 +16,7 @@ import { followedSnapshots } from '../snapshots/follow'
 import { servers } from '../tables'
 import { followedVolumes } from '../volumes/follow'
 import type { Followed, ReadAccount, StoredRow } from './followed'
-import { isCurrent } from './readings'
+import { isCurrent, someOf } from './readings'
 import { syncKind } from './sync-jobs'
 import type { CloudAccountRow } from './view'
 
@@ -25,8 +25,7 @@ export const storageEveryMs = 5 * 60_000
 
 const followed: readonly Followed[] = [followedVolumes, followedSnapshots]
 
-// Each is one request. If more are missing, the others are confirmed by the next readings.
-const maxConfirmed = 20
+const maxConfirmingMs = 60_000
 const rowsPerBatch = 50
 
 /** Reads the volumes and snapshots of an account, and takes over what changed there. A failed reading changes nothing. */
@@ -40,34 +39,98 @@ export async function syncStorage(hub: Hub, account: CloudAccountRow, cloud: Clo
     }
 }
 
+interface KnownRow extends StoredRow {
+  origin: string
+  /** Of snapshots. */
+  takenAt?: number | null
+}
+
+/** A volume or snapshot as a cloud reports it. */
+interface Seen {
+  ref: string
+  mark: string | null
+  /** Of snapshots. */
+  createdAt?: number | null
+}
+
 async function follow(hub: Hub, account: CloudAccountRow, cloud: Cloud, catalog: Catalog | null, of: Followed): Promise<void> {
   const storage = of.storage(cloud)
   if (!storage) return
   const startedAt = hub.clock.now()
-  const seen = await storage.list()
-  const read: ReadAccount = { account, catalog, serverIds: await serverIdsOf(hub, account.id), now: hub.clock.now() }
   const { table } = of.rows
-  const known = (await hub.read.select().from(table).where(eq(table.accountId, account.id))) as unknown as StoredRow[]
+  const before: Pick<KnownRow, 'id' | 'providerRef'>[] = await hub.read
+    .select({ id: table.id, providerRef: table.providerRef })
+    .from(table)
+    .where(eq(table.accountId, account.id))
+  const seen: Seen[] = await storage.list()
+  const read: ReadAccount = { account, catalog, serverIds: await serverIdsOf(hub, account.id), now: hub.clock.now() }
+  const known = (await hub.read.select().from(table).where(eq(table.accountId, account.id))) as unknown as KnownRow[]
+  const ids = new Set<string | null>(known.map(row => row.id))
   const byRef = new Map(seen.map(one => [one.ref, one]))
   const byMark = new Map(seen.flatMap(one => (one.mark === null ? [] : [[one.mark, one]])))
   const changed: [StoredRow, any][] = []
-  const absent: StoredRow[] = []
+  const absent: KnownRow[] = []
+  const matched = new Set<Seen>()
   for (const row of known) {
-    const there = (row.providerRef === null ? undefined : byRef.get(row.providerRef)) ?? byMark.get(row.id)
+    const candidates = [row.providerRef === null ? undefined : byRef.get(row.providerRef), byMark.get(row.id)]
+    const there = candidates.find(one => one !== undefined && !isAnother(row, one, ids))
+    if (there) matched.add(there)
     if (there && isChanged(row, of.columns(there, read))) changed.push([row, there])
     if (!there && row.providerRef !== null && row.state !== 'missing' && isFree(row, startedAt)) absent.push(row)
     if (isTurnOver()) await yieldToEventLoop()
   }
   for (let at = 0; at < changed.length; at += rowsPerBatch)
     await record(hub, tx => followBatch(tx, of, changed.slice(at, at + rowsPerBatch), startedAt, read))
-  for (const row of absent.slice(0, maxConfirmed))
-    if ((await storage.get(row.providerRef!)) === null)
-      await record(hub, tx => markMissing(tx, hub, of, row.id, account, startedAt))
-  const refs = new Set(known.map(row => row.providerRef))
-  const ids = new Set(known.map(row => row.id))
-  const others = seen.filter(one => !refs.has(one.ref) && !ids.has(one.mark)).flatMap(one => of.added(one, read) ?? [])
-  for (let at = 0; at < others.length; at += rowsPerBatch)
-    await record(hub, tx => insertFound(tx, hub, of, others.slice(at, at + rowsPerBatch), account))
+  await followMissing(hub, account, of, storage, absent, ids, startedAt)
+  // What was deleted here while the account was read.
+  const deleted = before.filter(row => !ids.has(row.id))
+  const deletedIds = new Set<string | null>(deleted.map(row => row.id))
+  const deletedRefs = new Set(deleted.map(row => row.providerRef))
+  const others = seen.filter(
+    one => !matched.has(one) && !ids.has(one.mark) && !deletedIds.has(one.mark) && !deletedRefs.has(one.ref),
+  )
+  const found = others.flatMap((one): Found[] => {
+    const columns = of.added(one, read)
+    return columns === null ? [] : [{ seen: one, columns }]
+  })
+  for (let at = 0; at < found.length; at += rowsPerBatch)
+    await record(hub, tx => insertFound(tx, hub, of, found.slice(at, at + rowsPerBatch), account))
+}
+
+/**
+ * Whether what has the ref of a row is another volume or snapshot: refs that are names (`pool/name`) are used again after a deletion,
+ * numbers are not.
+ * @param ids of all rows that may have a mark
+ */
+function isAnother(row: KnownRow, { ref, mark, createdAt = null }: Seen, ids: ReadonlySet<string | null>): boolean {
+  if (mark === row.id || !ref.includes('/')) return false
+  if (row.origin === 'made' || (mark !== null && ids.has(mark))) return true
+  return createdAt !== null && row.takenAt != null && createdAt !== row.takenAt
+}
+
+/** Marks rows as missing that a complete reading doesn't list, each after looking for it by itself. Those that can't be read are left out. */
+async function followMissing(
+  hub: Hub,
+  account: CloudAccountRow,
+  of: Followed,
+  storage: { get(ref: string): Promise<Seen | null> },
+  absent: readonly KnownRow[],
+  ids: ReadonlySet<string | null>,
+  startedAt: number,
+): Promise<void> {
+  const beganAt = hub.clock.now()
+  for (const row of someOf(absent, Math.floor(startedAt / storageEveryMs))) {
+    if (hub.clock.now() > beganAt + maxConfirmingMs) return
+    try {
+      const there = await storage.get(row.providerRef!)
+      if (there !== null && !isAnother(row, there, ids)) continue
+    } catch (error) {
+      if (!(error instanceof AdapterError)) throw error
+      if (error.failure === 'throttled') return
+      continue
+    }
+    await record(hub, tx => markMissing(tx, hub, of, row.id, account, startedAt))
+  }
 }
 
 const isFree = (row: StoredRow, startedAt: number): boolean => row.actionId === null && row.writtenAt < startedAt
@@ -125,21 +188,39 @@ async function markMissing(
   return { result: undefined, audits: [audit] }
 }
 
-/** Inserts what exists at the cloud, as far as the plan allows. */
+interface Found {
+  seen: Seen
+  columns: object
+}
+
+/** Inserts what exists at the cloud, as far as the plan allows, and another reading has not inserted it. */
 async function insertFound(
   tx: Tx,
   hub: Hub,
   of: Followed,
-  batch: readonly object[],
+  batch: readonly Found[],
   account: CloudAccountRow,
 ): Promise<RecordResult<undefined>> {
   if (!(await isCurrent(tx, account))) return { result: undefined }
   const { workspaceId } = account
   await lockLimit(tx, of.limit, workspaceId)
+  const { table } = of.rows
+  const refs = batch.map(({ seen }) => seen.ref)
+  const marks = batch.flatMap(({ seen }) => seen.mark ?? [])
+  const there = (await tx
+    .select()
+    .from(table)
+    .where(
+      and(eq(table.accountId, account.id), or(inArray(table.providerRef, refs), inArray(table.id, marks))),
+    )) as unknown as KnownRow[]
+  const ids = new Set<string | null>(there.map(row => row.id))
+  const absent = batch.filter(
+    ({ seen }) => !ids.has(seen.mark) && !there.some(row => row.providerRef === seen.ref && !isAnother(row, seen, ids)),
+  )
   const max = (await limitsOf(tx, workspaceId))[of.limit]
-  const room = max === null ? batch.length : Math.max(0, max - (await countOf(tx, of.type, workspaceId)))
+  const room = max === null ? absent.length : Math.max(0, max - (await countOf(tx, of.type, workspaceId)))
   const audits: AuditDraft[] = []
-  for (const columns of batch.slice(0, room)) {
+  for (const { columns } of absent.slice(0, room)) {
     const row = (await insertRow(tx, { hub, workspaceId }, of.rows, columns as never)) as unknown as StoredRow
     const { labels = {} } = columns as { labels?: Record<string, string> }
     if (of.labels) await saveLabels(tx, of.labels, workspaceId, [{ id: row.id, before: {}, after: labels }])
