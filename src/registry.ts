@@ -307,7 +307,6 @@ export const registry = {
     path: '/cloud-accounts',
     alsoIn: ['/servers'],
     page: '/cloud-accounts/$id',
-    namedBy: ['name'],
     limit: 20,
     audit: { prefix: 'cloud.account', create: 'CA001', update: 'CA002', delete: 'CA003' },
   },

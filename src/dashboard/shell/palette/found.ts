@@ -66,6 +66,16 @@ const named = (type: ResourceType): Source | [] => {
   }
 }
 
+const whole = (type: ResourceType): Source => ({
+  type,
+  path: entryOf(type).path!,
+  fields: ['name', 'created_at'],
+  search: () => ({}),
+  isWhole: true,
+  name: one => one.name as string,
+  to: one => resourcePath(one.id),
+})
+
 const sources: readonly Source[] = [
   ...resourceTypes.flatMap(named),
   {
@@ -84,16 +94,9 @@ const sources: readonly Source[] = [
     name: one => one.name as string,
     to: one => `/members?q=${encodeURIComponent(String(one.email))}`,
   },
-  {
-    type: 'dns_provider',
-    path: entryOf('dns_provider').path!,
-    fields: ['name', 'created_at'],
-    search: () => ({}),
-    isWhole: true,
-    name: one => one.name as string,
-    // The built-in name server is one of the pages.
-    to: one => resourcePath(one.id),
-  },
+  // The built-in name server is one of the pages of providers.
+  whole('dns_provider'),
+  whole('cloud_account'),
 ]
 
 const fieldsOf = ({ type, fields }: Source) =>

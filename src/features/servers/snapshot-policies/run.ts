@@ -163,7 +163,7 @@ async function prune(
 ) {
   const jobs = []
   for (const serverId of renewed) {
-    // The server was deleted meanwhile. Its snapshots can't be told from those of other deleted servers.
+    // The server was deleted meanwhile. Its snapshots can't be distinguished from those of other deleted servers.
     if (serverId === null) continue
     const good = own.filter(one => one.serverId === serverId && one.state === 'available')
     const kept = retained(

@@ -132,7 +132,7 @@ export class ProxmoxFirewalls {
 
   async #removeFrom(guest: Guest, id: string): Promise<void> {
     if (guest.template) return
-    // Also goes on if no rule is left: an earlier attempt may have stopped here, and a firewall can have no rules.
+    // Also continues if no rule is left: an earlier attempt may have stopped here, and a firewall can have no rules.
     await this.#deleteRules(guest, one => one.mark === id)
     const left = await this.#rules(guest)
     if (left.some(one => one.mark !== null)) await this.#enable(guest)
