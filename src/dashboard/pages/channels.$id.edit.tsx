@@ -1,3 +1,4 @@
+import type { SignInMethods } from '../../features/people/sign-in/shapes'
 import type { NotificationChannelKindView, NotificationChannelView } from '../../features/notifications/shapes'
 import { settingValues } from '../parts/adapter-settings'
 import { EditPage } from '../parts/edit-page'
@@ -15,8 +16,10 @@ export default resourcePage({ path: '/notification-channels', parent: '/channels
 function EditChannel({ resource: channel }: { resource: NotificationChannelView }) {
   const kinds = useOne<{ data: NotificationChannelKindView[] }>('/notification-channels/kinds')
   const kind = kinds.data?.data.find(one => one.kind === channel.kind)
+  // A warning that depends on them would move the fields below it.
+  const methods = useOne<SignInMethods>(channel.kind === 'email' ? '/sessions/methods' : null)
   return (
-    <Loaded query={{ ...kinds, data: kind }} parent="/channels">
+    <Loaded query={{ ...kinds, data: methods.isLoading ? undefined : kind }} parent="/channels">
       {kind => (
         <EditPage
           resource={channel}
