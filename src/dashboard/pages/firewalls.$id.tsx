@@ -4,7 +4,7 @@ import type { FirewallView } from '../../features/servers/firewalls/shapes'
 import { Button } from '../parts/button'
 import { CopyableText } from '../parts/code'
 import { closeDialog, confirmDelete, openDialog, openForm } from '../parts/open-dialog'
-import { Card, Page } from '../parts/page'
+import { Card, Loaded, Page } from '../parts/page'
 import { resourcePage } from '../parts/resource-page'
 import { SendButton } from '../parts/send-button'
 import { Status } from '../parts/status'
@@ -12,6 +12,7 @@ import { RelativeTime, useNow } from '../parts/time'
 import { changedFields } from '../parts/values'
 import { usePerson } from '../session'
 import { FollowedAction } from './actions/followed-action'
+import { useCloudKinds } from './cloud/accounts'
 import { FirewallHistory } from './cloud/firewall-history'
 import { FirewallRules } from './cloud/firewall-rules'
 import { FirewallServers } from './cloud/firewall-servers'
@@ -22,8 +23,17 @@ import { FirewallFields } from './firewalls'
 /** A firewall: its rules, the servers that have it, and its history. */
 export default resourcePage<FirewallView>(
   { path: '/firewalls', parent: '/firewalls', refetchMs: one => one.action_id !== null && 1500 },
-  FirewallPage,
+  LoadedFirewall,
 )
+
+/** The page once everything is loaded that determines its layout. */
+function LoadedFirewall({ resource }: { resource: FirewallView }) {
+  return (
+    <Loaded query={useCloudKinds()} parent="/firewalls">
+      {() => <FirewallPage resource={resource} />}
+    </Loaded>
+  )
+}
 
 function FirewallPage({ resource: firewall }: { resource: FirewallView }) {
   const { canWrite } = usePerson()

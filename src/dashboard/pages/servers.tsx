@@ -35,7 +35,10 @@ export default function Servers() {
   const { canWrite } = usePerson()
   const [, set] = useUrlState({ location: '' })
   const accountName = useAccountNames()
-  const accounts = useAccounts().data?.data ?? []
+  const { data: found } = useAccounts()
+  const accounts = found?.data ?? []
+  // While they load, the page has the layout that it usually has then.
+  const hasAccounts = !found || accounts.length > 0
   const [visible, setVisible] = useState<readonly string[]>([])
   const latest = useLatest(visible)
   const columns = (
@@ -94,8 +97,8 @@ export default function Servers() {
       description="Machines at clouds, on your hypervisors, and in your own racks. Prices are per month."
       path="/servers"
       page="/servers/$id"
-      create={accounts.length > 0 && '/servers/new'}
-      actions={canWrite && accounts.length > 0 && <Button onClick={addServer}>Add server</Button>}
+      create={hasAccounts && '/servers/new'}
+      actions={canWrite && hasAccounts && <Button onClick={addServer}>Add server</Button>}
       columns={columns}
       onVisibleRows={setVisible}
       sort="name"
@@ -108,7 +111,7 @@ export default function Servers() {
         { name: 'power', label: 'Power', all: 'All power states', choices: powers },
         { name: 'kind', label: 'Kind', all: 'All kinds', choices: kindTitles },
         { name: 'origin', label: 'Origin', all: 'All origins', choices: originTitles },
-        accounts.length > 0 && {
+        hasAccounts && {
           name: 'account_id',
           label: 'Account',
           all: 'All accounts',

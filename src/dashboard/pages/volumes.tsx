@@ -25,10 +25,11 @@ const gibibyte = 2 ** 30
 /** Lists and manages volumes. */
 export default function Volumes() {
   const { canWrite } = usePerson()
-  const kinds = useCloudKinds().data?.data ?? []
-  const accounts = (useAccounts().data?.data ?? []).filter(
-    one => kinds.find(({ kind }) => kind === one.kind)?.capabilities.volumes ?? false,
-  )
+  const kinds = useCloudKinds().data?.data
+  const found = useAccounts().data?.data
+  const accounts = (found ?? []).filter(one => kinds?.find(({ kind }) => kind === one.kind)?.capabilities.volumes ?? false)
+  // While they load, the page has the layout that it usually has then.
+  const hasAccounts = !kinds || !found || accounts.length > 0
   const columns: TableColumns<VolumeView> = [
     { title: 'Name', sort: 'name', look: 'strong', render: one => one.name },
     {
@@ -99,7 +100,7 @@ export default function Volumes() {
       params={{ label_selector: '', server_id: '' }}
       filters={[
         { name: 'state', label: 'State', all: 'All states', choices: volumeStateTitles },
-        accounts.length > 0 && {
+        hasAccounts && {
           name: 'account_id',
           label: 'Account',
           all: 'All accounts',
@@ -108,7 +109,7 @@ export default function Volumes() {
       ]}
       controls={<UrlSearch name="label_selector" label="Label selector" />}
       details={one => ({ title: one.name, content: <Details volume={one} /> })}
-      create={canWrite && accounts.length > 0 && { label: 'Create volume', onClick: () => createVolume(accounts[0]!.id) }}
+      create={canWrite && hasAccounts && { label: 'Create volume', onClick: () => accounts[0] && createVolume(accounts[0].id) }}
       empty={{
         icon: HardDrive,
         text: 'A volume keeps its data when a server is deleted or rebuilt, and can be attached to another server. Hetzner Cloud, Incus, and LXD have volumes.',

@@ -14,7 +14,7 @@ import { capitalize, humanize, Status } from '../../parts/status'
 import { RelativeTime } from '../../parts/time'
 import { useList } from '../../queries'
 import { usePerson } from '../../session'
-import { useCloudKinds } from './accounts'
+import { useCloudKindTitles } from './accounts'
 import { entryText, toneOfFirewall } from './firewall-text'
 import { GuardedForm } from './guarded-form'
 
@@ -29,7 +29,7 @@ interface FirewallServersProps {
 export function FirewallServers({ firewall, onStart }: FirewallServersProps) {
   const { canWrite } = usePerson()
   const names = useResourceNames(firewall.attached.map(one => one.server_id))
-  const kinds = useCloudKinds().data?.data ?? []
+  const titleOf = useCloudKindTitles()
   const isBusy = firewall.action_id !== null
   const attach = () =>
     openDialog({
@@ -52,7 +52,8 @@ export function FirewallServers({ firewall, onStart }: FirewallServersProps) {
       }
     >
       {one => {
-        const name = names.get(one.server_id) ?? one.server_id
+        // Blank while the names load.
+        const name = names.size === 0 ? '\u00a0' : (names.get(one.server_id) ?? one.server_id)
         return (
           <>
             <div className="flex flex-wrap items-center gap-x-3 gap-y-1">
@@ -60,7 +61,7 @@ export function FirewallServers({ firewall, onStart }: FirewallServersProps) {
                 <ResourceLink id={one.server_id} type="server" name={name} />
               </span>
               <span className="text-[13px] text-muted">
-                {kinds.find(({ kind }) => kind === one.enforcer)?.title ?? one.enforcer}
+                {titleOf(one.enforcer)}
                 {one.applied_at && (
                   <>
                     , version {one.rules_version}, <RelativeTime at={one.applied_at} />
