@@ -1,4 +1,3 @@
-import type { SignInMethods } from '../../features/people/sign-in/shapes'
 import type { NotificationChannelKindView, NotificationChannelView } from '../../features/notifications/shapes'
 import { settingValues } from '../parts/adapter-settings'
 import { EditPage } from '../parts/edit-page'
@@ -8,7 +7,7 @@ import { resourcePage } from '../parts/resource-page'
 import { useOne } from '../queries'
 import { ChannelSettings } from './channels/channel-settings'
 import { channelBody, channelValues } from './channels/channel-values'
-import { AlertFields } from './channels/alert-fields'
+import { AlertFields, useTopics } from './channels/alert-fields'
 
 /** Form to edit a channel. Sends only changed fields. */
 export default resourcePage({ path: '/notification-channels', parent: '/channels' }, EditChannel)
@@ -16,10 +15,10 @@ export default resourcePage({ path: '/notification-channels', parent: '/channels
 function EditChannel({ resource: channel }: { resource: NotificationChannelView }) {
   const kinds = useOne<{ data: NotificationChannelKindView[] }>('/notification-channels/kinds')
   const kind = kinds.data?.data.find(one => one.kind === channel.kind)
-  // A warning that depends on them would move the fields below it.
-  const methods = useOne<SignInMethods>(channel.kind === 'email' ? '/sessions/methods' : null)
+  // If they came later, they would move the fields below them.
+  const topics = useTopics()
   return (
-    <Loaded query={{ ...kinds, data: methods.isLoading ? undefined : kind }} parent="/channels">
+    <Loaded query={{ ...kinds, data: topics.isLoading ? undefined : kind }} parent="/channels">
       {kind => (
         <EditPage
           resource={channel}

@@ -77,9 +77,11 @@ export function AlertFields(settings: SettingsFieldsProps) {
   )
 }
 
+export const useTopics = () => useOne<{ data: NotificationTopicView[] }>('/notification-channels/topics')
+
 function Topics() {
   const { values, set } = useForm()
-  const { data } = useOne<{ data: NotificationTopicView[] }>('/notification-channels/topics')
+  const { data } = useTopics()
   const selected = values.topics as string[]
   const all = data?.data ?? []
   const checkbox = ({ topic, title, parent }: NotificationTopicView) => {
