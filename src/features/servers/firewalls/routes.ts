@@ -2,22 +2,18 @@ import { crud } from '../../../api/crud'
 import { area, route } from '../../../api/route'
 import { listQuery } from '../../../core/list'
 import { Action } from '../../actions/shapes'
+import { attachFirewall, detachFirewall } from './attach'
 import {
-  adoptRules,
-  attachFirewall,
-  confirmRules,
   createFirewall,
   deleteFirewall,
-  detachFirewall,
   firewallListing,
   getFirewall,
   listFirewalls,
   listVersions,
-  replaceRules,
-  revertRules,
   updateFirewall,
   versionListing,
 } from './firewalls'
+import { adoptRules, confirmRules, replaceRules, revertRules } from './rule-operations'
 import {
   Firewall,
   FirewallAdopt,

@@ -1,0 +1,168 @@
+import { and, eq, inArray, isNull } from 'drizzle-orm'
+import { change } from '../../../core/change'
+import type { Ctx } from '../../../core/ctx'
+import type { Tx } from '../../../core/db/transaction'
+import { invalid, type FieldProblem } from '../../../core/problem'
+import { canAccess } from '../../../core/resource-access'
+import { findRow, lockRow, targetOf } from '../../../core/rows'
+import type { ActionView } from '../../actions/shapes'
+import { startAction } from '../../actions/start'
+import { cloudAccounts } from '../accounts/tables'
+import { cloudKindOf } from '../clouds'
+import { servers } from '../tables'
+import type { ServerRow } from '../view'
+import { applyKind } from './apply'
+import { blockedBy } from './change-rules'
+import { enforceJobFor } from './enforce'
+import { maxAttached, type FirewallAttach } from './shapes'
+import { firewallAttachments, firewalls } from './tables'
+import { firewallRows, type FirewallRow } from './view'
+import { requireAllowed, unsupportedProtocols } from './rule-operations'
+
+const maxPerServer = 5
+
+/** Attaches a firewall to servers. @throws Problem 404, 409 `plan_blocked`, `resource_locked`; 412; 422 */
+export async function attachFirewall(ctx: Ctx, id: string, input: FirewallAttach): Promise<ActionView> {
+  await findRow(ctx.hub.read, ctx, firewallRows, id)
+  return await change(ctx, 'cloud.firewall.attach', async tx => {
+    const row = await lockRow(tx, ctx, firewallRows, id)
+    const attached = await tx.select().from(firewallAttachments).where(eq(firewallAttachments.firewallId, id))
+    const chosen = await chosenServers(tx, ctx, input.server_ids)
+    const problems = await attachProblems(tx, row, chosen, attached.length)
+    if (problems.length > 0) throw invalid(problems)
+    const added = chosen.filter(one => !attached.some(each => each.serverId === one.id && each.state !== 'detaching'))
+    const ids = added.map(one => one.id)
+    const allowed = requireAllowed(await blockedBy(tx, ctx.workspaceId, ctx.context.ip, { firewallId: id, attach: ids }), input)
+    for (const { id: serverId, accountId } of added) {
+      const values = { firewallId: id, serverId, accountId: accountId!, state: 'applying' as const }
+      await tx
+        .insert(firewallAttachments)
+        .values({ ...values, rulesVersion: null, appliedAt: null, error: null, warning: null, drift: null })
+        .onConflictDoUpdate({
+          target: [firewallAttachments.firewallId, firewallAttachments.serverId],
+          set: { state: 'applying' },
+        })
+    }
+    return await startApplying(
+      tx,
+      ctx,
+      row,
+      { attached: ids, allowed },
+      input.note ?? null,
+      new Set(added.map(one => one.accountId!)),
+    )
+  })
+}
+
+/** Detaches a firewall from servers. @throws Problem 404, 409 `plan_blocked`, `resource_locked`; 412; 422 */
+export async function detachFirewall(ctx: Ctx, id: string, input: FirewallAttach): Promise<ActionView> {
+  await findRow(ctx.hub.read, ctx, firewallRows, id)
+  return await change(ctx, 'cloud.firewall.detach', async tx => {
+    const row = await lockRow(tx, ctx, firewallRows, id)
+    const chosen = await chosenServers(tx, ctx, input.server_ids)
+    const ids = chosen.map(one => one.id)
+    const allowed = requireAllowed(await blockedBy(tx, ctx.workspaceId, ctx.context.ip, { firewallId: id, detach: ids }), input)
+    const detached = await tx
+      .update(firewallAttachments)
+      .set({ state: 'detaching', drift: null })
+      .where(and(eq(firewallAttachments.firewallId, id), inArray(firewallAttachments.serverId, ids)))
+      .returning()
+    return await startApplying(
+      tx,
+      ctx,
+      row,
+      { detached: ids, allowed },
+      input.note ?? null,
+      new Set(detached.map(one => one.accountId)),
+    )
+  })
+}
+
+async function startApplying(
+  tx: Tx,
+  ctx: Ctx,
+  row: FirewallRow,
+  after: object,
+  note: string | null,
+  accountIds: ReadonlySet<string>,
+) {
+  const { action, job } = await startAction(tx, ctx, applyKind, {
+    resources: [{ type: 'firewall', id: row.id }],
+    input: { rules_version: row.rulesVersion, confirm_seconds: 0 },
+  })
+  await tx.update(firewalls).set({ actionId: action.id }).where(eq(firewalls.id, row.id))
+  // The action would fail because of them.
+  const retried = await tx
+    .update(firewallAttachments)
+    .set({ state: 'applying', error: null })
+    .where(and(eq(firewallAttachments.firewallId, row.id), eq(firewallAttachments.state, 'failed')))
+    .returning()
+  const affected = new Set([...accountIds, ...retried.map(one => one.accountId)])
+  return {
+    result: action,
+    target: targetOf(firewallRows, row),
+    after,
+    reason: note,
+    jobs: [job, ...[...affected].map(accountId => enforceJobFor(row.id, accountId))],
+  }
+}
+
+/** The servers that a request names. @throws Problem 422 for those that don’t exist */
+async function chosenServers(tx: Tx, ctx: Ctx, ids: readonly string[]): Promise<ServerRow[]> {
+  const rows = await tx
+    .select()
+    .from(servers)
+    .where(and(eq(servers.workspaceId, ctx.workspaceId), inArray(servers.id, [...ids]), isNull(servers.deletedAt)))
+  const problems = ids.flatMap((id, at) =>
+    rows.some(one => one.id === id) && canAccess(ctx, id)
+      ? []
+      : [{ pointer: `#/server_ids/${at}`, code: 'not_found', detail: 'There is no server with this ID.' }],
+  )
+  if (problems.length > 0) throw invalid(problems)
+  return ids.map(id => rows.find(one => one.id === id)!)
+}
+
+async function attachProblems(tx: Tx, row: FirewallRow, chosen: readonly ServerRow[], count: number): Promise<FieldProblem[]> {
+  const accounts = await tx
+    .select()
+    .from(cloudAccounts)
+    .where(
+      inArray(
+        cloudAccounts.id,
+        chosen.flatMap(one => one.accountId ?? []),
+      ),
+    )
+  const others = await tx
+    .select({ firewallId: firewallAttachments.firewallId, serverId: firewallAttachments.serverId })
+    .from(firewallAttachments)
+    .where(
+      inArray(
+        firewallAttachments.serverId,
+        chosen.map(one => one.id),
+      ),
+    )
+  return chosen.flatMap((server, at): FieldProblem[] => {
+    const problem = (code: string, detail: string) => [
+      { pointer: `#/server_ids/${at}`, code, detail: `${server.name} ${detail}` },
+    ]
+    const account = accounts.find(one => one.id === server.accountId)
+    const kind = account && cloudKindOf(account.kind)
+    if (!kind || kind.capabilities.firewallProtocols.length === 0)
+      return problem(
+        'unsupported',
+        kind ? `can’t have firewalls: ${kind.title} has none.` : 'can’t have firewalls: it has no cloud account.',
+      )
+    if (server.providerRef === null) return problem('conflict', 'does not exist at its cloud yet.')
+    const [unsupported] = unsupportedProtocols(account.kind, row.rules)
+    if (unsupported)
+      return problem(
+        'unsupported',
+        `can’t have the rule ${unsupported.rule.id}: ${kind.title} can’t filter ${unsupported.rule.protocol}.`,
+      )
+    const own = others.filter(one => one.serverId === server.id && one.firewallId !== row.id)
+    if (own.length >= maxPerServer) return problem('too_many', `has ${maxPerServer} firewalls already, the maximum.`)
+    if (count + chosen.length > maxAttached)
+      return problem('too_many', `can’t be added: a firewall can have ${maxAttached} servers.`)
+    return []
+  })
+}
