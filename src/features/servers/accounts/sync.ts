@@ -97,7 +97,7 @@ export async function syncAccount(hub: Hub, account: CloudAccountRow, isFull = f
     await recordUsage(hub, matched, reading, readAt)
     await followKnown(hub, account, matched, startedAt, catalog)
     await followMissing(hub, account, known, matched, startedAt, cloud)
-    await checkFirewallsOf(hub, account, cloud, startedAt)
+    await checkFirewalls(hub, account, cloud, startedAt)
     const rest = await addFound(hub, account, matched, reading, startedAt, catalog)
     const isDue = isFull || (account.storageSyncedAt ?? 0) <= startedAt - storageEveryMs
     if (isDue) await syncStorage(hub, account, cloud, catalog)
@@ -111,19 +111,6 @@ export async function syncAccount(hub: Hub, account: CloudAccountRow, isFull = f
         retryAfterMs: null,
       }
     throw error
-  }
-}
-
-/** Compares firewalls. If they can't be read, the reading of the servers is valid nevertheless. */
-async function checkFirewallsOf(hub: Hub, account: CloudAccountRow, cloud: Cloud, startedAt: number): Promise<void> {
-  try {
-    await checkFirewalls(hub, account, cloud, startedAt)
-  } catch (error) {
-    if (!(error instanceof AdapterError)) throw error
-    hub.log.warn(
-      { account: account.id, failure: error.failure, detail: error.message },
-      'the firewalls of an account were not read',
-    )
   }
 }
 

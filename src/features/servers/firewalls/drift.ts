@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
 import { and, eq, inArray } from 'drizzle-orm'
+import { AdapterError } from '../../../adapters/failure'
 import { jobContext, record, systemActor } from '../../../core/change'
 import type { AuditDraft, RecordResult } from '../../../core/change-result'
 import { forUpdate } from '../../../core/db/dialect'
@@ -20,8 +21,20 @@ const enforceWindowMs = 10 * 60_000
 
 type Reading = Pick<CloudFirewall, 'id' | 'rules' | 'refs'>
 
-/** Compares the firewalls at an account with what they should be. */
+/** Compares the firewalls at an account with what they should be. If they can't be read, the reading of its servers is valid nevertheless. */
 export async function checkFirewalls(hub: Hub, account: CloudAccountRow, cloud: Cloud, startedAt: number): Promise<void> {
+  try {
+    await readAndCompare(hub, account, cloud, startedAt)
+  } catch (error) {
+    if (!(error instanceof AdapterError)) throw error
+    hub.log.warn(
+      { account: account.id, failure: error.failure, detail: error.message },
+      'the firewalls of an account were not read',
+    )
+  }
+}
+
+async function readAndCompare(hub: Hub, account: CloudAccountRow, cloud: Cloud, startedAt: number): Promise<void> {
   if (!cloud.readFirewalls) return
   const attached = await hub.read
     .selectDistinct({ id: firewallAttachments.firewallId })
