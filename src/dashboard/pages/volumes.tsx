@@ -30,6 +30,7 @@ export default function Volumes() {
   const accounts = (found ?? []).filter(one => kinds?.find(({ kind }) => kind === one.kind)?.capabilities.volumes ?? false)
   // While they load, the page has the layout that it usually has then.
   const hasAccounts = !kinds || !found || accounts.length > 0
+  const account = accounts[0]
   const columns: TableColumns<VolumeView> = [
     { title: 'Name', sort: 'name', look: 'strong', render: one => one.name },
     {
@@ -109,7 +110,10 @@ export default function Volumes() {
       ]}
       controls={<UrlSearch name="label_selector" label="Label selector" />}
       details={one => ({ title: one.name, content: <Details volume={one} /> })}
-      create={canWrite && hasAccounts && { label: 'Create volume', onClick: () => accounts[0] && createVolume(accounts[0].id) }}
+      create={
+        canWrite &&
+        hasAccounts && { label: 'Create volume', disabled: !account, onClick: () => account && createVolume(account.id) }
+      }
       empty={{
         icon: HardDrive,
         text: 'A volume keeps its data when a server is deleted or rebuilt, and can be attached to another server. Hetzner Cloud, Incus, and LXD have volumes.',

@@ -37,7 +37,7 @@ interface Filter {
 export type ListState = Record<string, string>
 
 /** The button that creates a resource: the path of a page, or a label and what it does. */
-type Create = PagePath | { label: string; onClick(): void; icon?: LucideIcon }
+type Create = PagePath | { label: string; onClick(): void; icon?: LucideIcon; disabled?: boolean }
 
 interface EmptyText {
   icon: LucideIcon
@@ -250,7 +250,7 @@ export function CreateButton({ create }: { create: Create | false | undefined })
   if (!create) return null
   if (typeof create !== 'string') {
     return (
-      <Button kind="primary" data-new icon={create.icon ?? Plus} onClick={create.onClick}>
+      <Button kind="primary" data-new icon={create.icon ?? Plus} disabled={create.disabled} onClick={create.onClick}>
         {create.label}
       </Button>
     )

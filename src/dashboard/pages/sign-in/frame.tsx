@@ -8,7 +8,8 @@ export function SignInFrame({ title, description, children }: { title: string; d
     document.title = `${title} · Bailiwick`
   }, [title])
   return (
-    <main className="flex min-h-dvh flex-col items-center justify-center p-4">
+    // Not centered vertically: buttons would move while parts below them load.
+    <main className="flex min-h-dvh flex-col items-center p-4 pt-[14dvh]">
       <div className="w-full max-w-sm rounded-xl border border-line bg-surface p-6">
         <img src="/icon.svg" alt="" width="32" height="32" className="mb-4" />
         <h1 className="text-lg font-semibold wrap-anywhere">{title}</h1>
