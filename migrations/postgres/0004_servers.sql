@@ -91,6 +91,26 @@ CREATE TABLE "cloud_catalogs" (
 	"read_at" bigint NOT NULL
 );
 --> statement-breakpoint
+CREATE TABLE "agents" (
+	"id" text collate "C" PRIMARY KEY NOT NULL,
+	"workspace_id" text collate "C" NOT NULL,
+	"server_id" text collate "C" NOT NULL,
+	"state" text collate "C" NOT NULL,
+	"version" text collate "C" NOT NULL,
+	"interval_seconds" bigint NOT NULL,
+	"allow" text NOT NULL,
+	"last_seen_at" bigint NOT NULL,
+	"due_at" bigint,
+	"silent_at" bigint,
+	"unheard" boolean NOT NULL,
+	"notified" boolean NOT NULL,
+	"stop_reason" text collate "C",
+	"pending" boolean NOT NULL,
+	"facts" text,
+	"facts_at" bigint,
+	"created_at" bigint NOT NULL
+);
+--> statement-breakpoint
 CREATE TABLE "firewall_attachments" (
 	"firewall_id" text collate "C" NOT NULL,
 	"server_id" text collate "C" NOT NULL,
@@ -255,6 +275,8 @@ ALTER TABLE "servers" ADD CONSTRAINT "servers_workspace_id_workspaces_id_fk" FOR
 ALTER TABLE "servers" ADD CONSTRAINT "servers_account_id_cloud_accounts_id_fk" FOREIGN KEY ("account_id") REFERENCES "public"."cloud_accounts"("id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
 ALTER TABLE "cloud_accounts" ADD CONSTRAINT "cloud_accounts_workspace_id_workspaces_id_fk" FOREIGN KEY ("workspace_id") REFERENCES "public"."workspaces"("id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
 ALTER TABLE "cloud_catalogs" ADD CONSTRAINT "cloud_catalogs_account_id_cloud_accounts_id_fk" FOREIGN KEY ("account_id") REFERENCES "public"."cloud_accounts"("id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
+ALTER TABLE "agents" ADD CONSTRAINT "agents_workspace_id_workspaces_id_fk" FOREIGN KEY ("workspace_id") REFERENCES "public"."workspaces"("id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
+ALTER TABLE "agents" ADD CONSTRAINT "agents_server_id_servers_id_fk" FOREIGN KEY ("server_id") REFERENCES "public"."servers"("id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
 ALTER TABLE "firewall_attachments" ADD CONSTRAINT "firewall_attachments_firewall_id_firewalls_id_fk" FOREIGN KEY ("firewall_id") REFERENCES "public"."firewalls"("id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
 ALTER TABLE "firewall_attachments" ADD CONSTRAINT "firewall_attachments_server_id_servers_id_fk" FOREIGN KEY ("server_id") REFERENCES "public"."servers"("id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
 ALTER TABLE "firewall_attachments" ADD CONSTRAINT "firewall_attachments_account_id_cloud_accounts_id_fk" FOREIGN KEY ("account_id") REFERENCES "public"."cloud_accounts"("id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
@@ -292,6 +314,11 @@ CREATE INDEX "servers_monitored" ON "servers" USING btree ("id") WHERE health_mo
 CREATE UNIQUE INDEX "cloud_accounts_name" ON "cloud_accounts" USING btree ("workspace_id","name");--> statement-breakpoint
 CREATE INDEX "cloud_accounts_workspace" ON "cloud_accounts" USING btree ("workspace_id","id");--> statement-breakpoint
 CREATE INDEX "cloud_accounts_next_sync" ON "cloud_accounts" USING btree ("next_sync_at") WHERE next_sync_at is not null;--> statement-breakpoint
+CREATE UNIQUE INDEX "agents_server" ON "agents" USING btree ("server_id");--> statement-breakpoint
+CREATE INDEX "agents_workspace" ON "agents" USING btree ("workspace_id","state","id");--> statement-breakpoint
+CREATE INDEX "agents_due" ON "agents" USING btree ("due_at") WHERE due_at is not null;--> statement-breakpoint
+CREATE INDEX "agents_pending" ON "agents" USING btree ("id") WHERE pending;--> statement-breakpoint
+CREATE INDEX "agents_unheard" ON "agents" USING btree ("workspace_id") WHERE unheard;--> statement-breakpoint
 CREATE INDEX "firewall_attachments_server" ON "firewall_attachments" USING btree ("server_id");--> statement-breakpoint
 CREATE INDEX "firewall_attachments_account" ON "firewall_attachments" USING btree ("account_id","firewall_id");--> statement-breakpoint
 CREATE UNIQUE INDEX "firewall_versions_version" ON "firewall_versions" USING btree ("firewall_id","rules_version");--> statement-breakpoint

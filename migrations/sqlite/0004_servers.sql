@@ -118,6 +118,33 @@ CREATE TABLE `cloud_catalogs` (
 	FOREIGN KEY (`account_id`) REFERENCES `cloud_accounts`(`id`) ON UPDATE no action ON DELETE cascade
 );
 --> statement-breakpoint
+CREATE TABLE `agents` (
+	`id` text PRIMARY KEY NOT NULL,
+	`workspace_id` text NOT NULL,
+	`server_id` text NOT NULL,
+	`state` text NOT NULL,
+	`version` text NOT NULL,
+	`interval_seconds` integer NOT NULL,
+	`allow` text NOT NULL,
+	`last_seen_at` integer NOT NULL,
+	`due_at` integer,
+	`silent_at` integer,
+	`unheard` integer NOT NULL,
+	`notified` integer NOT NULL,
+	`stop_reason` text,
+	`pending` integer NOT NULL,
+	`facts` text,
+	`facts_at` integer,
+	`created_at` integer NOT NULL,
+	FOREIGN KEY (`workspace_id`) REFERENCES `workspaces`(`id`) ON UPDATE no action ON DELETE cascade,
+	FOREIGN KEY (`server_id`) REFERENCES `servers`(`id`) ON UPDATE no action ON DELETE cascade
+);
+--> statement-breakpoint
+CREATE UNIQUE INDEX `agents_server` ON `agents` (`server_id`);--> statement-breakpoint
+CREATE INDEX `agents_workspace` ON `agents` (`workspace_id`,`state`,`id`);--> statement-breakpoint
+CREATE INDEX `agents_due` ON `agents` (`due_at`) WHERE due_at is not null;--> statement-breakpoint
+CREATE INDEX `agents_pending` ON `agents` (`id`) WHERE pending;--> statement-breakpoint
+CREATE INDEX `agents_unheard` ON `agents` (`workspace_id`) WHERE unheard;--> statement-breakpoint
 CREATE TABLE `firewall_attachments` (
 	`firewall_id` text NOT NULL,
 	`server_id` text NOT NULL,
