@@ -203,6 +203,8 @@ describe('servers that exist at a cloud', () => {
     double.answered = (body, { path, query }) => (path === '/servers' && query.has('sort') ? (before ??= body) : body)
     await here.advance(60_000)
     await finish((await act(one.id, 'delete')).body.id)
+    // A repeated request changes nothing.
+    expect((await here.acme.call('DELETE', `/v1/servers/${one.id}?at_provider=destroy`)).status).toBe(204)
     await here.acme.call('DELETE', `/v1/servers/${two.id}?at_provider=keep`)
     here.clock.set(-60_000)
     expect(await syncAccount(here.hub, account!)).toMatchObject({ error: null })

@@ -82,7 +82,7 @@ export const serverRoutes = area('servers', 'Servers and cloud', [
     operationId: 'deleteServer',
     summary: 'Delete a server',
     description:
-      'Deletes a server. If it exists at a cloud, `at_provider` is required: `destroy` starts an action that deletes it there (202), and `keep` only removes it from the workspace (204).',
+      'Deletes a server. If it exists at a cloud, `at_provider` is required: `destroy` starts an action that deletes it there (202), and `keep` only removes it from the workspace (204). A server that has been deleted at its cloud stays readable for 30 days.',
     query: ServerDeletion,
     status: 204,
     otherStatus: { status: 202, response: Action, applies: result => result !== undefined },

@@ -419,6 +419,8 @@ export async function deleteServer(
           detail: 'is required, because the server exists at a cloud: `destroy` deletes it there, `keep` only removes it here.',
         },
       ])
+    // Kept, so that a reading that started before its deletion doesn’t add it again.
+    if (row.deletedAt !== null) return { result: undefined, target: targetOf(serverRows, row), unchanged: true }
     if (isThere && at === 'destroy') return await startOn(tx, ctx, row, account, 'delete', lost ? { snapshots: lost } : {}, null)
     const before = await viewOf(tx, row)
     if (isThere && row.providerRef !== null) await ignoreServer(tx, row, account)
