@@ -161,6 +161,25 @@ describe('creating servers at Proxmox', () => {
     expect(clones).toHaveLength(5)
   })
 
+  test('looking for a clone reads no configurations of guests that can’t be it', async () => {
+    const double = await cluster()
+    for (let vmid = 200; vmid < 230; vmid++) double.guest(vmid, `other-${vmid}`)
+    const cloud = opened(double)
+    const read = async (wanted: Pick<ServerOrder, 'mark' | 'name' | 'ref'>) => {
+      const before = double.requests.length
+      const found = await cloud.find(wanted)
+      const configs = double.requests.slice(before).filter(one => one.path.endsWith('/config'))
+      return [found?.ref ?? null, configs.length]
+    }
+    expect(await read(order())).toEqual([null, 0])
+    await provision(cloud)
+    double.guests.get(100)!.config.name = 'renamed'
+    // The one that is found is read again.
+    expect(await read(order())).toEqual(['100', 2])
+    // Without its VMID, it can be any of them.
+    expect(await read({ ...order(), name: 'absent', ref: null })).toEqual(['100', 31])
+  })
+
   test('two callers with the same VMID: one gets it, the other one learns whose it is', async () => {
     const double = await cluster()
     const [one, other] = [opened(double), opened(double, { url: double.address.replace('127.0.0.1', 'localhost') })]

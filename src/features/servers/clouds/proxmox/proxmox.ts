@@ -237,7 +237,9 @@ class Proxmox implements Cloud {
     // Its clone has ended, or never started.
     this.#state.turn.end(Number(ref))
     if (guests.length === 0) await this.#refuseBlindness()
-    await this.#known.readConfigs(guests, inventory)
+    // Marks are in configurations, each of which takes a request. A clone has the reserved VMID and the name, unless it was renamed.
+    const possible = guests.filter(one => ref === null || one === reserved || one.name === null || one.name === name)
+    await this.#known.readConfigs(possible, inventory)
     const marked = guests.find(one => this.#markOf(one.vmid) === mark)
     const found = marked ?? reserved ?? guests.find(one => one.name === name)
     return found ? await this.#known.server(found, inventory.online) : null
