@@ -30,7 +30,7 @@ export function actionJob(kind: AnyKind): JobKind<{ action_id: string }> {
     leaseMs: kind.leaseMs,
     retryAfter: attempts => Math.min(1_000 * 2 ** (attempts - 1), 300_000),
     async run(hub, { payload, attempts }) {
-      const started = await startChunk(hub, kind, payload.action_id, attempts)
+      const started = await startChunk(hub, kind, payload.action_id)
       if (!started) return undefined
       const { row, isRepeated } = started
       try {
@@ -47,20 +47,16 @@ export function actionJob(kind: AnyKind): JobKind<{ action_id: string }> {
 }
 
 /** Marks the start of a chunk. Returns null if there is nothing to do: the action has finished, or is ended here. */
-async function startChunk(
-  hub: Hub,
-  kind: AnyKind,
-  id: string,
-  attempts: number,
-): Promise<{ row: ActionRow; isRepeated: boolean } | null> {
+async function startChunk(hub: Hub, kind: AnyKind, id: string): Promise<{ row: ActionRow; isRepeated: boolean } | null> {
   return await record<{ row: ActionRow; isRepeated: boolean } | null>(hub, async tx => {
     const row = await lockOpenAction(tx, id)
     if (!row) return { result: null }
     const now = hub.clock.now()
+    // The process may have died because of something else, so the action doesn’t end before the queue gives up its job.
     const end: ActionEnd | null =
       row.cancelRequestedAt !== null
         ? { status: 'canceled' }
-        : row.chunkInProgress && (!kind.resumable || attempts > maxAttempts)
+        : row.chunkInProgress && !kind.resumable
           ? { status: 'error', problem: interrupted() }
           : null
     if (end) return { ...(await finish(tx, hub, kind, row, end)), result: null }
