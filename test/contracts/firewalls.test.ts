@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 import type { Cloud } from '../../src/features/servers/clouds/cloud'
 import { inRanges, parseAddress, parseRange } from '../../src/core/net/address'
-import { passes, type PlainRule } from '../../src/features/servers/firewalls/rules'
+import { passes } from '../../src/features/servers/firewalls/rules'
 import { HetznerCloudDouble } from '../support/clouds/hetzner-cloud'
 import { hetznerUnderTest } from '../support/clouds/hetzner-under-test'
 import { IncusDouble } from '../support/clouds/incus-double'
@@ -9,13 +9,9 @@ import { incusDoubleUnderTest } from '../support/clouds/incus-double-under-test'
 import { ProxmoxCloud } from '../support/clouds/proxmox-cloud'
 import { proxmoxUnderTest } from '../support/clouds/proxmox-under-test'
 import { generator } from '../support/random'
+import { probedPorts, randomRules, senders } from '../support/random-rules'
 
 type Packet = { direction: 'in'; protocol: 'tcp'; port: number; address: string }
-
-const addresses = ['10.1.2.3', '10.9.9.9', '192.0.2.7', '198.51.100.1', '2001:db8::1', '2001:db9::1']
-const networks = ['0.0.0.0/0', '10.0.0.0/8', '10.1.0.0/16', '192.0.2.7/32', '::/0', '2001:db8::/32']
-const ports = ['22', '80', '79-81', '443', '1-65535']
-const probes = [1, 22, 79, 80, 82, 443, 65_535]
 
 /** Whether the ACL of the first interface lets a packet pass, as Incus documents it. */
 function isAllowedByIncus(double: IncusDouble, { port, address }: Packet): boolean {
@@ -40,9 +36,6 @@ function isAllowedByIncus(double: IncusDouble, { port, address }: Packet): boole
 
 test('every kind of cloud lets the same packets pass, for random rules', async () => {
   const random = generator(20_261_127)
-  const some = <T>(all: readonly T[], max: number): T[] => [
-    ...new Set(Array.from({ length: 1 + random(max) }, () => all[random(all.length)]!)),
-  ]
   const doubles = [new HetznerCloudDouble(), new IncusDouble(), new ProxmoxCloud()] as const
   const [hetzner, incus, proxmox] = doubles
   for (const one of doubles) await one.start()
@@ -60,16 +53,12 @@ test('every kind of cloud lets the same packets pass, for random rules', async (
     targets.push([atIncus.cloud, instance.config['volatile.uuid']!, packet => isAllowedByIncus(incus, packet)])
     const id = 'fw_00000000000000000000000001'
     for (let set = 0; set < 200; set++) {
-      const rules: PlainRule[] = Array.from({ length: random(4) }, (_, at) => {
-        const protocol = some(['tcp', 'tcp', 'udp', 'icmp', 'any'] as const, 1)[0]!
-        const hasPorts = (protocol === 'tcp' || protocol === 'udp') && random(5) > 0
-        return { id: `r${at}`, direction: 'in', protocol, ports: hasPorts ? some(ports, 2) : [], networks: some(networks, 2) }
-      })
+      const rules = randomRules(random)
       for (const [at, [cloud, ref, isAllowed]] of targets.entries()) {
         const firewall = { id, name: 'web', rules, refs: [ref], detach: [] }
         while ((await cloud.setFirewall!(firewall)).state === 'applying') continue
-        for (const port of probes)
-          for (const address of addresses) {
+        for (const port of probedPorts)
+          for (const address of senders) {
             const packet = { direction: 'in', protocol: 'tcp', port, address } as const
             expect([set, at, port, address, isAllowed(packet)]).toEqual([set, at, port, address, passes(rules, packet)])
           }

@@ -25,7 +25,8 @@ export class FirewallDouble implements FirewallRules {
     const added = change.add.filter(one => !rule.sources!.includes(one))
     rule.sources = [...rule.sources.filter(one => !change.remove.includes(one)), ...added]
     this.log.push(...added.map(one => `+${one}`), ...change.remove.map(one => `-${one}`))
-    return { added, isApplied: !this.isSlow, effects: {} }
+    const firewall = { type: 'firewall', id: change.firewallId, name: null }
+    return { firewall, added, isApplied: !this.isSlow, effects: {} }
   }
 
   async nameSource() {

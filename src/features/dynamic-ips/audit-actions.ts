@@ -1,3 +1,4 @@
+import { Type } from '@sinclair/typebox'
 import { requestChannels, type AuditActionDrafts } from '../../core/audit-actions'
 
 const status = { before: { status: 'fresh' }, after: { status: 'paused' } }
@@ -23,7 +24,7 @@ export const dynamicIpActions = {
     description:
       'New addresses of a dynamic IP source were reported, by its client or through the API. Reports that change nothing are not logged.',
     channels: [...requestChannels, 'ingest'],
-    targets: ['dynamic_ip', 'zone'],
+    targets: ['dynamic_ip', 'zone', 'firewall'],
     changes: 'response',
     example: addresses,
   },
@@ -69,6 +70,15 @@ export const dynamicIpActions = {
     description: 'A paused or failed firewall link of a dynamic IP source was resumed.',
     targets: ['dynamic_ip'],
     changes: { of: 'dynamic_ip.firewall_link.update' },
+  },
+  'dynamic_ip.firewall_link.expire': {
+    sentence: 'Old addresses of {dynamic_ip} were removed from {firewall}',
+    number: 'DI014',
+    description: 'Old addresses of a dynamic IP source were removed from a firewall rule, because their grace period ended.',
+    channels: ['job'],
+    targets: ['dynamic_ip', 'firewall'],
+    changes: { fields: { rule_id: Type.String(), networks: Type.Array(Type.String()) } },
+    example: { before: { rule_id: 'ssh', networks: ['203.0.113.7/32'] }, after: { rule_id: 'ssh', networks: [] } },
   },
   'dynamic_ip.firewall_link.delete': {
     phrase: 'delete a firewall link of {dynamic_ip}',

@@ -1,8 +1,10 @@
 import { and, eq } from 'drizzle-orm'
+import type { AuditTarget } from '../../core/db/tables'
 import type { Tx } from '../../core/db/transaction'
 import type { Hub } from '../../core/hub'
 import { targetOf } from '../../core/rows'
 import { minLinkPrefix } from './addresses'
+import type { DriveBy } from './drive-hosts'
 import { joinedEffects, type Effects } from './effects'
 import { removeOldSources } from './retry-queue'
 import { dynamicIpLinks } from './tables'
@@ -10,8 +12,8 @@ import { dynamicIpRows, type LinkRow, type SourceRow } from './view'
 
 /** What updating the firewalls of a source did, for the change that it is part of. */
 interface LinkEffects {
-  /** IDs of the firewalls that changed. */
-  firewalls: string[]
+  /** The firewalls that changed, each once. */
+  firewalls: AuditTarget[]
   effects: Effects
 }
 
@@ -87,7 +89,8 @@ export async function driveLinks(
         changes: staged.added.length > 0 ? [...recent, now] : recent,
       })
       .where(eq(dynamicIpLinks.id, link.id))
-    if (staged.added.length > 0 || remove.length > 0) done.firewalls.push(firewallId)
+    const isNew = !done.firewalls.some(one => one.id === firewallId)
+    if (isNew && (staged.added.length > 0 || remove.length > 0)) done.firewalls.push(staged.firewall)
     done.effects = joinedEffects(done.effects, staged.effects)
     if (pendingRemoval.length > 0) done.effects.jobs.push(removeOldSources(link, Math.min(...pendingRemoval.map(one => one.at))))
   }
@@ -115,12 +118,17 @@ async function pause(tx: Tx, source: SourceRow, link: LinkRow, done: LinkEffects
   })
 }
 
-/** Removes networks whose grace period is over, unless they came back. @returns when the next ones are due (ms UTC) */
+/**
+ * Removes networks whose grace period is over, unless they came back.
+ * @param by actor of the audit event
+ * @returns when the next ones are due (ms UTC)
+ */
 export async function removeDue(
   tx: Tx,
   hub: Hub,
   source: SourceRow,
   link: LinkRow,
+  by: DriveBy,
 ): Promise<LinkEffects & { nextAt: number | null }> {
   const done: LinkEffects = { firewalls: [], effects: joinedEffects() }
   const now = hub.clock.now()
@@ -141,8 +149,16 @@ export async function removeDue(
   else {
     const applied = link.applied.filter(one => !remove.includes(one))
     await tx.update(dynamicIpLinks).set({ applied, pendingRemoval: left }).where(eq(dynamicIpLinks.id, link.id))
-    done.firewalls.push(firewallId)
+    done.firewalls.push(staged.firewall)
     done.effects = joinedEffects(done.effects, staged.effects)
+    done.effects.audits.push({
+      workspaceId: source.workspaceId,
+      action: 'dynamic_ip.firewall_link.expire',
+      ...by,
+      targets: [targetOf(dynamicIpRows, source), staged.firewall],
+      before: { rule_id: ruleId, networks: remove },
+      after: { rule_id: ruleId, networks: [] },
+    })
   }
   return { ...done, nextAt: staged ? nextAt : null }
 }

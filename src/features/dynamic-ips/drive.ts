@@ -1,3 +1,4 @@
+import type { AuditTarget } from '../../core/db/tables'
 import type { Tx } from '../../core/db/transaction'
 import type { Hub } from '../../core/hub'
 import { driveHosts, type DriveBy, type DrivenHosts } from './drive-hosts'
@@ -7,8 +8,8 @@ import { linksOf, type HostRow, type SourceRow } from './view'
 
 /** What following the address of a source did, for the change that it is part of. */
 interface Driven extends Omit<DrivenHosts, 'effects'> {
-  /** IDs of the firewalls that changed. */
-  firewalls: string[]
+  /** The firewalls that changed. */
+  firewalls: AuditTarget[]
   effects: Effects
 }
 

@@ -1,5 +1,5 @@
 import type { RecordResult } from '../../core/change-result'
-import type { AuditActor } from '../../core/db/tables'
+import type { AuditActor, AuditTarget } from '../../core/db/tables'
 import type { Reader, Tx } from '../../core/db/transaction'
 import type { Hub } from '../../core/hub'
 
@@ -54,6 +54,8 @@ export interface FirewallRules {
 }
 
 interface StagedSources {
+  /** The firewall, for the audit log. */
+  firewall: AuditTarget
   /** The networks that were not in the rule before. */
   added: string[]
   /** Whether the firewall has the change already. */

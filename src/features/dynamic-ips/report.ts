@@ -2,7 +2,7 @@ import { eq, sql } from 'drizzle-orm'
 import { record } from '../../core/change'
 import type { AuditDraft, EventDraft, RecordResult } from '../../core/change-result'
 import { instant } from '../../core/clock'
-import type { AuditActor, AuditContext } from '../../core/db/tables'
+import type { AuditActor, AuditContext, AuditTarget } from '../../core/db/tables'
 import { forUpdate } from '../../core/db/dialect'
 import { prepared } from '../../core/db/prepared'
 import type { EventData } from '../../core/event-kinds'
@@ -319,7 +319,7 @@ function changedEvent(
   before: SourceRow,
   after: SourceRow,
   hosts: readonly HostRow[],
-  firewalls: string[],
+  firewalls: readonly AuditTarget[],
   now: number,
 ): EventDraft {
   const data: EventData<'dynamic_ip.changed'> = {
@@ -331,7 +331,7 @@ function changedEvent(
     prefix6: after.prefix6,
     previous_prefix6: before.prefix6,
     hosts: hosts.map(one => one.name),
-    firewalls: [...new Set(firewalls)],
+    firewalls: firewalls.map(one => one.id),
     changed_at: instant(now),
   }
   return {
@@ -348,7 +348,7 @@ function reportAudit(before: SourceRow, after: SourceRow, by: By, driven: Driven
     workspaceId: after.workspaceId,
     action: 'dynamic_ip.report',
     ...by,
-    targets: [targetOf(dynamicIpRows, after), ...(driven?.targets ?? [])],
+    targets: [targetOf(dynamicIpRows, after), ...(driven?.targets ?? []), ...(driven?.firewalls ?? [])],
     before: shown(before),
     after: shown(after),
   }

@@ -40,7 +40,8 @@ export const removeOldSourcesJob: JobKind<{ link_id: string }> = {
       const [source] = await forUpdate(tx.select().from(dynamicIps).where(eq(dynamicIps.id, link.sourceId)))
       const [current] = await tx.select().from(dynamicIpLinks).where(eq(dynamicIpLinks.id, id))
       if (!source || !current) return { result: undefined }
-      const { effects, nextAt } = await removeDue(tx, hub, source, current)
+      const by = { actor: systemActor(removeOldSourcesKind), context: jobContext }
+      const { effects, nextAt } = await removeDue(tx, hub, source, current, by)
       return {
         result: undefined,
         ...effects,

@@ -100,7 +100,7 @@ export class IncusServer {
   /** Whether a host in front of the bridge gets a page from a guest. */
   async getsPage(address: string, port = 80): Promise<boolean> {
     const get = 'exec 3<>"/dev/tcp/$0/$1"; printf "GET / HTTP/1.0\\r\\n\\r\\n" >&3; grep -q " 200 " <&3'
-    const inNetwork = ['nsenter', '-t', this.#firstProcess(), '-n', 'timeout', '1', 'bash', '-c', get, address, String(port)]
+    const inNetwork = ['nsenter', '-t', this.firstProcess(), '-n', 'timeout', '1', 'bash', '-c', get, address, String(port)]
     const run = Bun.spawn(inNetwork, { env: cleanEnv(), stdin: 'ignore', stdout: 'ignore', stderr: 'ignore' })
     return (await run.exited) === 0
   }
@@ -126,7 +126,7 @@ export class IncusServer {
   async stop(): Promise<void> {
     await this.#removeInstances().catch(() => {})
     // The first process in a namespace of processes takes all others with it.
-    const first = this.#firstProcess()
+    const first = this.firstProcess()
     this.process.kill('SIGKILL')
     await this.process.exited
     for (let attempt = 0; attempt < 200 && existsSync(`/proc/${first}`); attempt++) await Bun.sleep(50)
@@ -134,14 +134,14 @@ export class IncusServer {
   }
 
   /** Id of the first process in the namespaces. */
-  #firstProcess(): string {
+  firstProcess(): string {
     const { pid } = this.process
     return readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim()
   }
 
   async #prepare(addressHere: string): Promise<void> {
     await this.#answers()
-    const first = this.#firstProcess()
+    const first = this.firstProcess()
     const link = `bw${this.process.pid}`
     for (const command of [
       `ip link add ${link} type veth peer name outside netns ${first}`,

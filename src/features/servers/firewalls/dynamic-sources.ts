@@ -1,7 +1,7 @@
 import { and, eq } from 'drizzle-orm'
 import { forUpdate } from '../../../core/db/dialect'
 import type { Reader } from '../../../core/db/transaction'
-import { saveRow } from '../../../core/rows'
+import { saveRow, targetOf } from '../../../core/rows'
 import type { FirewallRules } from '../../dynamic-ips/firewall-rules'
 import { insertVersion } from './change-rules'
 import { hint, stageEnforcement } from './enforce'
@@ -21,7 +21,7 @@ export const firewallRules: FirewallRules = {
     if (!row || !ruleOf(row, ruleId)) return null
     const jobs = await stageEnforcement(tx, firewallId)
     hint(tx, row)
-    return { added: add, isApplied: jobs.length === 0, effects: { jobs } }
+    return { firewall: targetOf(firewallRows, row), added: add, isApplied: jobs.length === 0, effects: { jobs } }
   },
 
   async nameSource(tx, hub, { workspaceId, firewallId, ruleId, sourceId, entries, by }) {
