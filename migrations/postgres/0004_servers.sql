@@ -192,6 +192,7 @@ CREATE TABLE "snapshot_policies" (
 	"currency" text collate "C",
 	"next_at" bigint,
 	"last_run" text,
+	"run" text,
 	"failures" bigint NOT NULL
 );
 --> statement-breakpoint

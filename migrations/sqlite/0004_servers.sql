@@ -242,6 +242,7 @@ CREATE TABLE `snapshot_policies` (
 	`currency` text,
 	`next_at` integer,
 	`last_run` text,
+	`run` text,
 	`failures` integer NOT NULL,
 	FOREIGN KEY (`workspace_id`) REFERENCES `workspaces`(`id`) ON UPDATE no action ON DELETE cascade
 );

@@ -156,9 +156,9 @@ const SinglePage = Shape(
 )
 
 /** A list that is always on one page, with the fields of other lists. */
-export function SinglePageOf<T extends TSchema>(item: T) {
+export function SinglePageOf<T extends TSchema, More extends TProperties = {}>(item: T, more: More = {} as More) {
   return Shape(
-    { data: Type.Array(item, { description: 'All items.' }), pagination: SinglePage },
+    { data: Type.Array(item, { description: 'All items.' }), pagination: SinglePage, ...more },
     { $id: `${item.$id}List`, description: `All ${pluralOf(item.$id!)}.` },
   )
 }

@@ -16,6 +16,7 @@ import { readPowerJob } from '../features/servers/server-controllers/read-power'
 import { checkControllerJob } from '../features/servers/server-controllers/server-controllers'
 import { serverActionKinds } from '../features/servers/actions/kinds'
 import { volumeActionKinds } from '../features/servers/volumes/kinds'
+import { runPolicyJob } from '../features/servers/snapshot-policies/run'
 import { deleteSnapshotAction } from '../features/servers/snapshots/delete-action'
 import { applyKind } from '../features/servers/firewalls/apply'
 import { enforceFirewallJob } from '../features/servers/firewalls/enforce'
@@ -56,6 +57,7 @@ export const jobKinds: readonly JobKind[] = [
   checkCloudAccountJob,
   syncAccountJob,
   forgetStatesJob,
+  runPolicyJob,
   checkControllerJob,
   readPowerJob,
   actionJob(syncAction),

@@ -1,4 +1,6 @@
 import { describe, expect, test } from 'bun:test'
+import { readCatalog } from '../../src/features/servers/accounts/catalog'
+import { cloudAccounts, cloudCatalogs } from '../../src/features/servers/accounts/tables'
 import { cloudScene } from '../support/clouds/cloud-scene'
 import { world } from '../support/world'
 
@@ -139,6 +141,26 @@ describe('cloud accounts', () => {
     const failed = await here.acme.call('GET', `/v1/cloud-accounts/${account.id}/sizes?refresh=true`)
     expect([failed.status, failed.body.code]).toEqual([424, 'provider_failed'])
     expect(await list('sizes')).toEqual(sizes)
+    const { as_of: asOf } = (await here.acme.call('GET', `/v1/cloud-accounts/${account.id}/images`)).body
+    expect(asOf).toBe(new Date(here.clock.now()).toISOString())
+    await here.advance(1_800_000)
+    expect((await here.acme.call('GET', `/v1/cloud-accounts/${account.id}/images`)).body.as_of).toBe(asOf)
+  })
+
+  test('never store a catalog that was read with other settings', async () => {
+    const here = await world()
+    const { double } = await cloudScene(here)
+    const [account] = await here.hub.read.select().from(cloudAccounts)
+    const stored = async () => (await here.hub.read.select().from(cloudCatalogs))[0]!
+    await here.advance(1000)
+    const settings = { base_url: `${double.url}/`, api_token: double.token }
+    expect((await here.acme.call('PATCH', `/v1/cloud-accounts/${account!.id}`, { settings })).status).toBe(200)
+    // What was requested before the change arrives after it.
+    expect((await readCatalog(here.hub, account!, true)).readAt).toBe(here.clock.now())
+    expect((await here.hub.read.select().from(cloudCatalogs)).map(one => one.readAt)).not.toContain(here.clock.now())
+    const [now] = await here.hub.read.select().from(cloudAccounts)
+    await readCatalog(here.hub, now!, true)
+    expect((await stored()).readAt).toBe(here.clock.now())
   })
 
   test('are read now by an action, and deleted with the servers that were found in them', async () => {

@@ -9,6 +9,7 @@ import { finishSync, syncAccount } from '../../src/features/servers/accounts/syn
 import { cloudAccounts } from '../../src/features/servers/accounts/tables'
 import { watchServers } from '../../src/features/servers/watch'
 import { cloudScene } from '../support/clouds/cloud-scene'
+import { incusScene } from '../support/clouds/incus-scene'
 import { ProxmoxCloud } from '../support/clouds/proxmox-cloud'
 import { template } from '../support/clouds/proxmox-under-test'
 import { sshKeys } from '../support/ssh-keys'
@@ -617,6 +618,18 @@ describe('a new server', () => {
     expect((await get(created.id)).provider_ref).toBe(String(double.serverNamed('web-1')!.id))
   })
 
+  test('is found by its mark if the cloud forgets the operation that created it', async () => {
+    const here = await world()
+    const { double, call, order, finish, get } = await incusScene(here)
+    const created = (await call('POST', '/servers', order('web-2', { start: false }))).body
+    await here.advance(1000)
+    expect(double.named('web-2')).toBeDefined()
+    // As after a restart of the hub: Incus forgets operations 5 seconds after their end.
+    double.operations = []
+    expect(await finish(created.action_id)).toMatchObject({ status: 'success', error: null })
+    expect(await get(created.id)).toMatchObject({ status: 'off', order: null, provider_ref: expect.any(String) })
+  })
+
   test('fails if another server has its name', async () => {
     const here = await world()
     const { create, finish, get, double } = await cloudScene(here, { import: { mode: 'none', label_selector: null } })
@@ -963,6 +976,50 @@ describe('what must never happen', () => {
     expect((await finish(deletion.body.id)).status).toBe('success')
     expect(double.project.servers.size).toBe(0)
     expect((await get(created.id)).status).toBe('deleted')
+  })
+
+  test('a purchase whose outcome is unknown can’t be edited, and what it made is never taken for another order', async () => {
+    const here = await world()
+    const { double, create, finish, get, act } = await cloudScene(here, { import: { mode: 'none', label_selector: null } })
+    let isLost = false
+    double.fault = request => {
+      if (request.method === 'POST' && request.path === '/servers') {
+        isLost = true
+        return 'lost'
+      }
+      return isLost ? { status: 401, code: 'unauthorized', message: 'unable to authenticate' } : null
+    }
+    const draft = (await create('web-1', { provision: false })).body
+    const accepted = { max_monthly_price: '20', currency: 'EUR' }
+    expect((await finish((await act(draft.id, 'provision', accepted)).body.id)).status).toBe('error')
+    for (const change of [{ size: 'cx32' }, { image: 'ubuntu-24.04' }, { user_data: '#!/bin/sh' }, { name: 'web-2' }]) {
+      const edited = await here.acme.call('PATCH', `/v1/servers/${draft.id}`, change)
+      expect([edited.status, edited.body.code, edited.body.detail]).toEqual([
+        409,
+        'conflict',
+        expect.stringContaining('The outcome of the purchase is unknown'),
+      ])
+    }
+    expect((await here.acme.call('PATCH', `/v1/servers/${draft.id}`, { notes: 'bought?' })).status).toBe(200)
+    // If it became a draft anyway, another order would not adopt what the first one created.
+    await record(here.hub, async tx => {
+      const order = { ...draft.order, size: 'cx32' }
+      await tx.update(servers).set({ status: 'draft', order }).where(eq(servers.id, draft.id))
+      return { result: undefined }
+    })
+    double.fault = () => null
+    const again = await finish((await act(draft.id, 'provision', accepted)).body.id)
+    expect(again).toMatchObject({
+      status: 'error',
+      error: { code: 'conflict', detail: expect.stringContaining('the size cx22') },
+    })
+    const there = double.serverNamed('web-1')!
+    expect(await get(draft.id)).toMatchObject({
+      ...{ status: 'running', provider_ref: String(there.id), size: { slug: 'cx22' }, order: null },
+    })
+    await here.advance(60_000)
+    expect(Math.round(Number((await get(draft.id)).price.monthly) * 1e6)).toBe(double.bill().monthlyMicros)
+    expect(double.project.servers.size).toBe(1)
   })
 
   test('a request that can’t wait fails after it bought something', async () => {

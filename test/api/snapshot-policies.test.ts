@@ -1,5 +1,10 @@
 import { describe, expect, test } from 'bun:test'
-import { runSnapshotPolicies } from '../../src/features/servers/snapshot-policies/run'
+import { eq } from 'drizzle-orm'
+import { record } from '../../src/core/change'
+import { newId } from '../../src/core/ids'
+import { runPolicyJob, runSnapshotPolicies } from '../../src/features/servers/snapshot-policies/run'
+import { snapshotPolicies } from '../../src/features/servers/snapshot-policies/tables'
+import { snapshots } from '../../src/features/servers/snapshots/tables'
 import { cloudScene } from '../support/clouds/cloud-scene'
 import { world } from '../support/world'
 
@@ -34,8 +39,17 @@ async function scene() {
     await here.advance(60_000)
     return (await policyOf(id)).last_run
   }
-  const snapshots = async (query = '') => (await call('GET', `/snapshots?sort=created_at&${query}`)).body.data
-  return { here, ...cloud, call, create, policyOf, run, snapshots }
+  /** Lets time pass until the current run has finished. */
+  const finishRun = async (id: string) => {
+    for (let seconds = 0; seconds < 600; seconds += 10) {
+      const { last_run: lastRun } = await policyOf(id)
+      if (lastRun.finished) return lastRun
+      await here.advance(10_000)
+    }
+    throw new Error('the run does not finish')
+  }
+  const list = async (query = '') => (await call('GET', `/snapshots?sort=created_at&${query}`)).body.data
+  return { here, ...cloud, call, create, policyOf, run, finishRun, snapshots: list }
 }
 
 describe('snapshot policies', () => {
@@ -103,6 +117,78 @@ describe('snapshot policies', () => {
     await here.advance(60_000)
     expect((await call('GET', `/snapshot-policies/${id}`)).body.last_run).toMatchObject({ made: 1, pruned: 0, finished: true })
     expect(await snapshots('state=available')).toHaveLength(3)
+  }, 30_000)
+
+  test('run one at a time, so that no failure is lost', async () => {
+    const { here, create, call, named, act, finish, double, policyOf, finishRun, snapshots } = await scene()
+    const { id } = (await create()).body
+    double.project.actionMs = command => (command === 'stop_server' ? 120_000 : 0)
+    // One of the servers is busy.
+    const busy = await act((await named('db-1')).id, 'power_off')
+    await call('POST', `/snapshot-policies/${id}/run`)
+    await Promise.all([runSnapshotPolicies(here.hub), runSnapshotPolicies(here.hub)])
+    // Due again, while the first run has not even begun to start snapshots.
+    await call('POST', `/snapshot-policies/${id}/run`)
+    await runSnapshotPolicies(here.hub)
+    await here.advance(1000)
+    await runSnapshotPolicies(here.hub)
+    expect((await policyOf(id)).last_run).toMatchObject({
+      finished: false,
+      failed: [{ detail: expect.stringContaining(busy.body.id) }],
+    })
+    expect(await finishRun(id)).toMatchObject({ made: 1, failed: [{}] })
+    expect(await snapshots()).toHaveLength(1)
+    await finish(busy.body.id)
+    // The run that was requested meanwhile.
+    await runSnapshotPolicies(here.hub)
+    expect(await finishRun(id)).toMatchObject({ made: 2, failed: [] })
+    expect(await snapshots()).toHaveLength(3)
+  }, 30_000)
+
+  test('continue after an interruption where they were, and delete in several transactions', async () => {
+    const { here, create, call, named, finishRun, snapshots: list } = await scene()
+    const { id } = (await create()).body
+    const at = new Date(here.clock.now()).toISOString()
+    const job = { kind: runPolicyJob.kind, payload: { snapshot_policy_id: id, at } }
+    const begin = (jobs: (typeof job)[] = []) =>
+      record(here.hub, async tx => {
+        const lastRun = { at, made: 0, failed: [], pruned: 0, finished: false }
+        const columns = { lastRun, run: { phase: 'start' as const, after: '' } }
+        await tx.update(snapshotPolicies).set(columns).where(eq(snapshotPolicies.id, id))
+        return { result: undefined, jobs }
+      })
+    await begin()
+    // Its result is not recorded, as after a crash: what it started is not started again.
+    await runPolicyJob.run(here.hub, job as never, undefined)
+    await begin([job])
+    expect(await finishRun(id)).toMatchObject({ made: 2, failed: [] })
+    expect(await list()).toHaveLength(2)
+    const [like] = await here.hub.read.select().from(snapshots)
+    const db1 = await named('db-1')
+    await record(here.hub, async tx => {
+      for (let n = 0; n < 60; n++) {
+        const old = { ...like!, id: newId('snap'), serverId: db1.id, providerRef: String(900_000 + n), createdAt: n, takenAt: n }
+        await tx.insert(snapshots).values(old)
+      }
+      return { result: undefined }
+    })
+    await here.advance(60_000)
+    await call('POST', `/snapshot-policies/${id}/run`)
+    const most = { deletions: 0 }
+    const { transact } = here.hub.store
+    here.hub.store.transact = async (fn, ...more) => {
+      const deleting = async () => (await here.hub.read.select().from(snapshots).where(eq(snapshots.state, 'deleting'))).length
+      const before = await deleting()
+      const result = await transact.call(here.hub.store, fn, ...more)
+      most.deletions = Math.max(most.deletions, (await deleting()) - before)
+      return result as never
+    }
+    await runSnapshotPolicies(here.hub)
+    // Of db-1, two of 62 are kept.
+    expect(await finishRun(id)).toMatchObject({ made: 2, failed: [], pruned: 60 })
+    expect(most.deletions).toBeGreaterThan(1)
+    expect(most.deletions).toBeLessThanOrEqual(50)
+    expect(await list()).toHaveLength(4)
   }, 30_000)
 
   test('run on their schedule, in its time zone, unless they are paused', async () => {

@@ -1,14 +1,12 @@
 import { describe, expect, test } from 'bun:test'
-import { X509Certificate } from 'node:crypto'
-import { readFileSync } from 'node:fs'
 import { eq } from 'drizzle-orm'
 import { AdapterError } from '../../src/adapters/failure'
 import { syncStorage } from '../../src/features/servers/accounts/sync-storage'
 import { cloudAccounts } from '../../src/features/servers/accounts/tables'
 import { volumes } from '../../src/features/servers/volumes/tables'
 import { cloudScene } from '../support/clouds/cloud-scene'
-import { IncusDouble } from '../support/clouds/incus-double'
-import { closeLater, world } from '../support/world'
+import { incusScene } from '../support/clouds/incus-scene'
+import { world } from '../support/world'
 
 const gib = 2 ** 30
 const price = { max_monthly_price: '5', currency: 'EUR' }
@@ -105,6 +103,14 @@ describe('volumes', () => {
     expect((await call('DELETE', `/volumes/${created.id}`)).status).toBe(204)
   })
 
+  test('are bought after reading only their price', async () => {
+    const { bought, double } = await scene()
+    double.requests.length = 0
+    await bought('data-1')
+    expect(double.requests.filter(one => one.path === '/pricing')).toHaveLength(1)
+    expect(double.requests.filter(one => ['/server_types', '/images', '/locations'].includes(one.path))).toEqual([])
+  })
+
   test('name what is wrong with the order', async () => {
     const { buy, id, call, here, order } = await scene()
     expect(refusal(await buy('-a'))).toEqual([422, '#/name'])
@@ -186,29 +192,9 @@ describe('volumes', () => {
 
   test('are created and attached at Incus, which creates them at once', async () => {
     const here = await world()
-    const fixture = (name: string) => readFileSync(`test/fixtures/tls/${name}`, 'utf8')
-    const cert = fixture('loopback.pem')
-    const double = new IncusDouble({ cert, key: fixture('loopback.key') })
-    await double.start()
-    closeLater(async () => double.stop())
-    double.create('web').status = 'Running'
-    const call = (method: string, path: string, body?: object, headers?: Record<string, string>) =>
-      here.acme.call(method, `/v1${path}`, body, headers)
-    const account = await call('POST', '/cloud-accounts', {
-      ...{ kind: 'incus', name: 'Rack', import: { mode: 'all', label_selector: null } },
-      settings: {
-        ...{ url: double.base, fingerprint: new X509Certificate(cert).fingerprint256 },
-        ...{ client_certificate: fixture('client.pem'), client_key: fixture('client.key') },
-      },
-    })
-    await here.settle()
-    const { id } = (await call('GET', '/servers?q=web')).body.data[0]
-    const order = { name: 'data-1', account_id: account.body.id, size_bytes: gib, server_id: id, mount_path: '/srv' }
-    const bought = await call('POST', '/volumes', order, { 'Idempotency-Key': 'one' })
-    expect(bought.status).toBe(201)
-    for (let seconds = 0; seconds < 60; seconds += 5) await here.advance(5000)
-    expect((await call('GET', `/actions/${bought.body.action_id}`)).body).toMatchObject({ status: 'success', error: null })
-    const volume = (await call('GET', `/volumes/${bought.body.id}`)).body
+    const { id, volume: bought } = await incusScene(here)
+    const { action, volume } = await bought('data-1', { server_id: id, mount_path: '/srv' })
+    expect(action).toMatchObject({ status: 'success', error: null })
     expect(volume).toMatchObject({ state: 'in_use', server_id: id, mount_path: '/srv' })
   })
 

@@ -1,6 +1,7 @@
 import { Type } from '@sinclair/typebox'
 import { instant } from '../../core/clock'
 import { Nullable } from '../../core/shapes'
+import type { Price } from './clouds/cloud'
 
 // Amounts are integers of millionths, so that sums are exact.
 
@@ -33,6 +34,13 @@ export function amountOf(micros: number): string {
 
 /** Formats an amount; null stays null. */
 export const nullableAmount = (micros: number | null): string | null => (micros === null ? null : amountOf(micros))
+
+/** The columns of a price. @param at when it was read (ms UTC) */
+export const priceColumns = (price: Price | null, at: number | null) => ({
+  priceMicros: price?.monthlyMicros ?? null,
+  priceCurrency: price?.currency ?? null,
+  priceAt: price ? at : null,
+})
 
 /** The price of a row. */
 export const priceOfRow = (row: { priceMicros: number | null; priceCurrency: string | null; priceAt: number | null }) => ({

@@ -4,6 +4,7 @@ import type { Waiting } from '../../api/long-poll'
 import { countOf, refuseOverLimit } from '../../access/plans'
 import { callAdapter } from '../../adapters/call'
 import { change } from '../../core/change'
+import { instant } from '../../core/clock'
 import type { ChangeResult } from '../../core/change-result'
 import type { Ctx } from '../../core/ctx'
 import type { Reader, Tx } from '../../core/db/transaction'
@@ -20,13 +21,13 @@ import type { Page } from '../../core/shapes'
 import type { ActionView } from '../actions/shapes'
 import { monitorStatusesOf } from '../monitors/statuses'
 import { accountOf } from './accounts/accounts'
-import { catalogOf } from './accounts/catalog'
+import { catalogOf, type DatedCatalog } from './accounts/catalog'
 import { cloudAccounts } from './accounts/tables'
 import type { CloudAccountRow } from './accounts/view'
 import { provisionSteps } from './actions/kinds'
 import { startOn, waitForAction } from './actions/start'
 import { cloudKindOf } from './clouds'
-import type { Catalog, ServerAddress } from './clouds/cloud'
+import type { ServerAddress } from './clouds/cloud'
 import { listingByLabel, saveLabels, selectorFilter } from './label-filter'
 import { nullableAmount } from './money'
 import { highestPrice, orderProblems } from './order'
@@ -147,7 +148,7 @@ async function accountForServer(ctx: Ctx, id: string): Promise<CloudAccountRow> 
 async function insertOrdered(
   ctx: Ctx,
   account: CloudAccountRow,
-  catalog: Catalog,
+  catalog: DatedCatalog,
   input: ServerInput,
   order: ServerOrderView,
 ): Promise<ServerView> {
@@ -269,7 +270,13 @@ const manualAddresses = (texts: readonly string[]): ServerAddress[] =>
     .sort((a, b) => Number(a.scope === 'private') - Number(b.scope === 'private'))
 
 /** @throws Problem 422 for what is missing or impossible in an order */
-async function requireOrder(ctx: Ctx, account: CloudAccountRow, catalog: Catalog, input: ServerInput, order: ServerOrderView) {
+async function requireOrder(
+  ctx: Ctx,
+  account: CloudAccountRow,
+  catalog: DatedCatalog,
+  input: ServerInput,
+  order: ServerOrderView,
+) {
   const sshKeys = await sshKeysOf(ctx.hub.read, ctx, order.ssh_keys)
   const problems = orderProblems(cloudKindOf(account.kind)!, catalog, input.name, order, {
     hasUserData: input.user_data != null,
@@ -290,7 +297,7 @@ const freeQuote: ServerQuoteView = {
 async function quote(
   ctx: Ctx,
   account: CloudAccountRow,
-  catalog: Catalog,
+  catalog: DatedCatalog,
   input: ServerInput,
   order: ServerOrderView,
 ): Promise<ServerQuoteView> {
@@ -319,7 +326,7 @@ async function quote(
       currency: price?.currency ?? null,
       gross: true,
       known: price !== null,
-      as_of: price ? new Date(ctx.hub.clock.now()).toISOString() : null,
+      as_of: price ? instant(catalog.readAt) : null,
     },
     committed: hasPrices ? nullableAmount(await committedMicros(read, account)) : null,
     cap: account.spend.monthly_cap,
@@ -376,6 +383,11 @@ async function placeColumns(tx: Tx, ctx: Ctx, row: ServerRow, patch: ServerPatch
   refuseManual(patch)
   const ordered = Object.keys(orderMembers).filter(name => patch[name as keyof ServerPatch] !== undefined)
   if (row.status !== 'draft') {
+    const isEdited = ordered.length > 0 || patch.user_data !== undefined || (patch.name ?? row.name) !== row.name
+    if (row.status === 'error' && row.order !== null && isEdited)
+      throw conflict(
+        'The outcome of the purchase is unknown: the server may exist at the cloud, as it was ordered. It appears with the next sync if it does. If it doesn’t, delete it, and create another one.',
+      )
     if (ordered.length > 0 || patch.user_data !== undefined)
       throw conflict(
         `\`${ordered[0] ?? 'user_data'}\` can only be updated as long as the server is a draft. Use an action instead.`,

@@ -12,7 +12,7 @@ import { Card } from '../../parts/page'
 import { SendButton } from '../../parts/send-button'
 import { Status, Tag } from '../../parts/status'
 import { requestedList, Table, type Column } from '../../parts/table'
-import { formatDate } from '../../parts/time'
+import { formatDate, RelativeTime } from '../../parts/time'
 import { ToggleGroup } from '../../parts/toggle-group'
 import { useCatalog } from './accounts'
 import { describeResources, formatAmount, formatGibibytes } from './amounts'
@@ -151,12 +151,17 @@ interface CatalogTableProps<Row> {
 function CatalogTable<Row>({ id, name, columns, idOf, empty }: CatalogTableProps<Row>) {
   const found = useCatalog<Row>(id, name)
   return (
-    <Table
-      label={parts[name]}
-      columns={columns}
-      list={requestedList(found, found.data?.data)}
-      idOf={idOf}
-      empty={<Empty icon={Box} title={empty} />}
-    />
+    <>
+      <Table
+        label={parts[name]}
+        columns={columns}
+        list={requestedList(found, found.data?.data)}
+        idOf={idOf}
+        empty={<Empty icon={Box} title={empty} />}
+      />
+      <p className="border-t border-line px-4 py-2 text-[13px] text-muted">
+        Read {found.data ? <RelativeTime at={found.data.as_of} /> : '\u00a0'}
+      </p>
+    </>
   )
 }

@@ -27,5 +27,5 @@ type Catalogs = 'locations' | 'sizes' | 'images' | 'networks'
 
 /** A part of what an account offers. Null reads nothing. */
 export function useCatalog<Row>(accountId: string | null, name: Catalogs) {
-  return useOne<{ data: Row[] }>(accountId === null ? null : `/cloud-accounts/${accountId}/${name}`)
+  return useOne<{ data: Row[]; as_of: string }>(accountId === null ? null : `/cloud-accounts/${accountId}/${name}`)
 }

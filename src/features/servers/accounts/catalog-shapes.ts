@@ -1,11 +1,15 @@
-import { Type, type Static } from '@sinclair/typebox'
-import { Nullable, NullableInstant, Shape, SinglePageOf, Words } from '../../../core/shapes'
+import { Type, type Static, type TSchema } from '@sinclair/typebox'
+import { Instant, Nullable, NullableInstant, Shape, SinglePageOf, Words } from '../../../core/shapes'
 
 export const CatalogQuery = Shape({
   refresh: Type.Optional(
     Type.Boolean({ description: 'Reads the catalog at the cloud now. Limited to 10 requests a minute per account.' }),
   ),
 })
+
+/** A list of a catalog. */
+const catalogListOf = <T extends TSchema>(item: T) =>
+  SinglePageOf(item, { as_of: Instant({ description: 'When the catalog was read.' }) })
 
 const slug = Type.String({ description: 'Identifier to use in orders.' })
 const title = Type.String({ description: 'Display name.' })
@@ -23,7 +27,7 @@ const Location = Shape(
     examples: [{ slug: 'fsn1', title: 'Falkenstein DC Park 1', country: 'DE', city: 'Falkenstein' }],
   },
 )
-export const CloudLocationList = SinglePageOf(Location)
+export const CloudLocationList = catalogListOf(Location)
 
 const Size = Shape(
   {
@@ -74,7 +78,7 @@ const Size = Shape(
     ],
   },
 )
-export const CloudSizeList = SinglePageOf(Size)
+export const CloudSizeList = catalogListOf(Size)
 
 const Image = Shape(
   {
@@ -102,7 +106,7 @@ const Image = Shape(
     ],
   },
 )
-export const CloudImageList = SinglePageOf(Image)
+export const CloudImageList = catalogListOf(Image)
 
 const Network = Shape(
   {
@@ -117,7 +121,7 @@ const Network = Shape(
     examples: [{ ref: '4711', title: 'internal', cidrs: ['10.0.0.0/16'], location: null }],
   },
 )
-export const CloudNetworkList = SinglePageOf(Network)
+export const CloudNetworkList = catalogListOf(Network)
 
 export type CatalogLocationView = Static<typeof Location>
 export type CatalogSizeView = Static<typeof Size>

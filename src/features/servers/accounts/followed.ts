@@ -1,5 +1,6 @@
-import type { Catalog, Cloud } from '../clouds/cloud'
+import type { Cloud } from '../clouds/cloud'
 import type { LabelTable } from '../label-tables'
+import type { DatedCatalog } from './catalog'
 import type { CloudAccountRow } from './view'
 
 /** A volume or snapshot, as far as following it depends on it. */
@@ -16,7 +17,7 @@ export interface StoredRow {
 /** What is read of an account. */
 export interface ReadAccount {
   account: CloudAccountRow
-  catalog: Catalog | null
+  catalog: DatedCatalog | null
   /** Ids of the servers in the workspace, by their refs. */
   serverIds: ReadonlyMap<string, string>
   now: number

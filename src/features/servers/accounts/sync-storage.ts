@@ -10,11 +10,12 @@ import type { Tx } from '../../../core/db/transaction'
 import type { Hub } from '../../../core/hub'
 import { insertRow, targetOf } from '../../../core/rows'
 import { isTurnOver, yieldToEventLoop } from '../../../core/time-slices'
-import type { Catalog, Cloud } from '../clouds/cloud'
+import type { Cloud } from '../clouds/cloud'
 import { saveLabels } from '../label-filter'
 import { followedSnapshots } from '../snapshots/follow'
 import { servers } from '../tables'
 import { followedVolumes } from '../volumes/follow'
+import type { DatedCatalog } from './catalog'
 import type { Followed, ReadAccount, StoredRow } from './followed'
 import { isCurrent, someOf } from './readings'
 import { syncKind } from './sync-jobs'
@@ -29,7 +30,7 @@ const maxConfirmingMs = 60_000
 const rowsPerBatch = 50
 
 /** Reads the volumes and snapshots of an account, and takes over what changed there. A failed reading changes nothing. */
-export async function syncStorage(hub: Hub, account: CloudAccountRow, cloud: Cloud, catalog: Catalog | null): Promise<void> {
+export async function syncStorage(hub: Hub, account: CloudAccountRow, cloud: Cloud, catalog: DatedCatalog | null): Promise<void> {
   for (const of of followed)
     try {
       await follow(hub, account, cloud, catalog, of)
@@ -53,7 +54,13 @@ interface Seen {
   createdAt?: number | null
 }
 
-async function follow(hub: Hub, account: CloudAccountRow, cloud: Cloud, catalog: Catalog | null, of: Followed): Promise<void> {
+async function follow(
+  hub: Hub,
+  account: CloudAccountRow,
+  cloud: Cloud,
+  catalog: DatedCatalog | null,
+  of: Followed,
+): Promise<void> {
   const storage = of.storage(cloud)
   if (!storage) return
   const startedAt = hub.clock.now()

@@ -20,18 +20,18 @@ import { DecryptionFailed } from '../../../core/secrets'
 import { isTurnOver, yieldToEventLoop } from '../../../core/time-slices'
 import { seenColumns } from '../actions/kinds'
 import { isAnother, withIdentity } from '../same-server'
-import { priceColumns } from '../actions/start'
 import { cloudKindOf } from '../clouds'
-import type { Catalog, Cloud, CloudFailure, CloudServer, Price, Reading } from '../clouds/cloud'
+import type { Cloud, CloudFailure, CloudServer, Price, Reading } from '../clouds/cloud'
 import { checkFirewalls } from '../firewalls/drift'
 import { matchesSelector, parseSelector } from '../labels'
+import { priceColumns } from '../money'
 import { recordUsage } from '../metrics/recorder'
 import { proofsOf } from '../proofs'
 import { newColumns } from '../servers'
 import { writeState } from '../state'
 import { servers } from '../tables'
 import { maxSyncFailures, serverRows, type ServerRow } from '../view'
-import { catalogOf } from './catalog'
+import { catalogOf, type DatedCatalog } from './catalog'
 import { openCloud } from './open'
 import { isCurrent, isSameAccess, someOf } from './readings'
 import { syncJobFor, syncKind } from './sync-jobs'
@@ -200,7 +200,7 @@ async function followKnown(
   account: CloudAccountRow,
   matched: Matched,
   startedAt: number,
-  catalog: Catalog | null,
+  catalog: DatedCatalog | null,
 ): Promise<void> {
   const changed: [ServerRow, CloudServer][] = []
   for (const [row, there] of matched) {
@@ -212,7 +212,7 @@ async function followKnown(
 }
 
 /** Whether a reading differs from what is stored. */
-const isChanged = (row: ServerRow, seen: CloudServer, account: CloudAccountRow, catalog: Catalog | null): boolean =>
+const isChanged = (row: ServerRow, seen: CloudServer, account: CloudAccountRow, catalog: DatedCatalog | null): boolean =>
   row.actionId === null &&
   (row.status !== seen.status ||
     row.power !== seen.power ||
@@ -223,7 +223,7 @@ const isChanged = (row: ServerRow, seen: CloudServer, account: CloudAccountRow, 
 function newPrice(
   { cloud, priceMicros }: ServerRow,
   account: CloudAccountRow,
-  catalog: Catalog | null,
+  catalog: DatedCatalog | null,
   seen: CloudServer,
 ): Price | null | undefined {
   const price = priceOfSeen(account, catalog, seen)
@@ -240,7 +240,7 @@ const pricedBy = ({ size, location, addresses, backups }: CloudServer) => ({
   backups: backups ?? false,
 })
 
-function priceOfSeen(account: CloudAccountRow, catalog: Catalog | null, seen: CloudServer): Price | null {
+function priceOfSeen(account: CloudAccountRow, catalog: DatedCatalog | null, seen: CloudServer): Price | null {
   const { size, ...rest } = pricedBy(seen)
   if (catalog === null || size === null) return null
   return cloudKindOf(account.kind)!.price?.(catalog, { size: { slug: size }, ...rest }) ?? null
@@ -252,7 +252,7 @@ async function followBatch(
   account: CloudAccountRow,
   changed: readonly [ServerRow, CloudServer][],
   startedAt: number,
-  catalog: Catalog | null,
+  catalog: DatedCatalog | null,
 ): Promise<RecordResult<undefined>> {
   const done: Required<Pick<RecordResult<undefined>, 'audits' | 'events'>> = { audits: [], events: [] }
   if (!(await isCurrent(tx, account))) return { result: undefined }
@@ -265,7 +265,7 @@ async function followBatch(
     const price = newPrice(row, account, catalog, seen)
     const after = {
       ...seenColumns(seen),
-      ...(price !== undefined && priceColumns(price, now)),
+      ...(price !== undefined && priceColumns(price, catalog?.readAt ?? null)),
       ...(row.order !== null && { order: null }),
       writtenAt: now,
     }
@@ -394,7 +394,7 @@ async function addFound(
   matched: Matched,
   { servers: seen }: Reading,
   startedAt: number,
-  catalog: Catalog | null,
+  catalog: DatedCatalog | null,
 ): Promise<Pick<SyncSuccess, 'unclaimed' | 'unclaimedMicros'>> {
   const known = new Set([...matched.values()].map(one => one.ref))
   // Some clouds tell whose a new server is only when it has been created.
@@ -426,7 +426,7 @@ async function insertUnknown(
   read: CloudAccountRow,
   batch: readonly CloudServer[],
   startedAt: number,
-  catalog: Catalog | null,
+  catalog: DatedCatalog | null,
 ): Promise<RecordResult<number>> {
   const { id } = read
   const [account] = await forUpdate(tx.select().from(cloudAccounts).where(eq(cloudAccounts.id, id)))
@@ -447,7 +447,7 @@ export async function insertFound(
   hub: Hub,
   account: CloudAccountRow,
   batch: readonly CloudServer[],
-  catalog: Catalog | null,
+  catalog: DatedCatalog | null,
 ): Promise<RecordResult<number>> {
   const { workspaceId } = account
   await lockLimit(tx, 'servers', workspaceId)
@@ -486,7 +486,7 @@ export async function insertFound(
       order: null,
       userDataSealed: null,
     })
-    const columns = { ...seenColumns(seen), ...priceColumns(priceOfSeen(account, catalog, seen), now) }
+    const columns = { ...seenColumns(seen), ...priceColumns(priceOfSeen(account, catalog, seen), catalog?.readAt ?? null) }
     const by = { source: 'cloud' as const, reason: `The cloud reports the status ${seen.status}.` }
     const written = await writeState(tx, hub, row, columns, { isCloudFresh: true, monitors: [] }, by)
     done.events.push(...written.events)

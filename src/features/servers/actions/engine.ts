@@ -73,6 +73,8 @@ export abstract class CloudAction<I extends Record<string, unknown>, Row extends
   protected abstract send(cloud: Cloud, row: Row, state: State): Promise<Chunk>
   /** The resource at the cloud; null if it doesn't exist. */
   protected abstract seenAt(cloud: Cloud, row: Row, ref: string): Promise<Seen | null>
+  /** What a creation created whose ref is not known; null if there is nothing. */
+  protected abstract findCreated(cloud: Cloud, row: Row): Promise<Seen | null>
   /** Whether the command has ended, as far as the resource tells. */
   protected abstract hasEnded(seen: Seen, at: number): boolean
   protected abstract saveRef(tx: Tx, ref: string | null): Promise<unknown>
@@ -129,13 +131,12 @@ export abstract class CloudAction<I extends Record<string, unknown>, Row extends
   }
 
   async #poll(cloud: Cloud, row: Row, state: State): Promise<Chunk> {
-    if (this.hub.clock.now() > state.deadline)
-      return this.failed(
-        row,
-        new Problem('provider_failed', 'The cloud did not finish in time.', { fields: { failure: 'timeout' } }),
-        row.providerRef === null ? null : await this.seenAt(cloud, row, row.providerRef),
-        state,
-      )
+    if (this.hub.clock.now() > state.deadline) {
+      const problem = new Problem('provider_failed', 'The cloud did not finish in time.', { fields: { failure: 'timeout' } })
+      // What is being created can still appear.
+      const seen = (await this.#now(cloud, row, state)) ?? (this.isCreation(state.at) ? undefined : null)
+      return this.failed(row, problem, seen, state)
+    }
     if (state.operation === null) return await this.#look(cloud, row, state)
     const polled = await cloud.poll(state.operation)
     if (polled.state === 'done') return await this.#finish(cloud, row, polled.ref ?? row.providerRef, false, state)
@@ -152,10 +153,16 @@ export abstract class CloudAction<I extends Record<string, unknown>, Row extends
 
   /** Concludes from the resource itself how far the action is. */
   async #look(cloud: Cloud, row: Row, state: State): Promise<Chunk> {
-    const seen = row.providerRef === null ? null : await this.seenAt(cloud, row, row.providerRef)
+    const seen = await this.#now(cloud, row, state)
     const isDone = this.isDeletion(state.at) ? seen === null : seen !== null && this.hasEnded(seen, state.at)
     if (isDone) return await this.done(row, seen, false, state)
     return seen === null ? await this.gone(row, state) : this.again(state)
+  }
+
+  /** The resource as it is now; null if it does not exist. */
+  async #now(cloud: Cloud, row: Row, state: State): Promise<Seen | null> {
+    if (row.providerRef !== null) return await this.seenAt(cloud, row, row.providerRef)
+    return this.isCreation(state.at) ? await this.findCreated(cloud, row) : null
   }
 
   /** The resource doesn’t exist any more. */

@@ -164,7 +164,7 @@ class ServerAction extends CloudAction<ServerActionInput, ServerRow, CloudServer
     const command = this.#commands[state.at] ?? null
     if (command === null) return await this.#provision(cloud, server, state)
     const { verb } = command
-    const ref = server.providerRef ?? (await this.#findRef(cloud, server))
+    const ref = server.providerRef ?? (await this.findCreated(cloud, server))?.ref ?? null
     if (ref === null) return await this.gone(server, state)
     // Its ref can have been used again by another server.
     const there = await cloud.get(ref)
@@ -198,10 +198,10 @@ class ServerAction extends CloudAction<ServerActionInput, ServerRow, CloudServer
     return this.started(cloud, server, state, await cloud.start(ref, sent))
   }
 
-  /** The ref of a server that may have been created, although its creation failed. */
-  async #findRef(cloud: Cloud, server: ServerRow): Promise<string | null> {
+  /** The server, which may have been created although its creation failed. */
+  protected async findCreated(cloud: Cloud, server: ServerRow): Promise<CloudServer | null> {
     const found = await cloud.find({ mark: server.id, name: server.name, ref: null })
-    return found?.mark === server.id ? found.ref : null
+    return found?.mark === server.id ? found : null
   }
 
   /** Creates the server, or adopts the one that an earlier run created. */
@@ -209,6 +209,17 @@ class ServerAction extends CloudAction<ServerActionInput, ServerRow, CloudServer
     const order = await this.#order(server, state)
     const found = await cloud.find(order)
     if (found?.mark === server.id) {
+      const difference = differenceOf(found, this.work.input.order!)
+      if (difference !== null)
+        return this.failed(
+          server,
+          new Problem(
+            'conflict',
+            `An earlier order of this server was carried out after all, with ${difference}. Nothing more was bought.`,
+          ),
+          found,
+          state,
+        )
       const started = await cloud.continueProvision?.(found.ref, order)
       return started ? this.started(cloud, server, state, { ref: found.ref, ...started }) : this.polling(state, null, found.ref)
     }
@@ -325,6 +336,16 @@ class ServerAction extends CloudAction<ServerActionInput, ServerRow, CloudServer
     await releaseSnapshots(tx, this.work.actionId)
     return await endOnServer(tx, this.hub, id, this.work.input.verb, columns, next)
   }
+}
+
+/** How what an order is to adopt differs from it, such as because an earlier order created it; null if it doesn't. */
+function differenceOf(found: CloudServer, order: NonNullable<ServerActionInput['order']>): string | null {
+  const { size, image, location, fallbackLocations } = order
+  if (found.size !== null && 'slug' in size && size.slug !== found.size) return `the size ${found.size}`
+  if (found.image !== null && found.image !== image) return `the image ${found.image}`
+  if (found.location !== null && location !== null && ![location, ...fallbackLocations].includes(found.location))
+    return `the location ${found.location}`
+  return null
 }
 
 const destructive: ReadonlySet<ServerVerb> = new Set(['delete', 'rebuild'])

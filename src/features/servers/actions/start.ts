@@ -15,13 +15,13 @@ import { callAdapter } from '../../../adapters/call'
 import { getAction } from '../../actions/actions'
 import type { ActionView } from '../../actions/shapes'
 import { addFinishedAction, startAction } from '../../actions/start'
-import { catalogOf } from '../accounts/catalog'
+import { catalogOf, type DatedCatalog } from '../accounts/catalog'
 import { cloudAccounts } from '../accounts/tables'
 import type { CloudAccountRow } from '../accounts/view'
 import { isPossibleIn, waysOf } from '../available-actions'
 import { cloudKindOf } from '../clouds'
-import { serverVerbs, type Catalog, type CloudKind, type Price, type ServerCommand, type ServerVerb } from '../clouds/cloud'
-import { microsOf } from '../money'
+import { serverVerbs, type CloudKind, type Price, type ServerCommand, type ServerVerb } from '../clouds/cloud'
+import { microsOf, priceColumns } from '../money'
 import { cloudOrderOf, highestPrice, orderProblems, priceOf, sizeOrderOf } from '../order'
 import { actionParams, type AcceptedPrice, type ServerActionInput as Input, type ServerOrderView } from '../shapes'
 import { lockAccount, requireSpend } from '../spend'
@@ -157,7 +157,7 @@ export async function startOn(
   account: CloudAccountRow,
   verb: ServerVerb,
   params: Record<string, unknown>,
-  catalog: Catalog | null,
+  catalog: DatedCatalog | null,
   pointer = '#/params',
 ): Promise<ChangeResult<ActionView>> {
   if (refuseUnlessPossible(row, account, verb)) return await unchanged(tx, ctx, row, verb)
@@ -199,7 +199,7 @@ async function plan(
   account: CloudAccountRow,
   verb: ServerVerb,
   params: Record<string, unknown>,
-  catalog: Catalog | null,
+  catalog: DatedCatalog | null,
   pointer: string,
 ): Promise<Planned> {
   if (verb === 'provision') return await planProvision(tx, ctx, row, account, params as AcceptedPrice, catalog!, pointer)
@@ -224,7 +224,7 @@ async function plan(
       prices: { before: row.priceMicros, after },
     },
     // The higher price is reserved while the action runs.
-    columns: isDearer ? priceColumns(price, ctx.hub.clock.now()) : {},
+    columns: isDearer ? priceColumns(price, catalog!.readAt) : {},
     notices,
   }
 }
@@ -271,7 +271,7 @@ const maxPriceOf = ({ max_monthly_price: max }: AcceptedPrice, price: Price | nu
 /** @throws Problem 422 for parameters that the cloud would refuse */
 function requireParams(
   kind: CloudKind,
-  catalog: Catalog | null,
+  catalog: DatedCatalog | null,
   { location }: ServerRow,
   command: ServerCommand,
   params: Record<string, unknown>,
@@ -295,20 +295,13 @@ function requireParams(
     throw refuse('size', 'not_found', `${size} is not offered in ${location}. Sizes: ${offered.map(one => one.slug).join(', ')}.`)
 }
 
-/** The columns of a price. */
-export const priceColumns = (price: Price | null, now: number) => ({
-  priceMicros: price?.monthlyMicros ?? null,
-  priceCurrency: price?.currency ?? null,
-  priceAt: price ? now : null,
-})
-
 async function planProvision(
   tx: Tx,
   ctx: Ctx,
   row: ServerRow,
   account: CloudAccountRow,
   accepted: AcceptedPrice,
-  catalog: Catalog,
+  catalog: DatedCatalog,
   pointer: string,
 ): Promise<Planned> {
   const order = row.order
@@ -334,7 +327,7 @@ async function planProvision(
     maxPriceMicros: maxPriceOf(accepted, price),
     prices: { before: null, after: price?.monthlyMicros ?? null },
   }
-  return { input, columns: priceColumns(price, ctx.hub.clock.now()), notices }
+  return { input, columns: priceColumns(price, catalog.readAt), notices }
 }
 
 /** A problem of the order of a draft, for a request that doesn’t contain the order. */
@@ -367,7 +360,7 @@ async function planSnapshot(
   row: ServerRow,
   account: CloudAccountRow,
   params: NewSnapshot & AcceptedPrice,
-  catalog: Catalog | null,
+  catalog: DatedCatalog | null,
   pointer: string,
 ): Promise<Planned> {
   if (params.includes_memory && !cloudKindOf(account.kind)!.capabilities.snapshots!.memory)
@@ -393,13 +386,13 @@ async function addSnapshot(
   account: CloudAccountRow,
   input: NewSnapshot,
   madeBy: SnapshotMaker,
-  catalog: Catalog | null,
+  catalog: DatedCatalog | null,
   accepted: AcceptedPrice,
   pointer: string,
 ) {
   const price = snapshotPrice(catalog, row.cloud?.resources.diskBytes ?? null)
   const notices = await requireSpend(tx, account, price, accepted, { at: pointer })
-  const columns = priceColumns(price, ctx.hub.clock.now())
+  const columns = priceColumns(price, catalog?.readAt ?? null)
   const { id: mark, name, includesMemory } = await insertSnapshot(tx, ctx, row, account, input, madeBy, columns)
   return { command: { verb: 'snapshot' as const, order: { mark, name, includesMemory } }, notices }
 }
@@ -416,7 +409,7 @@ async function planRestore(
   row: ServerRow,
   account: CloudAccountRow,
   params: RestoreParams,
-  catalog: Catalog | null,
+  catalog: DatedCatalog | null,
 ): Promise<Planned> {
   const snapshot = await lockSnapshotOf(tx, ctx, row, params.snapshot_id!)
   const { hasPrices } = cloudKindOf(account.kind)!.capabilities

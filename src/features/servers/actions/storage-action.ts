@@ -27,11 +27,16 @@ interface StorageOf<Row extends StorageRow, Seen, Command> {
   /** Whether a command has ended, as far as the resource tells. */
   hasEnded(seen: Seen, command: Command): boolean
   /** Why it may not be done now, such as because of a price that rose; null if it may. */
-  refusal?(account: CloudAccountRow, row: Row): Promise<Problem | null>
+  refusal?(cloud: Cloud, account: CloudAccountRow, row: Row): Promise<Problem | null>
   /** Stores what the cloud reports at the end of the action; null if it doesn't exist, undefined if it is not known. */
   save(tx: Tx, row: Row, seen: Seen | null | undefined, isFailed: boolean): Promise<unknown>
   remove(tx: Tx, row: Row): Promise<unknown>
   saveRef?(tx: Tx, id: string, ref: string | null): Promise<unknown>
+}
+
+/** A command that creates something. */
+interface Creation {
+  order: { mark: string; name: string }
 }
 
 type State = CloudActionState
@@ -84,12 +89,17 @@ export class StorageAction<
     await this.of.saveRef?.(tx, this.id, ref)
   }
 
+  protected async findCreated(cloud: Cloud): Promise<Seen | null> {
+    const found = await this.of.storage(cloud).find((this.work.input.command as unknown as Creation).order, null)
+    return found?.mark === this.id ? found : null
+  }
+
   protected async seenAt(cloud: Cloud, _row: Row, ref: string): Promise<Seen | null> {
     return await this.of.storage(cloud).get(ref)
   }
 
-  protected async prepare(_cloud: Cloud, account: CloudAccountRow, row: Row, state: State): Promise<CommitChunk<State>> {
-    const problem = state.at === 0 ? await this.of.refusal?.(account, row) : null
+  protected async prepare(cloud: Cloud, account: CloudAccountRow, row: Row, state: State): Promise<CommitChunk<State>> {
+    const problem = state.at === 0 ? await this.of.refusal?.(cloud, account, row) : null
     if (problem) return this.failed(row, problem, row.providerRef === null ? null : undefined)
     const next: State = { ...state, phase: 'send', sentAt: this.hub.clock.now(), attempts: 0 }
     return async () => ({ result: { state: next } })
@@ -100,7 +110,7 @@ export class StorageAction<
     const command = this.#commandAt(state.at)
     const storage = this.of.storage(cloud)
     if (!('order' in command)) return await this.started(cloud, row, state, await storage.start(row.providerRef, command))
-    const order = command.order as { mark: string; name: string }
+    const { order } = command as unknown as Creation
     const found = await storage.find(order, null)
     if (found?.mark === row.id) return this.polling(state, null, found.ref)
     if (!found) return await this.started(cloud, row, state, await storage.start(null, command))

@@ -451,8 +451,11 @@ export interface Cloud {
    */
   metricsOf?(ref: string, cores: number, from: number, until: number, stepSeconds: number): Promise<CloudSeries[]>
   catalog(): Promise<Catalog>
-  /** Reads what the price of a server depends on, with fewer requests than the catalog; `size` is null if there is none with the slug. */
-  prices?(size: string): Promise<{ size: Catalog['sizes'][number] | null; extras: Catalog['extras'] }>
+  /**
+   * Reads current prices, with fewer requests than the catalog.
+   * @param size slug of a size; null for only the prices that don't depend on one. The result has null if there is no such size
+   */
+  prices?(size: string | null): Promise<{ size: Catalog['sizes'][number] | null; extras: Catalog['extras'] }>
   /** Proposes an unused ref, where the cloud wants the caller to choose it. It can be taken by others until it is used. */
   reserveRef?(): Promise<string>
   /**

@@ -57,7 +57,7 @@ export async function createPolicy(ctx: Ctx, input: SnapshotPolicyInput): Promis
     change(ctx, 'cloud.snapshot_policy.create', async tx => {
       await refuseOverLimit(tx, ctx, 'snapshot_policy')
       const nextAt = nextRunOf(columns, ctx.hub.clock.now())
-      const row = await insertRow(tx, ctx, policyRows, { ...columns, nextAt, lastRun: null, failures: 0 })
+      const row = await insertRow(tx, ctx, policyRows, { ...columns, nextAt, lastRun: null, run: null, failures: 0 })
       return await changedRow(policyRows, null, row, view)
     }),
   )

@@ -1,4 +1,4 @@
-import { and, asc, eq, gt, isNull, lte, sql } from 'drizzle-orm'
+import { and, asc, eq, gt, gte, isNull, lte } from 'drizzle-orm'
 import { workspaces } from '../../../access/tables'
 import { planOf } from '../../../access/workspaces'
 import { AdapterError } from '../../../adapters/failure'
@@ -7,8 +7,10 @@ import { jobContext, record, systemActor } from '../../../core/change'
 import type { RecordResult } from '../../../core/change-result'
 import type { Ctx } from '../../../core/ctx'
 import { forUpdate } from '../../../core/db/dialect'
-import type { Tx } from '../../../core/db/transaction'
+import type { Reader, Tx } from '../../../core/db/transaction'
 import type { Hub } from '../../../core/hub'
+import type { JobDraft } from '../../../core/jobs/draft'
+import type { JobKind } from '../../../core/jobs/job'
 import type { NoticeDraft } from '../../../core/notices'
 import { expandPermissions } from '../../../core/permissions'
 import { pluralize } from '../../../core/pluralize'
@@ -16,6 +18,7 @@ import { Problem } from '../../../core/problem'
 import { targetOf } from '../../../core/rows'
 import { startSnapshot } from '../actions/start'
 import { matchesSelector, parseSelector } from '../labels'
+import type { SnapshotRow } from '../snapshots/rows'
 import { startDeletion } from '../snapshots/snapshots'
 import { snapshots } from '../snapshots/tables'
 import { servers } from '../tables'
@@ -23,72 +26,143 @@ import { labelsOf, type ServerRow } from '../view'
 import { nextRunOf, policyRows, type PolicyRow } from './policies'
 import { retained } from './retention'
 import type { LastRun } from './shapes'
-import { snapshotPolicies } from './tables'
+import { snapshotPolicies, type PolicyRun } from './tables'
 
 const task = 'run-snapshot-policies'
+const runKind = 'cloud.run-snapshot-policy'
 const rowsPerPage = 200
+// Servers or snapshots at once. Keeps transactions short, and pieces much shorter than their lease.
+const perPiece = 50
+// Until a run looks whether its snapshots have been created, in milliseconds: first, and then again and again.
+const firstWaitMs = 5000
+const waitMs = 30_000
 /** After this many runs with failures in a row, the workspace is notified. */
 const failuresUntilNotice = 2
 
-/** Starts the runs of policies that are due, and finishes those whose snapshots have been created. */
+/** Starts the runs of policies that are due. Each run is one job, and a policy has one run at a time, whatever the number of hubs. */
 export async function runSnapshotPolicies(hub: Hub): Promise<void> {
-  const running = await hub.read
-    .select()
-    .from(snapshotPolicies)
-    .where(sql`${snapshotPolicies.lastRun} is not null`)
-  for (const policy of running) if (policy.lastRun && !policy.lastRun.finished) await finishRun(hub, policy)
   const due = await hub.read
     .select({ policy: snapshotPolicies })
     .from(snapshotPolicies)
     .innerJoin(workspaces, eq(workspaces.id, snapshotPolicies.workspaceId))
     .where(and(lte(snapshotPolicies.nextAt, hub.clock.now()), isNull(workspaces.suspendedAt)))
-  for (const { policy } of due) await startRun(hub, policy)
+  for (const { policy } of due) await record(hub, tx => beginRun(tx, hub, policy))
 }
 
-/** Starts snapshots of all servers. The time of the next run is stored first, so that none is started twice. */
-async function startRun(hub: Hub, { id, nextAt }: PolicyRow): Promise<void> {
-  const at = hub.clock.now()
-  const policy = await record(hub, async tx => {
-    const [row] = await forUpdate(tx.select().from(snapshotPolicies).where(eq(snapshotPolicies.id, id)))
-    if (!row || row.nextAt !== nextAt || row.lastRun?.finished === false) return { result: null }
-    const lastRun: LastRun = { at: new Date(at).toISOString(), made: 0, failed: [], pruned: 0, finished: false }
-    await tx
-      .update(snapshotPolicies)
-      .set({ nextAt: nextRunOf(row, at), lastRun })
-      .where(eq(snapshotPolicies.id, id))
-    return { result: { ...row, lastRun } }
-  })
-  if (!policy) return
+async function beginRun(tx: Tx, hub: Hub, { id, nextAt }: PolicyRow): Promise<RecordResult<undefined>> {
+  const now = hub.clock.now()
+  const [row] = await forUpdate(tx.select().from(snapshotPolicies).where(eq(snapshotPolicies.id, id)))
+  if (!row || row.nextAt !== nextAt || row.run !== null) return { result: undefined }
+  const at = new Date(now).toISOString()
+  await tx
+    .update(snapshotPolicies)
+    .set({
+      nextAt: nextRunOf(row, now),
+      lastRun: { at, made: 0, failed: [], pruned: 0, finished: false },
+      run: { phase: 'start', after: '' },
+    })
+    .where(eq(snapshotPolicies.id, id))
+  return { result: undefined, jobs: [{ kind: runKind, payload: { snapshot_policy_id: id, at } }] }
+}
+
+interface RunOf {
+  snapshot_policy_id: string
+  /** Which run it is. */
+  at: string
+}
+
+/** A policy that is running. */
+type RunningPolicy = PolicyRow & { run: PolicyRun; lastRun: LastRun }
+
+/**
+ * A run of a policy: starts snapshots of all its servers, waits until they have been created, and deletes old ones. It does so in pieces,
+ * each recorded together with the job, so that none is lost or done twice.
+ */
+export const runPolicyJob: JobKind<RunOf> = {
+  kind: runKind,
+  concurrency: 8,
+  leaseMs: 10 * 60_000,
+  retryAfter: attempts => Math.min(attempts, 10) * 60_000,
+  async run(hub, { payload: { snapshot_policy_id: id, at } }) {
+    const policy = await runningPolicy(hub.read, id, at)
+    if (!policy) return undefined
+    const piece = await nextPiece(hub, policy)
+    return async tx => {
+      const [row] = await forUpdate(
+        tx.select({ id: snapshotPolicies.id }).from(snapshotPolicies).where(eq(snapshotPolicies.id, id)),
+      )
+      const current = row && (await runningPolicy(tx, id, at))
+      return current ? await piece(tx, current) : { result: undefined }
+    }
+  },
+}
+
+/** Null if the run has ended, or the policy was deleted. */
+async function runningPolicy(read: Reader, id: string, at: string): Promise<RunningPolicy | null> {
+  const [row] = await read.select().from(snapshotPolicies).where(eq(snapshotPolicies.id, id))
+  return row?.run && row.lastRun?.at === at ? (row as RunningPolicy) : null
+}
+
+type Piece = (tx: Tx, policy: RunningPolicy) => Promise<RecordResult<{ again: number } | undefined>>
+
+async function nextPiece(hub: Hub, policy: RunningPolicy): Promise<Piece> {
+  if (policy.run.phase === 'start') return await startSome(hub, policy, policy.run.after)
+  if (policy.run.phase === 'wait') return await checkCreated(hub, policy)
+  return await pruneSome(hub, policy)
+}
+
+/** Stores how far a run is, and continues it. */
+async function continueRun(tx: Tx, { id }: PolicyRow, columns: Partial<PolicyRow>, again: number) {
+  await tx.update(snapshotPolicies).set(columns).where(eq(snapshotPolicies.id, id))
+  return { result: { again } }
+}
+
+/** Starts snapshots of some servers. */
+async function startSome(hub: Hub, policy: RunningPolicy, after: string): Promise<Piece> {
+  const { found, next } = await serversOf(hub, policy, after)
+  const started = new Set((await snapshotsOfRun(hub, policy)).map(one => one.serverId))
   const failed: LastRun['failed'] = []
-  for (const server of await serversOf(hub, policy)) {
+  for (const server of found) {
+    // An earlier attempt was interrupted after it.
+    if (started.has(server.id)) continue
     const detail = await startFor(hub, policy, server)
     if (detail !== null) failed.push({ server_id: server.id, detail })
   }
-  await record(hub, async tx => {
-    await tx
-      .update(snapshotPolicies)
-      .set({ lastRun: { ...policy.lastRun, failed } })
-      .where(eq(snapshotPolicies.id, id))
-    return { result: undefined }
-  })
+  const run: PolicyRun = next === null ? { phase: 'wait' } : { phase: 'start', after: next }
+  return (tx, now) => {
+    const lastRun = { ...now.lastRun, failed: [...now.lastRun.failed, ...failed] }
+    return continueRun(tx, now, { run, lastRun }, hub.clock.now() + (next === null ? firstWaitMs : 0))
+  }
 }
 
-/** The servers of a policy that exist at a cloud. */
-async function serversOf(hub: Hub, { workspaceId, serverIds, labelSelector }: PolicyRow): Promise<ServerRow[]> {
+/** The snapshots that a run has started. */
+const snapshotsOfRun = (hub: Hub, { id, lastRun }: RunningPolicy) =>
+  hub.read
+    .select()
+    .from(snapshots)
+    .where(and(eq(snapshots.policyId, id), gte(snapshots.createdAt, Date.parse(lastRun.at))))
+
+/** Some servers of a policy that exist at a cloud, in the order of their ids. @returns `next`: the last id; null at the end */
+async function serversOf(
+  hub: Hub,
+  { workspaceId, serverIds, labelSelector }: PolicyRow,
+  after: string,
+): Promise<{ found: ServerRow[]; next: string | null }> {
   const selector = labelSelector === null ? null : parseSelector(labelSelector)
   const found: ServerRow[] = []
-  for (let last = ''; ;) {
+  for (let last = after; ;) {
     const rows = await hub.read
       .select()
       .from(servers)
       .where(and(eq(servers.workspaceId, workspaceId), isNull(servers.deletedAt), gt(servers.id, last)))
       .orderBy(asc(servers.id))
       .limit(rowsPerPage)
-    found.push(
-      ...rows.filter(row => serverIds.includes(row.id) || (selector !== null && matchesSelector(selector, labelsOf(row)))),
-    )
-    if (rows.length < rowsPerPage) return found
-    last = rows.at(-1)!.id
+    for (const row of rows) {
+      last = row.id
+      if (serverIds.includes(row.id) || (selector !== null && matchesSelector(selector, labelsOf(row)))) found.push(row)
+      if (found.length === perPiece) return { found, next: last }
+    }
+    if (rows.length < rowsPerPage) return { found, next: null }
   }
 }
 
@@ -124,59 +198,68 @@ async function startFor(hub: Hub, policy: PolicyRow, server: ServerRow): Promise
   }
 }
 
-/** Counts what was created, and deletes old snapshots of the servers that have a new one. */
-async function finishRun(hub: Hub, { id }: PolicyRow): Promise<void> {
-  await record(hub, async (tx): Promise<RecordResult<undefined>> => {
-    const [policy] = await forUpdate(tx.select().from(snapshotPolicies).where(eq(snapshotPolicies.id, id)))
-    const run = policy?.lastRun
-    if (!policy || !run || run.finished) return { result: undefined }
-    const own = await tx.select().from(snapshots).where(eq(snapshots.policyId, id))
-    if (own.some(one => one.state === 'creating' && one.actionId !== null)) return { result: undefined }
-    const startedAt = Date.parse(run.at)
-    const recent = own.filter(one => one.createdAt >= startedAt)
-    const made = recent.filter(one => one.state === 'available')
-    const failed = [
-      ...run.failed,
-      ...recent
-        .filter(one => one.state === 'error')
-        .map(one => ({ server_id: one.serverId ?? '', detail: 'The cloud could not create the snapshot.' })),
-    ]
-    const pruned = await prune(tx, hub, policy, own, new Set(made.map(one => one.serverId)))
-    const failures = failed.length > 0 ? policy.failures + 1 : 0
-    await tx
-      .update(snapshotPolicies)
-      .set({ lastRun: { ...run, made: made.length, failed, pruned: pruned.length, finished: true }, failures })
-      .where(eq(snapshotPolicies.id, id))
-    const { workspaceId } = policy
-    addChangeHint(tx, { workspaceId, action: 'cloud.snapshot_policy.update', type: 'snapshot_policy', id, parentId: null })
-    return { result: undefined, jobs: pruned, notices: failures === failuresUntilNotice ? [failingNotice(policy, failed)] : [] }
-  })
+/** Counts what was created, once nothing is being created any more. */
+async function checkCreated(hub: Hub, policy: RunningPolicy): Promise<Piece> {
+  const recent = await snapshotsOfRun(hub, policy)
+  if (recent.some(one => one.state === 'creating' && one.actionId !== null))
+    return (tx, now) => continueRun(tx, now, {}, hub.clock.now() + waitMs)
+  const made = recent.filter(one => one.state === 'available').length
+  const failed = recent
+    .filter(one => one.state === 'error')
+    .map(one => ({ server_id: one.serverId ?? '', detail: 'The cloud could not create the snapshot.' }))
+  return (tx, now) => {
+    const lastRun = { ...now.lastRun, made, failed: [...now.lastRun.failed, ...failed] }
+    return continueRun(tx, now, { lastRun, run: { phase: 'prune' } }, hub.clock.now())
+  }
 }
 
-/** Deletes snapshots of a policy, of servers that have a new one. @returns the jobs */
-async function prune(
-  tx: Tx,
-  hub: Hub,
-  policy: PolicyRow,
-  own: readonly (typeof snapshots.$inferSelect)[],
-  renewed: ReadonlySet<string | null>,
-) {
-  const jobs = []
+/** Deletes some old snapshots of the servers that have a new one, and ends the run after the last one. */
+async function pruneSome(hub: Hub, policy: RunningPolicy): Promise<Piece> {
+  const old = await expendable(hub, policy)
+  return async (tx, now) => {
+    const jobs = await prune(tx, hub, now, old.slice(0, perPiece))
+    const lastRun = { ...now.lastRun, pruned: now.lastRun.pruned + jobs.length }
+    if (old.length > perPiece) return { ...(await continueRun(tx, now, { lastRun }, hub.clock.now())), jobs }
+    const { id, workspaceId } = now
+    const failures = lastRun.failed.length > 0 ? now.failures + 1 : 0
+    await tx
+      .update(snapshotPolicies)
+      .set({ lastRun: { ...lastRun, finished: true }, run: null, failures })
+      .where(eq(snapshotPolicies.id, id))
+    addChangeHint(tx, { workspaceId, action: 'cloud.snapshot_policy.update', type: 'snapshot_policy', id, parentId: null })
+    return { result: undefined, jobs, notices: failures === failuresUntilNotice ? [failingNotice(now, lastRun.failed)] : [] }
+  }
+}
+
+/** The snapshots of a policy that it does not keep, of servers that have a new one. */
+async function expendable(hub: Hub, policy: RunningPolicy): Promise<string[]> {
+  const good = await hub.read
+    .select()
+    .from(snapshots)
+    .where(and(eq(snapshots.policyId, policy.id), eq(snapshots.state, 'available')))
+  const isNew = (row: SnapshotRow) => row.createdAt >= Date.parse(policy.lastRun.at)
+  // Without a server: it was deleted meanwhile, and its snapshots can't be distinguished from those of other deleted servers.
+  const renewed = new Set(good.filter(one => one.serverId !== null && isNew(one)).map(one => one.serverId))
+  const old: string[] = []
   for (const serverId of renewed) {
-    // The server was deleted meanwhile. Its snapshots can't be distinguished from those of other deleted servers.
-    if (serverId === null) continue
-    const good = own.filter(one => one.serverId === serverId && one.state === 'available')
+    const own = good.filter(one => one.serverId === serverId)
     const kept = retained(
-      good.map(one => ({ id: one.id, at: one.takenAt ?? one.createdAt })),
+      own.map(one => ({ id: one.id, at: one.takenAt ?? one.createdAt })),
       policy.keep,
     )
-    for (const { id } of good) {
-      if (kept.has(id)) continue
-      const [row] = await forUpdate(tx.select().from(snapshots).where(eq(snapshots.id, id)))
-      if (row?.state !== 'available' || row.protected || row.actionId !== null) continue
-      const { job } = await startDeletion(tx, { hub, workspaceId: policy.workspaceId, actor: systemActor(task) }, row)
-      jobs.push(job)
-    }
+    old.push(...own.filter(one => !kept.has(one.id) && !one.protected && one.actionId === null).map(one => one.id))
+  }
+  return old.sort()
+}
+
+/** Starts deleting snapshots. @returns the jobs */
+async function prune(tx: Tx, hub: Hub, { workspaceId }: PolicyRow, ids: readonly string[]): Promise<JobDraft[]> {
+  const jobs: JobDraft[] = []
+  for (const id of ids) {
+    const [row] = await forUpdate(tx.select().from(snapshots).where(eq(snapshots.id, id)))
+    if (row?.state !== 'available' || row.protected || row.actionId !== null) continue
+    const { job } = await startDeletion(tx, { hub, workspaceId, actor: systemActor(task) }, row)
+    jobs.push(job)
   }
   return jobs
 }

@@ -2,11 +2,12 @@ import { and, eq } from 'drizzle-orm'
 import { addChangeHint } from '../../../core/change-hints'
 import type { Tx } from '../../../core/db/transaction'
 import type { Hub } from '../../../core/hub'
-import { catalogOf } from '../accounts/catalog'
+import { catalogOf, type DatedCatalog } from '../accounts/catalog'
 import { openCloud } from '../accounts/open'
 import { cloudAccounts } from '../accounts/tables'
 import { cloudKindOf } from '../clouds'
 import type { Catalog, CloudSnapshot, Price } from '../clouds/cloud'
+import { priceColumns } from '../money'
 import type { ServerRow } from '../view'
 import { volumes } from '../volumes/tables'
 import type { SnapshotRow } from './rows'
@@ -22,7 +23,7 @@ export function snapshotPrice(catalog: Catalog | null, sizeBytes: number | null)
 }
 
 /** The columns that follow from what a cloud reports. */
-export function seenSnapshotColumns(seen: CloudSnapshot, catalog: Catalog | null, now: number) {
+export function seenSnapshotColumns(seen: CloudSnapshot, catalog: DatedCatalog | null, now: number) {
   const price = snapshotPrice(catalog, seen.sizeBytes)
   return {
     providerRef: seen.ref,
@@ -31,7 +32,7 @@ export function seenSnapshotColumns(seen: CloudSnapshot, catalog: Catalog | null
     includesMemory: seen.includesMemory,
     takenAt: seen.createdAt,
     writtenAt: now,
-    ...(price && { priceMicros: price.monthlyMicros, priceCurrency: price.currency, priceAt: now }),
+    ...(price && priceColumns(price, catalog!.readAt)),
   }
 }
 

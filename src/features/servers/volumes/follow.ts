@@ -14,7 +14,7 @@ export const followedVolumes: Followed<VolumeRow, CloudVolume> = {
   storage: cloud => cloud.volumes,
   columns: (seen, { serverIds, catalog, now }) => ({
     ...seenVolumeColumns(seen, serverIds.get(seen.serverRef ?? '') ?? null, now),
-    ...volumePriceColumns(catalog, seen.sizeBytes, now),
+    ...volumePriceColumns(catalog, seen.sizeBytes),
   }),
   added(seen, { account, serverIds, catalog, now }) {
     const serverId = serverIds.get(seen.serverRef ?? '') ?? null
@@ -24,7 +24,7 @@ export const followedVolumes: Followed<VolumeRow, CloudVolume> = {
     return {
       ...{ priceMicros: null, priceCurrency: null, priceAt: null },
       ...seenVolumeColumns(seen, serverId, now),
-      ...volumePriceColumns(catalog, seen.sizeBytes, now),
+      ...volumePriceColumns(catalog, seen.sizeBytes),
       ...{ labels: seen.labels, accountId: account.id, origin: 'found', actionId: null },
     }
   },

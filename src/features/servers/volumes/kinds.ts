@@ -3,7 +3,7 @@ import type { AuditAction } from '../../../core/audit-actions'
 import type { Tx } from '../../../core/db/transaction'
 import type { Hub } from '../../../core/hub'
 import type { ActionKind } from '../../actions/kind'
-import { readCatalog } from '../accounts/catalog'
+import { readPrices } from '../accounts/catalog'
 import { cloudAccounts } from '../accounts/tables'
 import type { CloudActionState } from '../actions/engine'
 import { StorageAction, type StorageInput } from '../actions/storage-action'
@@ -44,12 +44,12 @@ export const volumeActionKind = (verb: VolumeCommand['verb']): ActionKind<Volume
         return found ?? null
       },
       hasEnded,
-      async refusal(account, row) {
+      async refusal(cloud, account, row) {
         const { maxPriceMicros, command } = work.input
         const sizeBytes =
           command.verb === 'create' ? command.order.sizeBytes : command.verb === 'resize' ? command.sizeBytes : null
         if (maxPriceMicros === null || sizeBytes === null || !cloudKindOf(account.kind)!.capabilities.hasPrices) return null
-        const price = volumePrice(await readCatalog(hub, account, false), sizeBytes)
+        const price = volumePrice(await readPrices(hub, account, cloud, null), sizeBytes)
         return priceProblem(price, maxPriceMicros, row.priceCurrency)
       },
       saveRef: (tx, id, ref) => tx.update(volumes).set({ providerRef: ref }).where(eq(volumes.id, id)),

@@ -1,4 +1,6 @@
+import type { DatedCatalog } from '../accounts/catalog'
 import type { Catalog, CloudVolume, Price } from '../clouds/cloud'
+import { priceColumns } from '../money'
 import type { VolumeRow } from './rows'
 
 const gibibyte = 2 ** 30
@@ -28,9 +30,9 @@ export function seenVolumeColumns(seen: CloudVolume, serverId: string | null, no
 }
 
 /** The columns of the price of a volume with this size. */
-export const volumePriceColumns = (catalog: Catalog | null, sizeBytes: number | null, now: number) => {
+export const volumePriceColumns = (catalog: DatedCatalog | null, sizeBytes: number | null) => {
   const price = volumePrice(catalog, sizeBytes)
-  return price ? { priceMicros: price.monthlyMicros, priceCurrency: price.currency, priceAt: now } : {}
+  return price ? priceColumns(price, catalog!.readAt) : {}
 }
 
 /** The columns of a volume whose action ended without telling its state. */

@@ -19,13 +19,13 @@ import { getAction } from '../../actions/actions'
 import type { ActionView } from '../../actions/shapes'
 import { addFinishedAction, startAction } from '../../actions/start'
 import { accountOf } from '../accounts/accounts'
-import { catalogOf } from '../accounts/catalog'
+import { catalogOf, type DatedCatalog } from '../accounts/catalog'
 import { cloudAccounts } from '../accounts/tables'
 import type { CloudAccountRow } from '../accounts/view'
 import { cloudKindOf } from '../clouds'
 import type { Catalog, Price, VolumeCapabilities, VolumeCommand, VolumeOrder } from '../clouds/cloud'
 import { listingByLabel, saveLabels, selectorFilter } from '../label-filter'
-import { microsOf, priceOfRow } from '../money'
+import { microsOf, priceColumns, priceOfRow } from '../money'
 import type { AcceptedPrice } from '../shapes'
 import { lockAccount, requireSpend } from '../spend'
 import { servers } from '../tables'
@@ -114,7 +114,7 @@ export async function createVolume(ctx: Ctx, input: VolumeInput, waiting: Waitin
       ...inputColumns(volumeMembers, input),
       ...{ accountId: account.id, serverId: null, providerRef: null, origin: 'made', state: 'creating' },
       ...{ sizeBytes: input.size_bytes, location, format: input.format ?? null, device: null, mountPath: null },
-      ...{ isProtected: false, ...priceColumns(price, now), actionId: null, writtenAt: now },
+      ...{ isProtected: false, ...priceColumns(price, catalog.readAt), actionId: null, writtenAt: now },
     })
     await saveLabels(tx, volumeLabels, ctx.workspaceId, [{ id: row.id, before: {}, after: row.labels }])
     const order: VolumeOrder = {
@@ -133,12 +133,6 @@ export async function createVolume(ctx: Ctx, input: VolumeInput, waiting: Waitin
   await getAction(ctx, created.action_id!, waiting)
   return await getVolume(ctx, created.id)
 }
-
-const priceColumns = (price: Price | null, now: number) => ({
-  priceMicros: price?.monthlyMicros ?? null,
-  priceCurrency: price?.currency ?? null,
-  priceAt: price ? now : null,
-})
 
 /** The highest price that a caller accepts, in millionths: by default, the current one. */
 const maxPriceOf = ({ max_monthly_price: max }: AcceptedPrice, price: Price | null): number | null =>
@@ -313,7 +307,7 @@ async function startOn(
   can: VolumeCapabilities,
   name: VolumeActionName,
   params: Record<string, any>,
-  catalog: Catalog | null,
+  catalog: DatedCatalog | null,
 ): Promise<ChangeResult<ActionView>> {
   refuseBusy(row)
   if (row.state !== 'available' && row.state !== 'in_use')
@@ -357,7 +351,7 @@ async function startOn(
       return await begin('detaching', { ...plainInput, command: { verb: 'detach' } }, row.serverId)
     }
     case 'resize':
-      return await resize(tx, ctx, row, account, can, params as AcceptedPrice & { size_bytes: number }, catalog, {
+      return await resize(tx, row, account, can, params as AcceptedPrice & { size_bytes: number }, catalog, {
         begin,
         unchanged,
       })
@@ -377,12 +371,11 @@ interface Ways {
 
 async function resize(
   tx: Tx,
-  ctx: Ctx,
   row: VolumeRow,
   account: CloudAccountRow,
   can: VolumeCapabilities,
   params: AcceptedPrice & { size_bytes: number },
-  catalog: Catalog | null,
+  catalog: DatedCatalog | null,
   { begin, unchanged }: Ways,
 ): Promise<ChangeResult<ActionView>> {
   const { size_bytes: sizeBytes } = params
@@ -395,7 +388,7 @@ async function resize(
   if (problems.length > 0) throw invalid(problems)
   const price = volumePrice(catalog, sizeBytes)
   const notices = await requireSpend(tx, account, price, params, { replaces: row.id, at: '#/params' })
-  if (price) await tx.update(volumes).set(priceColumns(price, ctx.hub.clock.now())).where(eq(volumes.id, row.id))
+  if (price) await tx.update(volumes).set(priceColumns(price, catalog!.readAt)).where(eq(volumes.id, row.id))
   const input = { command, maxPriceMicros: maxPriceOf(params, price), priceBefore: row.priceMicros }
   return { ...(await begin('resizing', input)), notices }
 }

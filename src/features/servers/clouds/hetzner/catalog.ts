@@ -38,9 +38,10 @@ export async function readCatalog(api: HetznerApi, clock: Clock): Promise<Catalo
   }
 }
 
-/** Reads a size and the prices that are added to it. */
-export async function readPrices(api: HetznerApi, clock: Clock, slug: string): ReturnType<NonNullable<Cloud['prices']>> {
-  const { rows } = await api.page(`/server_types?name=${encodeURIComponent(slug)}`, 'server_types', 1, perPage)
+/** Reads a size and the prices that are added to it; for null, only prices that don't depend on a size. */
+export async function readPrices(api: HetznerApi, clock: Clock, slug: string | null): ReturnType<NonNullable<Cloud['prices']>> {
+  const rows =
+    slug === null ? [] : (await api.page(`/server_types?name=${encodeURIComponent(slug)}`, 'server_types', 1, perPage)).rows
   const { currency, extras } = await readPricing(api)
   const found = rows.find(one => one.name === slug)
   return { size: found ? sizeOf(found, currency, clock.now()) : null, extras }

@@ -170,7 +170,7 @@ class Hetzner implements Cloud {
     return await readCatalog(this.#api, this.around.clock)
   }
 
-  async prices(size: string): ReturnType<NonNullable<Cloud['prices']>> {
+  async prices(size: string | null): ReturnType<NonNullable<Cloud['prices']>> {
     return await readPrices(this.#api, this.around.clock, size)
   }
 
