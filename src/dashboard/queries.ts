@@ -49,9 +49,15 @@ function checkSession(error: Error, path: unknown): void {
 interface ReadOptions<Data = never> {
   /** Refetches at this interval in milliseconds while the page is visible. A function of the data, if it depends on it. */
   refetchMs?: number | ((data: Data) => number | false)
-  /** Shows the result of the previous query until the next one has loaded. */
+  /** Shows the result of the previous query of the same path until the next one has loaded. */
   keepPrevious?: boolean
 }
+
+/** Shows the result of the previous query until the next one has loaded. Never the result for another resource, as if it were this one. */
+const keepPreviousOf =
+  (path: string | null) =>
+  <Data>(previous: Data | undefined, query: { queryKey: readonly unknown[] } | undefined): Data | undefined =>
+    query?.queryKey[0] === path ? previous : undefined
 
 /** Fetches a single resource. A path of null fetches nothing. */
 export function useOne<Resource>(
@@ -65,7 +71,7 @@ export function useOne<Resource>(
     enabled: path !== null,
     refetchInterval:
       typeof refetchMs === 'function' ? ({ state: { data } }) => data !== undefined && refetchMs(data) : (refetchMs ?? false),
-    ...(keepPrevious && { placeholderData: keepPreviousData }),
+    ...(keepPrevious && { placeholderData: keepPreviousOf(path) }),
   })
 }
 
@@ -100,7 +106,7 @@ export function useList<Row>(path: string | null, query: Query = {}, options: { 
     initialPageParam: null,
     getNextPageParam: page => (page.pagination.has_more ? page.pagination.next_cursor : undefined),
     enabled: path !== null,
-    placeholderData: keepPreviousData,
+    placeholderData: keepPreviousOf(path),
     ...(options.refetchMs && { refetchInterval: options.refetchMs }),
   })
   const pages = found.data?.pages
@@ -130,7 +136,7 @@ interface DryRun<Result> {
 export function useDryRun<Result>(request: Call | null): DryRun<Result> {
   const now = request ? JSON.stringify(request) : ''
   const text = useDebounced(now)
-  const { data, error, isPlaceholderData } = useQuery<Result, ApiError>({
+  const { data, error, isPending, isPlaceholderData } = useQuery<Result, ApiError>({
     queryKey: ['dry run', text],
     queryFn: ({ signal }) => call<Result>(JSON.parse(text), signal),
     enabled: text !== '',
@@ -139,7 +145,7 @@ export function useDryRun<Result>(request: Call | null): DryRun<Result> {
     retry: false,
   })
   if (text === '') return { result: null, error: null, isCurrent: true }
-  return { result: error ? null : (data ?? null), error, isCurrent: now === text && !isPlaceholderData }
+  return { result: error ? null : (data ?? null), error, isCurrent: now === text && !isPending && !isPlaceholderData }
 }
 
 export interface SendOptions<Result> {

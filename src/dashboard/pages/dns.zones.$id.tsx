@@ -45,7 +45,7 @@ export default function Zone() {
         return (
           <ZoneTabs value={own.map(([name, { label }]) => ({ name, label }))}>
             <Suspense fallback={<Skeleton />}>
-              <View zone={zone} />
+              <View key={zone.id} zone={zone} />
             </Suspense>
           </ZoneTabs>
         )

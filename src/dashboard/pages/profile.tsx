@@ -48,7 +48,8 @@ function DetailsForm({ user }: { user: UserView }) {
   const { name, email } = user
   return (
     <Form
-      key={user.version}
+      // Not by the version: preferences, which are saved elsewhere, would discard what is typed.
+      key={`${name} ${email}`}
       initial={{ name, email, password: '' }}
       call={values => ({
         method: 'PATCH',
@@ -90,43 +91,46 @@ const PasswordForm = () => (
 
 const preferenceNames = ['theme', 'timezone', 'hour_cycle', 'density', 'shortcuts'] as const satisfies (keyof Preferences)[]
 
-const PreferencesForm = ({ preferences }: { preferences: Preferences }) => (
-  <Form
-    key={JSON.stringify(preferences)}
-    initial={Object.fromEntries(preferenceNames.map(name => [`preferences.${name}`, preferences[name] ?? '']))}
-    call={values => ({
-      method: 'PATCH',
-      path: '/users/me',
-      body: {
-        preferences: {
-          ...nested('preferences', values),
-          timezone: String(values['preferences.timezone']).trim() || null,
+function PreferencesForm({ preferences }: { preferences: Preferences }) {
+  const initial = Object.fromEntries(preferenceNames.map(name => [`preferences.${name}`, preferences[name] ?? '']))
+  return (
+    <Form
+      key={JSON.stringify(initial)}
+      initial={initial}
+      call={values => ({
+        method: 'PATCH',
+        path: '/users/me',
+        body: {
+          preferences: {
+            ...nested('preferences', values),
+            timezone: String(values['preferences.timezone']).trim() || null,
+          },
         },
-      },
-    })}
-    send={{ toast: 'Changes saved', invalidates }}
-    submitLabel="Save changes"
-  >
-    <SelectField name="preferences.theme" label="Theme" choices={themes.map(([value, label]) => [value, label] as const)} />
-    <TimezoneField
-      name="preferences.timezone"
-      placeholder={browserTimezone()}
-      hint="Times are shown and entered in this time zone. Leave empty to use the time zone of your browser."
-    />
-    <SelectField
-      name="preferences.hour_cycle"
-      label="Time format"
-      choices={[
-        ['auto', 'Browser default'],
-        ['24', '24-hour'],
-        ['12', '12-hour'],
-      ]}
-    />
-    <SelectField name="preferences.density" label="Density" choices={{ comfortable: 'Comfortable', compact: 'Compact' }} />
-    <CheckboxField
-      name="preferences.shortcuts"
-      label="Enable single-key shortcuts"
-      hint="For example, c to create a resource. Shortcuts with Ctrl or ⌘ always work."
-    />
-  </Form>
-)
+      })}
+      send={{ toast: 'Changes saved', invalidates }}
+      submitLabel="Save changes"
+    >
+      <SelectField name="preferences.theme" label="Theme" choices={themes.map(([value, label]) => [value, label] as const)} />
+      <TimezoneField
+        name="preferences.timezone"
+        placeholder={browserTimezone()}
+        hint="Times are shown and entered in this time zone. Leave empty to use the time zone of your browser."
+      />
+      <SelectField
+        name="preferences.hour_cycle"
+        label="Time format"
+        choices={[
+          ['auto', 'Browser default'],
+          ['24', '24-hour'],
+          ['12', '12-hour'],
+        ]}
+      />
+      <SelectField name="preferences.density" label="Density" choices={{ comfortable: 'Comfortable', compact: 'Compact' }} />
+      <CheckboxField
+        name="preferences.shortcuts"
+        label="Enable single-key shortcuts"
+        hint="For example, c to create a resource. Shortcuts with Ctrl or ⌘ always work."
+      />
+    </Form>
+  )
+}

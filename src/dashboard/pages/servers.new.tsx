@@ -23,11 +23,14 @@ export default function NewServer() {
   const accounts = useAccounts()
   const kinds = useCloudKinds()
   const [{ account: chosen }, set] = useUrlState({ account: '' })
+  // Accounts that are added meanwhile may be listed before it.
+  const preselected = useRef<string>(undefined)
+  preselected.current ??= accounts.data?.data[0]?.id
   const loaded = { ...accounts, data: accounts.data && kinds.data && { accounts: accounts.data.data, kinds: kinds.data.data } }
   return (
     <Loaded query={loaded} parent="/servers">
       {({ accounts, kinds }) => {
-        const account = accounts.find(one => one.id === chosen) ?? accounts[0]
+        const account = accounts.find(one => one.id === (chosen || preselected.current)) ?? accounts[0]
         const kind = kinds.find(one => one.kind === account?.kind)
         return (
           <Page parent="/servers">

@@ -33,6 +33,8 @@ interface FormContext {
   showError(error: ApiError): void
   /** Shows what a dry run of the current values found at the fields, without moving the focus. */
   showFound(errors: ApiError['errors']): void
+  /** Disables the submit button. @returns a function that enables it again */
+  block(): () => void
 }
 
 interface Registry {
@@ -50,6 +52,12 @@ export const GroupContext = createContext<string | null>(null)
 
 /** Values of the surrounding form, and a setter. For custom fields. */
 export const useForm = (): FormContext => useRegistry()
+
+/** Disables the submit button of the surrounding form while what its user has to see first is loading, such as a price. */
+export function useBlocked(isBlocked: boolean): void {
+  const { block } = useForm()
+  useLayoutEffect(() => (isBlocked ? block() : undefined), [isBlocked])
+}
 
 /** The surrounding form with its fields. */
 export function useRegistry(): FormContext & Registry {
@@ -106,6 +114,7 @@ export function Form<Result>({
   const [error, setError] = useState<ApiError | null>(null)
   const [found, setFound] = useState<ApiError['errors']>([])
   const [typed, setTyped] = useState('')
+  const [blocks, setBlocks] = useState(0)
   const [registered, setRegistered] = useState<ReadonlyMap<symbol, FormField>>(new Map())
   const fields = [...registered.values()]
   const form = useRef<HTMLFormElement>(null)
@@ -156,6 +165,10 @@ export function Form<Result>({
         },
         showError: setError,
         showFound: setFound,
+        block() {
+          setBlocks(count => count + 1)
+          return () => setBlocks(count => count - 1)
+        },
         fields,
         register(field) {
           const key = Symbol()
@@ -187,7 +200,7 @@ export function Form<Result>({
           <Button
             kind={danger ? 'danger' : 'primary'}
             type="submit"
-            disabled={isSending || (typeToConfirm !== undefined && typed !== typeToConfirm)}
+            disabled={isSending || blocks > 0 || (typeToConfirm !== undefined && typed !== typeToConfirm)}
             className={plain ? 'w-full' : ''}
           >
             {submitLabel}

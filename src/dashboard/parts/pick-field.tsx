@@ -1,5 +1,5 @@
 import { X } from 'lucide-react'
-import { useDeferredValue, useState } from 'react'
+import { useDeferredValue, useEffect, useState } from 'react'
 import type { Page, Query } from '../client'
 import { useOne } from '../queries'
 import { Button } from './button'
@@ -57,6 +57,7 @@ export function PickField({ list, filter = {}, exclude, ...field }: PickFieldPro
       text={text}
       onText={setText}
       offered={search === '' ? [] : (offered.data?.data ?? []).filter(one => one.id !== exclude)}
+      isLoading={search !== text.trim() || (search !== '' && (offered.isPending || offered.isPlaceholderData))}
       names={new Map(named.data?.data.map(one => [one.id, one.name]))}
     />
   )
@@ -66,23 +67,32 @@ export function PickField({ list, filter = {}, exclude, ...field }: PickFieldPro
 export function PickResourcesField({ isSearched, ...field }: FieldProps & { isSearched: IsSearched }) {
   const { values } = useForm()
   const [text, setText] = useState('')
-  const offered = useResourceSearch(text, isSearched)
+  const { found, isLoading } = useResourceSearch(text, isSearched)
   const names = useResourceNames((values[field.name] ?? []) as string[])
-  return <Picked {...field} text={text} onText={setText} offered={offered} names={names} />
+  return <Picked {...field} text={text} onText={setText} offered={found} isLoading={isLoading} names={names} />
 }
 
 interface PickedProps extends FieldProps {
   text: string
   onText(text: string): void
   offered: readonly Option[]
+  /** Whether those offered may still change. */
+  isLoading: boolean
   names: ReadonlyMap<string, string>
 }
 
 /** The picked resources, and a search for more. */
-function Picked({ name, label, hint, text, onText, offered, names }: PickedProps) {
+function Picked({ name, label, hint, text, onText, offered, isLoading, names }: PickedProps) {
   const { values, set } = useForm()
+  // Enter waits for the options of the text.
+  const [isWaiting, setWaiting] = useState(false)
   const selected = (values[name] ?? []) as string[]
   const rows = offered.filter(one => !selected.includes(one.id))
+  useEffect(() => {
+    if (!isWaiting || isLoading) return
+    setWaiting(false)
+    if (rows[0]) add(rows[0].id)
+  }, [isWaiting, isLoading])
   return (
     <FieldFrame name={name} label={label} hint={hint}>
       {attributes => (
@@ -108,12 +118,15 @@ function Picked({ name, label, hint, text, onText, offered, names }: PickedProps
             value={text}
             placeholder="Search by name"
             autoComplete="off"
-            onText={onText}
+            onText={text => {
+              setWaiting(false)
+              onText(text)
+            }}
             onKeyDown={event => {
               // Enter picks the first option instead of submitting the form.
               if (event.key !== 'Enter') return
               event.preventDefault()
-              if (rows[0]) add(rows[0].id)
+              setWaiting(true)
             }}
           />
           {rows.length > 0 && (

@@ -24,8 +24,14 @@ const debounceMs = 150
 
 const fieldsOf = ({ namedBy = [] }: Entry) => ['id', ...namedBy].join()
 
+interface FoundResources {
+  found: FoundResource[]
+  /** Whether more may follow. */
+  isLoading: boolean
+}
+
 /** Finds resources whose name contains the text, a few of each type. An empty text finds nothing. */
-export function useResourceSearch(text: string, isSearched: IsSearched): FoundResource[] {
+export function useResourceSearch(text: string, isSearched: IsSearched): FoundResources {
   const { canReadAccount } = usePerson()
   const q = useDebounced(text.trim(), debounceMs)
   const searched = resourceEntries.filter(
@@ -41,13 +47,15 @@ export function useResourceSearch(text: string, isSearched: IsSearched): FoundRe
         placeholderData: keepPreviousData,
       }
     }),
-    combine: results =>
-      searched.flatMap(({ name: kind }, at) => {
+    combine: results => ({
+      isLoading: q !== text.trim() || results.some(one => one.isPending || one.isPlaceholderData),
+      found: searched.flatMap(({ name: kind }, at) => {
         const result = results[at]
         const found = (result?.data?.data ?? []).map(one => ({ id: one.id, name: nameIn(one) ?? one.id, kind: capitalize(kind) }))
         // Of the results of the previous text, show only those that match the new one: Enter picks the first.
         return result?.isPlaceholderData || q !== text.trim() ? found.filter(one => contains(one.name, text.trim())) : found
       }),
+    }),
   })
 }
 
@@ -73,7 +81,7 @@ export const useResourceNames = (ids: readonly string[]): ReadonlyMap<string, st
 export const resourcePicker = (isSearched: IsSearched) =>
   function ResourcePicker(props: FilterPickerProps) {
     const [text, setText] = useState('')
-    const found = useResourceSearch(text, isSearched)
+    const { found } = useResourceSearch(text, isSearched)
     const names = useResourceNames(props.value === '' ? [] : [props.value])
     return (
       <FilterPicker

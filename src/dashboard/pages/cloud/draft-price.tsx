@@ -1,6 +1,6 @@
 import { useEffect } from 'react'
 import type { ServerView } from '../../../features/servers/shapes'
-import { useForm } from '../../parts/form'
+import { useBlocked, useForm } from '../../parts/form'
 import { TextWithCode } from '../../parts/text-with-code'
 import { useAccounts, useCloudKinds } from './accounts'
 import { Quote } from './quote'
@@ -18,6 +18,7 @@ export function PriceOfDraft({ server: { name, account_id, order } }: { server: 
   const { result, error, isCurrent } = useQuote({ name, account_id, ...order })
   const hasPrices = useHasPrices(account_id)
   useAccepted(result)
+  useBlocked(!isCurrent)
   const problems = result?.problems.map(one => one.detail) ?? (error ? [error.message] : [])
   return (
     <div aria-live="polite">

@@ -106,7 +106,9 @@ interface RulesEditorProps extends FirewallRulesProps {
   onClose(): void
 }
 
-function RulesEditor({ firewall, onClose, onStart }: RulesEditorProps) {
+function RulesEditor({ firewall: current, onClose, onStart }: RulesEditorProps) {
+  // The one that was opened: rules that someone else changes meanwhile are not overwritten.
+  const [firewall] = useState(current)
   const [preview, setPreview] = useState<FirewallRulesPreview | null>(null)
   const path = `/firewalls/${firewall.id}/rules`
   const isAttached = firewall.attached.length > 0
@@ -166,16 +168,16 @@ function RulesPreview({ path, onPreview }: RulesPreviewProps) {
   const errors = error?.errors ?? []
   useEffect(() => showFound(errors), [JSON.stringify(errors)])
   useEffect(() => onPreview(result), [result])
-  if (!result) return null
   const lines = [
-    ...result.added.map(one => ({ sign: '+', text: entryText(one), look: 'bg-ok-soft text-ok' })),
-    ...result.removed.map(one => ({ sign: '−', text: entryText(one), look: 'bg-bad-soft text-bad' })),
+    ...(result?.added ?? []).map(one => ({ sign: '+', text: entryText(one), look: 'bg-ok-soft text-ok' })),
+    ...(result?.removed ?? []).map(one => ({ sign: '−', text: entryText(one), look: 'bg-bad-soft text-bad' })),
   ]
   return (
     <section aria-label="Changes" aria-live="polite">
       <h3 className="mb-1 font-medium">Changes</h3>
       {lines.length === 0 ? (
-        <p className="text-muted">None yet.</p>
+        // Keeps its place while they load.
+        <p className="text-muted">{result ? 'None yet.' : '\u00a0'}</p>
       ) : (
         <ul className="max-h-72 overflow-y-auto rounded-md border border-line font-mono text-[13px] leading-5">
           {lines.map(({ sign, text, look }) => (

@@ -1,5 +1,5 @@
 import type { ServerView } from '../../../features/servers/shapes'
-import { CheckboxField, useForm } from '../../parts/form'
+import { CheckboxField, useBlocked, useForm } from '../../parts/form'
 import { formatAmount } from './amounts'
 import { useAccepted, useHasPrices } from './draft-price'
 import { FreeSizeFields, SizeField } from './size-field'
@@ -21,8 +21,9 @@ export function ResizeFields({ server }: { server: ServerView }) {
     enable_ipv4: hasIpv4,
     backups: backups === true,
   }
-  const { result } = useQuote(hasPrices && chosen !== null ? body : null)
+  const { result, isCurrent } = useQuote(hasPrices && chosen !== null ? body : null)
   useAccepted(result)
+  useBlocked(!isCurrent)
   return (
     <>
       {size.slug === null ? (
@@ -36,7 +37,7 @@ export function ResizeFields({ server }: { server: ServerView }) {
         hint="It can’t become smaller again afterwards, so sizes with a smaller disk are no longer possible."
       />
       {hasPrices && (
-        <p aria-live="polite">
+        <p aria-live="polite" className={isCurrent ? '' : 'opacity-60'}>
           {result?.price.monthly ? (
             <>
               <span className="text-muted">Price per month: </span>

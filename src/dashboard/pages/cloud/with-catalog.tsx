@@ -13,7 +13,8 @@ export function WithCatalog({ accountId, children }: { accountId: string; childr
     useCatalog(accountId, 'networks'),
   ]
   const keys = useList<SshKeyView>('/ssh-keys', { sort: 'name' })
-  const failed = parts.find(one => one.error !== null)
+  // If it can’t be refetched, the form stays, with what was entered.
+  const failed = parts.find(one => one.isLoadingError)
   if (failed) return <Problem error={failed.error!} onRetry={() => parts.forEach(one => void one.refetch())} />
   if (keys.isLoading || parts.some(one => one.isPending))
     return <div className="h-[40rem] animate-pulse rounded-lg bg-hover" aria-busy aria-label="Loading" />

@@ -45,12 +45,14 @@ function NewZone() {
         provider_id: 'builtin',
         source: 'empty',
         file: '',
-        from_provider: accounts[0]?.id ?? '',
+        from_provider: '',
         nameservers: [],
         default_ttl: null,
         ...emptyServer,
       }}
-      call={values => {
+      call={given => {
+        // The first is preselected, once they are loaded.
+        const values = { ...given, from_provider: given.from_provider || accounts[0]?.id }
         latest = values
         return created ? importCall(created.id, values)! : { method: 'POST', path: '/dns/zones', body: bodyOf(values) }
       }}

@@ -64,7 +64,7 @@ export function Targets({ zone }: { zone: ZoneView }) {
 
 function AddTarget({ zone }: { zone: ZoneView }) {
   const { data } = useOne<{ data: { id: string; name: string; kind: string }[] }>('/dns/providers')
-  const available = data?.data.filter(
+  const available = (data?.data ?? []).filter(
     one => one.kind !== 'builtin' && !zone.sync.targets.some(target => target.provider_id === one.id),
   )
   const [selected, setSelected] = useState('')
@@ -73,7 +73,8 @@ function AddTarget({ zone }: { zone: ZoneView }) {
     invalidates: ['/dns/zones'],
     onSuccess: () => setSelected(''),
   })
-  if (!available || available.length === 0) {
+  // While they load, the form keeps its place.
+  if (data && available.length === 0) {
     return (
       <p className="mt-2 text-[13px] text-muted">
         To sync this zone to another provider,{' '}

@@ -10,15 +10,17 @@ import { ZoneFrame } from '../zone-frame'
 import { ApplyForm } from './apply-form'
 import { Bindings } from './bindings'
 
+const useTemplates = () => useList<TemplateView>('/dns/templates', { sort: 'name' }).rows
+
 /** Templates tab of a zone. */
 export default function ZoneTemplates({ zone }: { zone: ZoneView }) {
   const { canWrite } = usePerson()
-  const { rows: templates } = useList<TemplateView>('/dns/templates', { sort: 'name' })
+  const templates = useTemplates()
   const apply = () =>
     openDialog({
       title: `Apply template to ${zone.unicode_name}`,
       wide: true,
-      content: <ChosenTemplate zoneId={zone.id} templates={templates} />,
+      content: <ChosenTemplate zoneId={zone.id} />,
     })
   const applyButton = canWrite && (
     <Button kind="primary" data-new onClick={apply}>
@@ -41,7 +43,8 @@ export default function ZoneTemplates({ zone }: { zone: ZoneView }) {
   )
 }
 
-function ChosenTemplate({ zoneId, templates }: { zoneId: string; templates: readonly TemplateView[] }) {
+function ChosenTemplate({ zoneId }: { zoneId: string }) {
+  const templates = useTemplates()
   const [selected, setSelected] = useState('')
   const template = templates.find(one => one.id === selected)
   return (
