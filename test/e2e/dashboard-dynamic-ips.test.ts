@@ -34,7 +34,7 @@ test('a source is created with a host, and its page shows its token once and wha
   await name.fill('home.elsewhere.test')
   await page.getByRole('button', { name: 'Create source' }).click()
   await host.getByText('Hostname must be in a DNS zone of the workspace.').waitFor()
-  expect(await name.evaluate(input => input === document.activeElement)).toBe(true)
+  await name.and(page.locator(':focus')).waitFor()
   await expectClean(page)
 
   await ui.api('POST', `/v1/dns/zones/${zoneId}/records`, { name: 'taken', type: 'A', content: '192.0.2.1' })

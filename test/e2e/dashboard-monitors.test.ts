@@ -99,7 +99,7 @@ test('an error is shown only at its field, in words, opens its group, and disapp
   const error = page.getByText('Timeout must not be longer than the interval, 30 seconds.')
   expect(await error.count()).toBe(1)
   expect(await page.getByRole('main').getByRole('alert').count()).toBe(0)
-  expect(await timeout.evaluate(one => one === document.activeElement)).toBe(true)
+  await timeout.and(page.locator(':focus')).waitFor()
   await timeout.fill('20')
   await error.waitFor({ state: 'detached' })
   expect(await isOpen(page, 'Timing and retries')).toBe(true)

@@ -351,6 +351,7 @@ test('a snapshot is created, restored, protected, and created on a schedule', as
   await dialog.getByLabel('Create a snapshot of the current state first').uncheck()
   await dialog.getByLabel('to confirm').fill('before')
   await dialog.getByRole('button', { name: 'Restore snapshot' }).click()
+  await page.getByText('Snapshot is being restored').waitFor()
   await until('the server to be restored', async () => (await serverNamed('web-1')).action_id === null)
   await expectClean(page)
 
