@@ -1,102 +1,27 @@
 import { expect, test } from 'bun:test'
-import { X509Certificate } from 'node:crypto'
-import { parseNotes } from '../../src/features/servers/clouds/proxmox/notes'
 import { fullToken, installation, startHub, until, type HubProcess } from '../support/binary'
-import type { ApiDouble, ApiFault, ApiRequest } from '../support/api-double'
-import { certificateChain } from '../support/certificate-chain'
+import type { ApiFault, ApiRequest } from '../support/api-double'
 import { inconsistencies } from '../support/consistency'
 import { rowsOf, type Rows } from '../support/database'
-import { differences, FleetTraffic, hetznerOrder, proxmoxOrder, type Machine, type StoredServer } from '../support/clouds/fleet'
-import { HetznerCloudDouble } from '../support/clouds/hetzner-cloud'
-import { ProxmoxCloud } from '../support/clouds/proxmox-cloud'
-import { template } from '../support/clouds/proxmox-under-test'
+import { differences, FleetTraffic, type StoredServer } from '../support/clouds/fleet'
+import { hetznerFleet, incusFleet, proxmoxFleet, type FleetCloud } from '../support/clouds/fleet-clouds'
+import type { HetznerCloudDouble } from '../support/clouds/hetzner-cloud'
 import { mulberry32 } from '../support/random'
 
-// `BAILIWICK_TEST_PROVISIONS=500 bun test …` runs it in full, with at least 100 kills.
-const provisions = Number(process.env.BAILIWICK_TEST_PROVISIONS ?? 40)
+// In full, with 100 kills: `BAILIWICK_TEST_PROVISIONS=500 bun test … -t Hetzner`, and 200 for the others.
+const provisions = process.env.BAILIWICK_TEST_PROVISIONS
 const seed = Number(process.env.BAILIWICK_TEST_KILL_SEED ?? crypto.getRandomValues(new Uint32Array(1))[0])
 // Two hubs share a database on PostgreSQL.
 const hubCount = process.env.BAILIWICK_DATABASE_URL ? 2 : 1
-const scaled = (size: number) => Math.round(provisions * size * (hubCount === 2 ? 0.75 : 1))
 
-interface Cloud {
-  double: ApiDouble
-  kind: string
-  settings: object
-  order: object
-  actions: readonly string[]
-  machines(): Machine[]
-  /** How many machines were created in all, including deleted ones. */
-  creations(): number
-  /** How many reboots and power cycles were carried out. */
-  restarts(): number
-  monthlyMicros(): number
-  offences(): string[]
-}
-
-async function hetzner(): Promise<Cloud> {
-  const double = new HetznerCloudDouble()
-  // Requests are limited by other tests.
-  double.remaining = 1_000_000
-  double.project.actionMs = () => 300
-  return {
-    double,
-    kind: 'hetzner',
-    get settings() {
-      return { api_token: double.token, base_url: double.url }
-    },
-    order: hetznerOrder,
-    actions: ['provision', 'power_off', 'power_on', 'reboot', 'power_cycle'],
-    machines() {
-      double.project.settle()
-      return [...double.project.servers.values()].map(one => ({
-        ref: String(one.id),
-        name: one.name,
-        mark: one.labels.bailiwick ?? null,
-      }))
-    },
-    creations: () => [...double.project.actions.values()].filter(one => one.command === 'create_server').length,
-    restarts: () => [...double.project.actions.values()].filter(one => /^re(?:boot|set)_server$/.test(one.command)).length,
-    monthlyMicros: () => double.bill().monthlyMicros,
-    offences: () => double.offences,
-  }
-}
-
-async function proxmox(): Promise<Cloud> {
-  const { chain, key } = await certificateChain('127.0.0.1', { intermediate: 30, leaf: 30 })
-  const double = new ProxmoxCloud({ cert: chain, key })
-  const fingerprint = new X509Certificate(chain).fingerprint256
-  template(double, 9000, 'debian-12')
-  double.tasks.durationMs = 150
-  return {
-    double,
-    kind: 'proxmox',
-    get settings() {
-      return { url: double.address, token_id: double.tokenId, token_secret: double.secret, fingerprint }
-    },
-    order: proxmoxOrder,
-    actions: ['provision', 'power_off', 'power_on', 'power_cycle'],
-    machines() {
-      double.tasks.settle()
-      return [...double.guests.values()]
-        .filter(one => !one.template)
-        .map(one => ({
-          ref: String(one.vmid),
-          name: one.config.name ?? '',
-          mark: parseNotes(one.config.description ?? '', one.vmid).mark,
-        }))
-    },
-    creations: () => double.tasks.all.filter(one => one.type === 'qmclone' && one.exitstatus === 'OK').length,
-    restarts: () => double.tasks.all.filter(one => /^qmre(?:boot|set)$/.test(one.type)).length,
-    monthlyMicros: () => 0,
-    offences: () => [],
-  }
-}
+/** @param few number of servers in short runs */
+const sized = (few: number) => (provisions === undefined ? Math.ceil(few / hubCount) : Number(provisions))
 
 const clouds = [
-  { title: 'Hetzner', open: hetzner, servers: scaled(1), cap: true, perKill: 5, roundMs: 1200 },
+  { title: 'Hetzner', open: hetznerFleet, servers: sized(40), cap: true, perKill: 5, roundMs: 1200 },
   // Clones run one after another.
-  { title: 'Proxmox', open: proxmox, servers: scaled(0.15), cap: false, perKill: 2, roundMs: 3000 },
+  { title: 'Proxmox', open: proxmoxFleet, servers: sized(6), cap: false, perKill: 2, roundMs: 3000 },
+  { title: 'Incus', open: incusFleet, servers: sized(4), cap: false, perKill: 2, roundMs: 3000 },
 ]
 
 for (const { title, open, servers, cap, perKill, roundMs } of clouds) {
@@ -106,12 +31,11 @@ for (const { title, open, servers, cap, perKill, roundMs } of clouds) {
     const random = mulberry32(seed)
     await using here = await installation()
     const cloud = await open()
-    await cloud.double.start()
     const hubs: HubProcess[] = []
     await using _ = {
       async [Symbol.asyncDispose]() {
         await Promise.all(hubs.map(hub => hub.stop('SIGKILL')))
-        cloud.double.stop()
+        await cloud.stop()
       },
     }
     for (let n = 0; n < hubCount; n++) hubs.push(await startHub(here))
@@ -120,8 +44,8 @@ for (const { title, open, servers, cap, perKill, roundMs } of clouds) {
     await using rows = rowsOf(here)
     const traffic = new FleetTraffic(token, account.id, { servers, order: cloud.order, actions: cloud.actions }, random)
     const urls = () => hubs.map(hub => hub.url)
-    cloud.double.fault = faults(random)
-    cloud.double.silenceMs = 1500
+    cloud.api.fault = faults(random)
+    cloud.api.silenceMs = 1500
     const highest = capMicros(servers)
     const overCap: number[] = []
     const logs: string[] = []
@@ -148,14 +72,15 @@ for (const { title, open, servers, cap, perKill, roundMs } of clouds) {
     traffic.resume(urls())
     await traffic.pause()
     const busyMs = performance.now() - startedAt
-    cloud.double.fault = () => null
+    cloud.api.fault = () => null
     await until('all actions finished', async () => (await openActions(rows)).length === 0, 60_000 + servers * 5000)
     await synced(traffic, account.id)
     clearInterval(watch)
 
     logs.push(...hubs.map(hub => hub.err()))
     const stored = await storedServers(rows)
-    expect(differences(stored, cloud.machines())).toEqual([])
+    const machines = await cloud.machines()
+    expect(differences(stored, machines)).toEqual([])
     expect(await rows.all(`select id from servers where origin = 'found'`)).toEqual([])
     expect(await failures(rows)).toEqual([])
     // What was created before its action was interrupted too often is adopted by a reading.
@@ -173,16 +98,15 @@ for (const { title, open, servers, cap, perKill, roundMs } of clouds) {
     const { created, acted, deleted, overCap: refused } = traffic.counts
     process.stdout.write(
       `${title}: ${created} servers created, ${acted} actions, ${deleted} deletions, ${refused} refused by the cap, ${kills} kills in ` +
-        `${Math.round(busyMs / 1000)} s; ${cloud.double.requests.length} requests; ${cloud.machines().length} machines remain\n`,
+        `${Math.round(busyMs / 1000)} s; ${cloud.api.requests.length} requests; ${machines.length} machines remain\n`,
     )
   }, 1_800_000)
 }
 
 test('the rules of a firewall are restored in time although the hub was killed before', async () => {
   await using here = await installation()
-  const cloud = await hetzner()
-  const double = cloud.double as HetznerCloudDouble
-  await double.start()
+  const cloud = await hetznerFleet()
+  const double = cloud.api as HetznerCloudDouble
   double.addServer({ name: 'web-1' })
   const hubs = [await startHub(here)]
   await using _ = {
@@ -229,7 +153,7 @@ test('the rules of a firewall are restored in time although the hub was killed b
 // Enough for two fifths of the servers, at 5.11 EUR each.
 const capMicros = (servers: number): number => Math.ceil(servers * 0.4) * 5_200_000
 
-async function connect(hub: HubProcess, token: string, cloud: Cloud, servers: number | null): Promise<{ id: string }> {
+async function connect(hub: HubProcess, token: string, cloud: FleetCloud, servers: number | null): Promise<{ id: string }> {
   const response = await fetch(`${hub.url}/v1/cloud-accounts`, {
     method: 'POST',
     headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },

@@ -67,7 +67,7 @@ export abstract class ApiDouble {
   }
 
   /** Answers a request. @param fault only failures that the vendor reports */
-  protected abstract answer(request: ApiRequest, fault: 'throttled' | ErrorFault | null): ApiResponse
+  protected abstract answer(request: ApiRequest, fault: 'throttled' | ErrorFault | null): ApiResponse | Promise<ApiResponse>
 
   /** Value for `base_url`. */
   get url(): string {
@@ -106,7 +106,7 @@ export abstract class ApiDouble {
       return void response.end(body)
     }
     const reported = fault === 'throttled' || (typeof fault === 'object' && fault) ? fault : null
-    const { status, reason, body, headers } = this.answer(received, --this.allowance < 0 ? 'throttled' : reported)
+    const { status, reason, body, headers } = await this.answer(received, --this.allowance < 0 ? 'throttled' : reported)
     if (fault === 'silent') {
       if (this.silenceMs < Infinity) setTimeout(() => request.socket.destroy(), this.silenceMs)
       return

@@ -195,6 +195,9 @@ export const proxmoxOrder = {
   ssh_keys: [sshKeys.ed25519.text],
 }
 
+/** The order of a server at Incus. */
+export const incusOrder = { size: { cores: 1, memory_bytes: 2 ** 27, disk_bytes: 2 ** 30 }, image: 'one' }
+
 /** Server as stored, with what matters here. */
 export interface StoredServer {
   id: string

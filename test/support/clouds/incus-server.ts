@@ -107,19 +107,48 @@ export class IncusServer {
 
   /** Calls the API as root, and waits for the operation. @returns the metadata @throws Error */
   async call(method: string, path: string, body?: object | Blob, headers: Record<string, string> = {}): Promise<any> {
-    const sent = body === undefined ? {} : { body: body instanceof Blob ? body : JSON.stringify(body) }
-    const response = await fetch(`http://incus${path}`, {
-      unix: join(this.folder, 'state', 'unix.socket'),
-      method,
-      headers,
-      ...sent,
-    })
-    const { type, metadata, error, operation } = (await response.json()) as Record<string, any>
+    const sent = body === undefined || body instanceof Blob ? body : JSON.stringify(body)
+    const { type, metadata, error, operation } = (await this.request(method, path, sent, headers)).body
     if (type === 'error') throw new Error(`${method} ${path}: ${error}`)
     if (type !== 'async') return metadata
     const { status_code: code, err, ...rest } = (await this.call('GET', `${operation}/wait?timeout=60`)) as Record<string, any>
     if (code >= 400) throw new Error(`${method} ${path}: ${err}`)
     return rest.metadata
+  }
+
+  /** Sends a request as root. */
+  async request(
+    method: string,
+    path: string,
+    body?: string | Blob,
+    headers: Record<string, string> = {},
+  ): Promise<{ status: number; body: Record<string, any> }> {
+    const unix = join(this.folder, 'state', 'unix.socket')
+    const response = await fetch(`http://incus${path}`, { unix, method, headers, ...(body !== undefined && { body }) })
+    return { status: response.status, body: (await response.json()) as Record<string, any> }
+  }
+
+  /** Follows what happens to instances, such as `instance-created`. */
+  lifecycle(): { events(): string[]; stop(): Promise<void> } {
+    const { client, folder } = programs[this.flavor]
+    const run = Bun.spawn([client, 'monitor', '--type=lifecycle', '--format=json'], {
+      env: { ...cleanEnv(), HOME: join(this.folder, 'home'), [folder]: join(this.folder, 'state') },
+      stdin: 'ignore',
+      stdout: 'pipe',
+      stderr: 'ignore',
+    })
+    let text = ''
+    const read = (async () => {
+      const decoder = new TextDecoder()
+      for await (const part of run.stdout) text += decoder.decode(part, { stream: true })
+    })()
+    return {
+      events: () => [...text.matchAll(/"action":"([a-z-]+)"/g)].map(([, event]) => event!),
+      async stop() {
+        run.kill()
+        await Promise.all([run.exited, read])
+      },
+    }
   }
 
   /** Removes everything, also after a failed test. */
