@@ -170,6 +170,9 @@ const isLeased = (hub: Pick<Hub, 'id'>, { id, lockedUntil }: Lease) =>
 
 // A job lost this many times in a row probably crashes its process.
 const maxLostRuns = 25
+// Each further loss delays it by this much more, so that it doesn’t keep others from running, and that processes that die for another
+// reason don’t use up its runs within seconds.
+const lostDelayMs = 1_000
 
 /**
  * Returns jobs to the queue that this hub has leased without knowing it, because the connection was lost while the lease was
@@ -220,6 +223,7 @@ export async function reap(tx: Tx, hub: Pick<Hub, 'id' | 'clock'>): Promise<numb
   const now = hub.clock.now()
   const lost = lostJobs(tx, timesOf(hub))
   const released = { lockedBy: null, lockedUntil: null, lostRuns: sql`${jobs.lostRuns} + 1` }
+  const delayed = sql`cast(${now} as bigint) + ${jobs.lostRuns} * ${sql.raw(String(lostDelayMs))}`
   const lastError = `Started ${maxLostRuns} times in a row and never finished.`
   await tx
     .update(jobs)
@@ -227,7 +231,7 @@ export async function reap(tx: Tx, hub: Pick<Hub, 'id' | 'clock'>): Promise<numb
     .where(and(lost, gte(jobs.lostRuns, maxLostRuns - 1)))
   const rows = await tx
     .update(jobs)
-    .set({ ...released, state: 'ready' })
+    .set({ ...released, state: 'ready', runAt: sql`case ${jobs.lostRuns} when 0 then ${jobs.runAt} else ${delayed} end` })
     .where(lost)
     .returning({ id: jobs.id })
   return rows.length
