@@ -319,6 +319,7 @@ CREATE UNIQUE INDEX "agents_server" ON "agents" USING btree ("server_id");--> st
 CREATE INDEX "agents_workspace" ON "agents" USING btree ("workspace_id","state","id");--> statement-breakpoint
 CREATE INDEX "agents_due" ON "agents" USING btree ("due_at") WHERE due_at is not null;--> statement-breakpoint
 CREATE INDEX "agents_pending" ON "agents" USING btree ("id") WHERE pending;--> statement-breakpoint
+CREATE INDEX "agents_silent" ON "agents" USING btree ("id") WHERE state = 'silent' and not notified and not unheard;--> statement-breakpoint
 CREATE INDEX "agents_unheard" ON "agents" USING btree ("workspace_id") WHERE unheard;--> statement-breakpoint
 CREATE INDEX "firewall_attachments_server" ON "firewall_attachments" USING btree ("server_id");--> statement-breakpoint
 CREATE INDEX "firewall_attachments_account" ON "firewall_attachments" USING btree ("account_id","firewall_id");--> statement-breakpoint

@@ -144,6 +144,7 @@ CREATE UNIQUE INDEX `agents_server` ON `agents` (`server_id`);--> statement-brea
 CREATE INDEX `agents_workspace` ON `agents` (`workspace_id`,`state`,`id`);--> statement-breakpoint
 CREATE INDEX `agents_due` ON `agents` (`due_at`) WHERE due_at is not null;--> statement-breakpoint
 CREATE INDEX `agents_pending` ON `agents` (`id`) WHERE pending;--> statement-breakpoint
+CREATE INDEX `agents_silent` ON `agents` (`id`) WHERE state = 'silent' and not notified and not unheard;--> statement-breakpoint
 CREATE INDEX `agents_unheard` ON `agents` (`workspace_id`) WHERE unheard;--> statement-breakpoint
 CREATE TABLE `firewall_attachments` (
 	`firewall_id` text NOT NULL,

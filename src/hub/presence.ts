@@ -9,6 +9,7 @@ import { reap } from '../core/jobs/queue'
 import { noteRenewal } from '../core/live-hubs'
 import { version } from '../core/version'
 import { extendDueTimes } from '../features/heartbeats/status/downtime'
+import { extendSilence } from '../features/servers/agents/silence'
 
 // Shorter gaps are normal pauses of a busy machine, in which no pings were lost.
 const minDowntimeMs = 3000
@@ -30,7 +31,7 @@ export async function registerHub(hub: Hub, host: string): Promise<void> {
     await hub.keys.checkCanary(tx)
     await tx.insert(hubs).values({ id: hub.id, host, version, startedAt: now, seenAt: now, masterKeyId: hub.keys.masterKeyId })
     const jobs = await reap(tx, hub)
-    return { result: { now, downtime, extended: downtime >= minDowntimeMs ? await extendDueTimes(tx, now, downtime) : 0, jobs } }
+    return { result: { now, downtime, extended: downtime >= minDowntimeMs ? await extendAll(tx, now, downtime) : 0, jobs } }
   })
   renewedAt.set(hub, joined.now)
   if (joined.extended > 0)
@@ -65,12 +66,18 @@ export async function renewPresence(hub: Hub): Promise<number> {
     const [last] = await tx.select({ seenAt: max(hubs.seenAt) }).from(hubs)
     const downtime = now - Number(last?.seenAt ?? now)
     await renew()
-    return { result: downtime >= minDowntimeMs ? await extendDueTimes(tx, now, downtime) : 0 }
+    return { result: downtime >= minDowntimeMs ? await extendAll(tx, now, downtime) : 0 }
   }
   const extended = await record(hub, renews, gap < minDowntimeMs)
   renewedAt.set(hub, now)
   noteRenewal(hub, now)
   return extended
+}
+
+/** Extends the due times of heartbeats and agents. @returns the number of heartbeats */
+async function extendAll(tx: Tx, now: number, downtime: number): Promise<number> {
+  await extendSilence(tx, now, downtime)
+  return await extendDueTimes(tx, now, downtime)
 }
 
 /** When each hub of this process last renewed its registration (ms UTC). */

@@ -1,7 +1,12 @@
-import { expect, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
 import { eq } from 'drizzle-orm'
+import { isPostgres } from '../../src/core/db/dialect'
 import { agents } from '../../src/features/servers/agents/tables'
+import { watchServers } from '../../src/features/servers/watch'
+import { renewPresence } from '../../src/hub/presence'
 import { AgentDouble } from '../support/agent-double'
+import { cloudScene } from '../support/clouds/cloud-scene'
+import { otherHub, say, watched } from '../support/watched-monitors'
 import { world, type World } from '../support/world'
 
 const addServer = async (here: World, name: string): Promise<string> =>
@@ -24,4 +29,189 @@ test('an agent reports and says why it stops', async () => {
   expect(await rowOf(here, agent)).toMatchObject({ state: 'stopped', stopReason: 'shutdown', dueAt: heardAt + 600_000 })
   await agent.reports()
   expect(await rowOf(here, agent)).toMatchObject({ state: 'reporting', stopReason: null })
+})
+
+const minute = 60_000
+const healthOf = async (here: World, id: string) => (await here.acme.call('GET', `/v1/servers/${id}`)).body
+const noticesOf = async (here: World): Promise<[string, number][]> =>
+  (await here.acme.call('GET', '/v1/notices')).body.data.map((one: any) => [one.kind, one.count])
+
+/** Lets time pass, in which these agents report and the hub watches. */
+async function pass(here: World, ms: number, reporting: readonly AgentDouble[] = []): Promise<void> {
+  for (let at = 0; at < ms; at += 10_000) {
+    await here.advance(10_000)
+    if ((at / 10_000) % 6 === 5) for (const one of reporting) await one.reports()
+    await watchServers(here.hub)
+  }
+}
+
+describe('the health of a server with an agent', () => {
+  test('is up while the agent reports, and down once it is silent', async () => {
+    const here = await world()
+    const id = await addServer(here, 'web-1')
+    const agent = await AgentDouble.enroll(here, id)
+    expect(await healthOf(here, id)).toMatchObject({ health: 'up', health_reason: 'The agent of the server is reporting.' })
+    await pass(here, 10 * minute, [agent])
+    expect(await healthOf(here, id)).toMatchObject({ health: 'up' })
+    await pass(here, 170_000)
+    expect(await healthOf(here, id)).toMatchObject({ health: 'up' })
+    await pass(here, 20_000)
+    expect(await healthOf(here, id)).toMatchObject({
+      health: 'down',
+      health_reason: 'The agent has not reported for 180 seconds.',
+    })
+    expect(await here.emitted()).toEqual(['server.status_changed'])
+    await agent.reports()
+    expect(await healthOf(here, id)).toMatchObject({ health: 'up' })
+    expect(await here.emitted()).toEqual(['server.status_changed'])
+    const sent = (await here.acme.call('GET', '/v1/events')).body.data
+    expect(sent.find((one: any) => one.sequence === 2)).toMatchObject({
+      data: { status: 'up', previous_status: 'down', source: 'agent' },
+    })
+    expect(await noticesOf(here)).toEqual([])
+  })
+
+  test('is down if the agent is silent, although the cloud reports that it is running', async () => {
+    const here = await world()
+    const { double, named } = await cloudScene(here)
+    double.addServer({ name: 'web-1' })
+    await here.advance(minute)
+    const { id } = await named('web-1')
+    await AgentDouble.enroll(here, id)
+    await pass(here, 4 * minute)
+    expect(await healthOf(here, id)).toMatchObject({ health: 'down', status: 'running' })
+  })
+
+  test('stays up with a notice if the agent is silent while a monitor is up', async () => {
+    const here = await world()
+    const id = await addServer(here, 'web-1')
+    const monitor = await watched(here)
+    await say(here, monitor, { status: 'up' })
+    await here.acme.call('PATCH', `/v1/servers/${id}`, { health_monitor_ids: [monitor] })
+    const agent = await AgentDouble.enroll(here, id)
+    await here.emitted()
+    await pass(here, 6 * minute)
+    expect(await healthOf(here, id)).toMatchObject({ health: 'up', health_reason: 'A monitor of the server is up.' })
+    await agent.reports()
+    await pass(here, minute, [agent])
+    expect(await noticesOf(here)).toEqual([['agent.silent', 1]])
+    await pass(here, 6 * minute)
+    expect(await noticesOf(here)).toEqual([['agent.silent', 2]])
+    expect(await here.emitted()).toEqual([])
+  })
+
+  test('is unknown after the agent was stopped on purpose, and down once it has been away for too long', async () => {
+    const here = await world()
+    const limits = { shutdown: 10, stop: 10, reboot: 5 } as const
+    for (const [reason, minutes] of Object.entries(limits) as [keyof typeof limits, number][]) {
+      const id = await addServer(here, reason)
+      const agent = await AgentDouble.enroll(here, id)
+      await here.emitted()
+      await agent.stops(reason)
+      expect({ reason, ...(await healthOf(here, id)) }).toMatchObject({
+        health: 'unknown',
+        health_reason: 'The agent was stopped.',
+      })
+      await pass(here, (minutes - 1) * minute)
+      expect({ reason, emitted: await here.emitted() }).toMatchObject({ emitted: [] })
+      await agent.reports()
+      expect({ reason, emitted: await here.emitted() }).toMatchObject({ emitted: [] })
+      await agent.stops(reason)
+      await pass(here, (minutes + 1) * minute)
+      expect({ reason, ...(await healthOf(here, id)) }).toMatchObject({ health: 'down' })
+      expect({ reason, emitted: await here.emitted() }).toMatchObject({ emitted: ['server.status_changed'] })
+    }
+  })
+
+  test('is unknown with one notice if all agents of the workspace are silent together', async () => {
+    const here = await world()
+    const ids = [await addServer(here, 'a'), await addServer(here, 'b'), await addServer(here, 'c')]
+    const agents: AgentDouble[] = []
+    for (const id of ids) {
+      agents.push(await AgentDouble.enroll(here, id))
+      here.clock.advance(20_000)
+    }
+    await pass(here, 6 * minute)
+    for (const id of ids) expect(await healthOf(here, id)).toMatchObject({ health: 'unknown' })
+    expect(await noticesOf(here)).toEqual([['agents.unheard', 1]])
+    expect(await here.emitted()).toEqual([])
+    // Two of them can reach the hub again. The third gets the time to do so too.
+    await pass(here, minute, agents.slice(0, 2))
+    for (const [at, health] of ['up', 'up', 'unknown'].entries()) expect(await healthOf(here, ids[at]!)).toMatchObject({ health })
+    await pass(here, 9 * minute, agents.slice(0, 2))
+    expect(await healthOf(here, ids[2]!)).toMatchObject({ health: 'down' })
+    expect(await noticesOf(here)).toEqual([['agents.unheard', 1]])
+    expect(await here.emitted()).toEqual(['server.status_changed'])
+  })
+
+  test('is down if only some agents of the workspace are silent together', async () => {
+    const here = await world()
+    const ids = [await addServer(here, 'a'), await addServer(here, 'b'), await addServer(here, 'c')]
+    const [first] = [
+      await AgentDouble.enroll(here, ids[0]!),
+      ...(await Promise.all(ids.slice(1).map(id => AgentDouble.enroll(here, id)))),
+    ]
+    await pass(here, 5 * minute, [first])
+    expect(await healthOf(here, ids[0]!)).toMatchObject({ health: 'up' })
+    for (const id of ids.slice(1)) expect(await healthOf(here, id)).toMatchObject({ health: 'down' })
+    expect(await noticesOf(here)).toEqual([])
+  })
+
+  test('does not change because the hub was down for an hour', async () => {
+    const here = await world()
+    const id = await addServer(here, 'web-1')
+    const other = await addServer(here, 'web-2')
+    const agent = await AgentDouble.enroll(here, id)
+    const stopped = await AgentDouble.enroll(here, other)
+    await stopped.stops('reboot')
+    await here.emitted()
+    here.clock.jump(60 * minute)
+    await renewPresence(here.hub)
+    await pass(here, 7 * minute)
+    expect(await healthOf(here, id)).toMatchObject({ health: 'up' })
+    expect(await here.emitted()).toEqual([])
+    await agent.reports()
+    await pass(here, 2 * minute, [agent])
+    expect(await here.emitted()).toEqual(['server.status_changed'])
+    expect(await healthOf(here, id)).toMatchObject({ health: 'up' })
+    expect(await healthOf(here, other)).toMatchObject({ health: 'down' })
+    expect(await noticesOf(here)).toEqual([])
+  })
+
+  test('is unknown as soon as the server is deleted', async () => {
+    const here = await world()
+    const { double, act, finish, named } = await cloudScene(here)
+    double.addServer({ name: 'web-1' })
+    await here.advance(minute)
+    const { id } = await named('web-1')
+    const agent = await AgentDouble.enroll(here, id)
+    await finish((await act(id, 'delete')).body.id)
+    await agent.reports()
+    expect(await healthOf(here, id)).toMatchObject({ status: 'deleted', health: 'unknown' })
+  })
+
+  test.skipIf(!isPostgres)('is concluded once by two hubs', async () => {
+    const here = await world()
+    const two = await otherHub(here)
+    const ids: string[] = []
+    for (const name of ['a', 'b', 'c', 'd']) ids.push(await addServer(here, name))
+    const [one, ...others] = await Promise.all(ids.map(id => AgentDouble.enroll(here, id)))
+    const both = () => Promise.all([watchServers(here.hub), watchServers(two.hub)])
+    for (let at = 0; at < 4; at++) {
+      here.clock.advance(60_000)
+      for (const other of others) await other.reports()
+      await both()
+    }
+    expect(await healthOf(here, ids[0]!)).toMatchObject({ health: 'down' })
+    expect(await here.emitted()).toEqual(['server.status_changed'])
+    await one!.reports()
+    here.clock.advance(400_000)
+    await both()
+    for (const id of ids) expect(await healthOf(here, id)).toMatchObject({ health: 'unknown' })
+    expect(await noticesOf(here)).toEqual([['agents.unheard', 1]])
+    await Promise.all([one!, ...others].map(agent => agent.reports()))
+    await both()
+    expect(await here.emitted()).toEqual(['server.status_changed'])
+    await two.close()
+  })
 })

@@ -9,6 +9,9 @@ import { servers, serverTransitions } from '../../src/features/servers/tables'
 import { serverRows, type ServerRow } from '../../src/features/servers/view'
 import { newColumns } from '../../src/features/servers/servers'
 import { insertRow } from '../../src/core/rows'
+import { AgentDouble } from '../support/agent-double'
+import { renewPresence } from '../../src/hub/presence'
+import { watchServers } from '../../src/features/servers/watch'
 import { generator, tries, type Random } from '../support/random'
 import { closeWorlds, world, type World } from '../support/world'
 
@@ -16,6 +19,8 @@ type Proofs = Parameters<typeof writeState>[4]
 type Step = (tx: Tx, here: World, row: ServerRow, proofs: Proofs, random: Random) => ReturnType<typeof writeState>
 
 const pick = <T>(random: Random, list: readonly T[]): T => list[random(list.length)]!
+
+const agentProofs = ['reporting', 'silent', 'stopped', 'unheard'] as const
 
 /** Power as clouds report it with a status. */
 const powerOf = (status: CloudStatus): 'on' | 'off' | 'unknown' =>
@@ -75,7 +80,8 @@ async function walk(here: World, random: Random, name: string): Promise<void> {
   for (let at = 0; at < 40; at++) {
     clock.advance(pick(random, [0, 1, 10_000, quietMs, 600_000]))
     const monitors = Array.from({ length: random(3) }, (_, n) => ({ name: `m${n}`, isUp: random(2) === 0 }))
-    const proofs = { isCloudFresh: random(3) > 0, monitors }
+    const agent = random(2) === 0 ? null : { state: pick(random, agentProofs), limitSeconds: 90 }
+    const proofs = { isCloudFresh: random(3) > 0, monitors, agent }
     const step = pick(random, steps)
     const before = row
     let seen: Proofs = proofs
@@ -88,7 +94,8 @@ async function walk(here: World, random: Random, name: string): Promise<void> {
     row = after
     const where = { name, at, step: step.name }
     const isQuiet = row.actionId !== null || (row.quietUntil ?? 0) > clock.now()
-    const isAlive = monitors.some(one => one.isUp) || (seen.isCloudFresh && row.status === 'running')
+    const isAlive =
+      monitors.some(one => one.isUp) || agent?.state === 'reporting' || (seen.isCloudFresh && row.status === 'running')
     // While an action works on it and soon after, it stays what it was, unless it is gone.
     if (row.health === 'up')
       expect({ ...where, isAlive: isAlive || (isQuiet && before.health === 'up') }).toMatchObject({ isAlive: true })
@@ -107,6 +114,79 @@ async function walk(here: World, random: Random, name: string): Promise<void> {
   expect(stored).toMatchObject({ status: row.status, health: row.health, power: row.power })
   await expectChains(here, row, name)
 }
+
+interface Watched {
+  agent: AgentDouble
+  id: string
+  health: string
+  /** Until when the server may be up, and from when on it may be down (ms UTC). */
+  maxUpAt: number
+  minDownAt: number
+}
+
+test('agents decide whether their servers are up, whatever they and the hub do', async () => {
+  const here = await world()
+  const seed = Number(process.env.BAILIWICK_TEST_SEED ?? Date.now() % 1_000_000)
+  const random = generator(seed)
+  const all: Watched[] = []
+  for (let n = 0; n < 4; n++) {
+    const { id } = (await here.acme.call('POST', '/v1/servers', { name: `w${n}` }, { 'Idempotency-Key': `w${n}` })).body
+    const agent = await AgentDouble.enroll(here, id, { intervalSeconds: pick(random, [10, 30, 60, 120]) })
+    all.push(heard({ agent, id, health: 'up', maxUpAt: 0, minDownAt: 0 }, here.clock.now()))
+  }
+  for (let at = 0; at < tries(120); at++) {
+    const step = pick(random, agentSteps)
+    await step(here, all, pick(random, all), random)
+    await watchServers(here.hub)
+    for (const one of all) {
+      const { health } = (await here.acme.call('GET', `/v1/servers/${one.id}`)).body
+      const { maxUpAt, minDownAt } = Object.assign(one, { health })
+      const [maybeUp, maybeDown] = [here.clock.now() <= maxUpAt, here.clock.now() >= minDownAt]
+      expect({ seed, at, step: step.name, health, maybeUp, maybeDown }).toMatchObject(
+        health === 'up' ? { maybeUp: true } : health === 'down' ? { maybeDown: true } : {},
+      )
+    }
+  }
+  for (const { id } of all) {
+    const [row] = await here.hub.read.select().from(servers).where(eq(servers.id, id))
+    await expectChains(here, row!, `seed ${seed}`)
+  }
+}, 60_000)
+
+const limitMs = ({ report }: AgentDouble): number => Math.max(90_000, report.intervalSeconds * 3_000)
+/** How long the silence of an agent is not concluded, because all others could become silent too. */
+const othersMs = 360_000 + 60_000
+const stoppedMs = { shutdown: 600_000, stop: 600_000, reboot: 300_000 }
+
+const heard = (one: Watched, now: number): Watched =>
+  Object.assign(one, { maxUpAt: now + limitMs(one.agent) + othersMs, minDownAt: now + limitMs(one.agent) })
+
+const agentSteps: ((here: World, all: readonly Watched[], one: Watched, random: Random) => Promise<void>)[] = [
+  async function reports({ clock }, _, one) {
+    heard(one, clock.now())
+    await one.agent.reports()
+  },
+  async function allReport({ clock }, all) {
+    for (const one of all) await heard(one, clock.now()).agent.reports()
+  },
+  async function stops({ clock }, _, one, random) {
+    const reason = pick(random, ['shutdown', 'reboot', 'stop'] as const)
+    Object.assign(one, { maxUpAt: 0, minDownAt: clock.now() + stoppedMs[reason] })
+    await one.agent.stops(reason)
+  },
+  async function noHubRuns({ clock, hub }, all, _, random) {
+    clock.jump(pick(random, [10_000, 600_000, 3_600_000]))
+    await renewPresence(hub)
+    for (const one of all) {
+      // What was concluded before remains.
+      if (one.health === 'up') one.maxUpAt = clock.now() + 300_000 + limitMs(one.agent) + othersMs
+      if (one.health !== 'down') one.minDownAt = Math.max(one.minDownAt, clock.now() + limitMs(one.agent))
+    }
+  },
+  async function timePasses({ clock }, _, __, random) {
+    clock.advance(pick(random, [10_000, 60_000, 200_000]))
+  },
+]
 
 async function expectChains({ hub }: World, row: ServerRow, name: string): Promise<void> {
   const sent = await hub.read.select().from(events).where(eq(events.resourceId, row.id)).orderBy(asc(events.sequence))

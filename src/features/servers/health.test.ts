@@ -9,11 +9,18 @@ const anyProofs: fc.Arbitrary<Proofs> = fc.record({
   power: fc.constantFrom(...powerStates),
   isCloudFresh: fc.boolean().map(Boolean),
   monitors: fc.array(monitor, { maxLength: 3 }),
+  agent: fc.option(
+    fc.record({
+      state: fc.constantFrom(...(['reporting', 'silent', 'stopped', 'unheard'] as const)),
+      limitSeconds: fc.constant(90),
+    }),
+  ),
 })
 
 const base: Proofs = { status: 'running', power: 'on', isCloudFresh: true, monitors: [] }
 const up = { isUp: true }
 const down = { isUp: false }
+const agent = (state: NonNullable<Proofs['agent']>['state']) => ({ agent: { state, limitSeconds: 90 } })
 
 test('a sign of life counts more than a sign of death, and both more than the word of the cloud', () => {
   const table: [Partial<Proofs>, string, string | null][] = [
@@ -25,6 +32,19 @@ test('a sign of life counts more than a sign of death, and both more than the wo
     [{ power: 'off', status: 'off' }, 'down', 'cloud'],
     [{ power: 'off', status: 'off', isCloudFresh: false }, 'unknown', null],
     [{ power: 'off', status: 'off', monitors: [down] }, 'down', 'cloud'],
+    [{ monitors: [down], ...agent('reporting') }, 'up', 'agent'],
+    [{ power: 'off', status: 'off', ...agent('reporting') }, 'up', 'agent'],
+    [{ status: 'deleted', ...agent('reporting') }, 'unknown', null],
+    [agent('silent'), 'down', 'agent'],
+    [{ monitors: [up], ...agent('silent') }, 'up', 'monitor'],
+    [{ power: 'off', status: 'off', ...agent('silent') }, 'down', 'cloud'],
+    [{ isCloudFresh: false, ...agent('silent') }, 'down', 'agent'],
+    [agent('stopped'), 'up', 'cloud'],
+    [{ isCloudFresh: false, ...agent('stopped') }, 'unknown', null],
+    [{ power: 'off', status: 'off', ...agent('stopped') }, 'down', 'cloud'],
+    [agent('unheard'), 'up', 'cloud'],
+    [{ isCloudFresh: false, ...agent('unheard') }, 'unknown', null],
+    [{ isCloudFresh: false, monitors: [down], ...agent('unheard') }, 'down', 'monitor'],
     [{ isCloudFresh: false }, 'unknown', null],
     [{ isCloudFresh: false, monitors: [down] }, 'down', 'monitor'],
     [{ status: 'rebooting', power: 'unknown' }, 'unknown', null],
@@ -36,11 +56,12 @@ test('a sign of life counts more than a sign of death, and both more than the wo
     expect({ proofs, ...healthOf({ ...base, ...proofs }) }).toMatchObject({ proofs, health, source })
 })
 
-test('a server is only up with a monitor that is up, or while the cloud confirms that it is running', () => {
+test('a server is only up with an agent that reports, a monitor that is up, or while the cloud confirms that it is running', () => {
   fc.assert(
     fc.property(anyProofs, proofs => {
       const { health, source, reason } = healthOf(proofs)
-      const isAlive = proofs.monitors.some(one => one.isUp)
+      const isReporting = proofs.agent?.state === 'reporting' && proofs.status !== 'deleted'
+      const isAlive = isReporting || proofs.monitors.some(one => one.isUp)
       if (health === 'up') expect(isAlive || (proofs.isCloudFresh && proofs.status === 'running')).toBe(true)
       if (isAlive) expect(health).toBe('up')
       if (source === 'cloud') expect(proofs.isCloudFresh).toBe(true)

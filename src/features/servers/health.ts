@@ -1,3 +1,4 @@
+import type { AgentState } from './agents/shapes'
 import type { FactSource, ServerHealth, ServerStatus } from './shapes'
 
 /** What is known about whether a server is alive. */
@@ -10,6 +11,18 @@ export interface Proofs {
   isPowerMeasured?: boolean
   /** Monitors bound to the server that have a result. */
   monitors: readonly { isUp: boolean }[]
+  /** The agent of the server, if it has one. */
+  agent?: AgentProof | null
+}
+
+/** What is known about a server in addition to its status and power. */
+export type OtherProofs = Omit<Proofs, 'status' | 'power'>
+
+interface AgentProof {
+  /** `unheard`: silent together with all other agents of the workspace, so probably the hub can’t be reached. */
+  state: AgentState | 'unheard'
+  /** How long it may send no report, in seconds. */
+  limitSeconds: number
 }
 
 interface Health {
@@ -22,20 +35,27 @@ interface Health {
  * Concludes the health of a server. A sign of life counts more than a sign of death, and both count more than the word of the cloud:
  * it reports a server whose system has crashed as running.
  */
-export function healthOf({ status, power, isCloudFresh, isPowerMeasured = false, monitors }: Proofs): Health {
+export function healthOf({ status, power, isCloudFresh, isPowerMeasured = false, monitors, ...rest }: Proofs): Health {
+  // The last report of a deleted server may be a few seconds old.
+  const agent = status === 'deleted' ? null : rest.agent
+  if (agent?.state === 'reporting') return { health: 'up', source: 'agent', reason: 'The agent of the server is reporting.' }
   // Without names: who can read servers may not be able to read their monitors.
   if (monitors.some(one => one.isUp)) return { health: 'up', source: 'monitor', reason: 'A monitor of the server is up.' }
   if ((isCloudFresh || isPowerMeasured) && power === 'off')
     return { health: 'down', source: isCloudFresh ? 'cloud' : 'controller', reason: 'The server is switched off.' }
+  if (agent?.state === 'silent')
+    return { health: 'down', source: 'agent', reason: `The agent has not reported for ${agent.limitSeconds} seconds.` }
   if (monitors.length > 0) return { health: 'down', source: 'monitor', reason: 'All monitors of the server are down.' }
   if (isCloudFresh && status === 'running')
     return { health: 'up', source: 'cloud', reason: 'The cloud reports the status running.' }
-  return { health: 'unknown', source: null, reason: reasonUnknown(status, isCloudFresh) }
+  return { health: 'unknown', source: null, reason: reasonUnknown(status, isCloudFresh, agent?.state) }
 }
 
-function reasonUnknown(status: ServerStatus, isCloudFresh: boolean): string {
+function reasonUnknown(status: ServerStatus, isCloudFresh: boolean, agent: AgentProof['state'] | undefined): string {
   if (status === 'draft') return 'The server has not been created yet.'
   if (status === 'missing') return 'The server no longer exists at the cloud.'
   if (status === 'deleted') return 'The server was deleted.'
+  if (agent === 'stopped') return 'The agent was stopped.'
+  if (agent === 'unheard') return 'All agents of the workspace stopped reporting at the same time.'
   return isCloudFresh ? `The cloud reports the status ${status}.` : 'There is no current information about the server.'
 }

@@ -1,27 +1,27 @@
 import type { Reader } from '../../core/db/transaction'
 import { monitorStatusesOf } from '../monitors/statuses'
-import type { Proofs } from './health'
+import { agentsOf, type AgentRow } from './agents/rows'
+import type { OtherProofs } from './health'
+import { silenceLimitMs } from './agents/silence'
 import { isStale, type ServerRow } from './view'
 import type { AccountState } from './accounts/view'
 
 /** What is known about whether a server is alive, in addition to its status and power. */
-export async function proofsOf(
-  read: Reader,
-  row: Subject,
-  account: AccountState | null,
-): Promise<Pick<Proofs, 'isCloudFresh' | 'isPowerMeasured' | 'monitors'>> {
+export async function proofsOf(read: Reader, row: Subject, account: AccountState | null): Promise<OtherProofs> {
   const statuses = await monitorStatusesOf(read, row.workspaceId, row.healthMonitorIds)
-  return proofsBy(new Map(statuses.map(one => [one.id, one.status])), row, account)
+  const agent = (await agentsOf(read, [row])).get(row.id)
+  return proofsBy(new Map(statuses.map(one => [one.id, one.status])), row, account, agent)
 }
 
-type Subject = Pick<ServerRow, 'workspaceId' | 'healthMonitorIds' | 'cloud' | 'accountId'>
+type Subject = Pick<ServerRow, 'id' | 'workspaceId' | 'healthMonitorIds' | 'cloud' | 'accountId'>
 
-/** The same, with the statuses of monitors by their ids. */
+/** The same, with the statuses of monitors by their ids, and with the agent of the server. */
 export const proofsBy = (
   statuses: ReadonlyMap<string, string>,
-  row: Omit<Subject, 'workspaceId'>,
+  row: Omit<Subject, 'id' | 'workspaceId'>,
   account: AccountState | null,
-): Pick<Proofs, 'isCloudFresh' | 'isPowerMeasured' | 'monitors'> => ({
+  agent: AgentRow | undefined,
+): OtherProofs => ({
   isCloudFresh: row.cloud !== null && !isStale(account),
   // Only controllers tell it without a cloud, and it becomes unknown when it is too old.
   isPowerMeasured: row.accountId === null,
@@ -30,4 +30,5 @@ export const proofsBy = (
     .map(id => statuses.get(id))
     .filter(status => status === 'up' || status === 'degraded' || status === 'down')
     .map(status => ({ isUp: status !== 'down' })),
+  agent: agent ? { state: agent.unheard ? 'unheard' : agent.state, limitSeconds: silenceLimitMs(agent) / 1000 } : null,
 })

@@ -270,7 +270,7 @@ export const Server = Shape(
     provider_ref: Nullable(Type.String(), { description: 'ID at the cloud; null if it does not exist there.' }),
     status: Words(serverStatuses, { description: 'What the server is doing. `missing`: it no longer exists at the cloud.' }),
     status_since_at: Instant({ description: 'Since when it has this status.' }),
-    health: Words(serverHealths, { description: 'Whether it is up, according to its monitors and its cloud.' }),
+    health: Words(serverHealths, { description: 'Whether it is up, according to its agent, its monitors, and its cloud.' }),
     health_since_at: Instant({ description: 'Since when it has this health.' }),
     health_reason: Type.String({ description: 'Human-readable reason for the health.' }),
     power: Words(powerStates, { description: 'Power state, as measured by the cloud or a controller.' }),

@@ -5,7 +5,7 @@ import { instant } from '../../core/clock'
 import type { Tx } from '../../core/db/transaction'
 import type { Hub } from '../../core/hub'
 import { newId } from '../../core/ids'
-import { healthOf, type Proofs } from './health'
+import { healthOf, type OtherProofs } from './health'
 import type { FactSource } from './shapes'
 import { saveLabels } from './label-filter'
 import { serverLabels, servers, serverTransitions } from './tables'
@@ -35,7 +35,7 @@ export async function writeState(
   hub: Hub,
   row: ServerRow,
   columns: StateColumns,
-  proofs: Pick<Proofs, 'isCloudFresh' | 'isPowerMeasured' | 'monitors'>,
+  proofs: OtherProofs,
   by: ReportedBy,
 ): Promise<{ row: ServerRow; events: EventDraft[] }> {
   const now = hub.clock.now()
@@ -68,12 +68,7 @@ export async function writeState(
 }
 
 /** The health to store; null if nothing may be concluded now. */
-function concluded(
-  row: ServerRow,
-  proofs: Pick<Proofs, 'isCloudFresh' | 'isPowerMeasured' | 'monitors'>,
-  by: ReportedBy,
-  now: number,
-) {
+function concluded(row: ServerRow, proofs: OtherProofs, by: ReportedBy, now: number) {
   const health = healthOf({ ...proofs, status: row.status, power: row.power })
   if (by.isWanted && row.power === 'off')
     return { health: 'down' as const, source: 'action' as const, reason: 'The server was switched off here.' }

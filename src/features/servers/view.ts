@@ -1,4 +1,7 @@
+import { eq } from 'drizzle-orm'
 import { instant } from '../../core/clock'
+import { forUpdate } from '../../core/db/dialect'
+import type { Tx } from '../../core/db/transaction'
 import { editableView, memberView } from '../../core/members'
 import { rowsOf } from '../../registry'
 import type { AccountState } from './accounts/view'
@@ -12,6 +15,10 @@ import { servers } from './tables'
 export type ServerRow = typeof servers.$inferSelect
 
 export const serverRows = rowsOf('server', servers)
+
+/** Locks a server until the transaction ends. */
+export const lockServer = async (tx: Tx, id: string): Promise<ServerRow | undefined> =>
+  (await forUpdate(tx.select().from(servers).where(eq(servers.id, id))))[0]
 
 /** After this many failed readings in a row, nothing is known about the servers of an account. */
 export const maxSyncFailures = 3

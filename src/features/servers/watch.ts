@@ -1,7 +1,6 @@
-import { and, asc, eq, gt, isNotNull, isNull, lt, lte, sql } from 'drizzle-orm'
+import { and, asc, gt, isNotNull, isNull, lt, lte, sql } from 'drizzle-orm'
 import { record } from '../../core/change'
 import type { RecordResult } from '../../core/change-result'
-import { forUpdate } from '../../core/db/dialect'
 import type { Tx } from '../../core/db/transaction'
 import type { Hub } from '../../core/hub'
 import { pruneRows } from '../../core/rows'
@@ -11,7 +10,11 @@ import { syncJobFor } from './accounts/sync-jobs'
 import { healthOf } from './health'
 import { proofsBy, proofsOf } from './proofs'
 import { accountStates } from './states'
+import { agentsOf } from './agents/rows'
+import { concludePending, notifySilent } from './agents/conclude'
+import { markSilent } from './agents/silence'
 import { writeState } from './state'
+import { lockServer } from './view'
 import { servers, serverTransitions } from './tables'
 import type { ServerRow } from './view'
 import type { AccountState } from './accounts/view'
@@ -24,20 +27,23 @@ const transitionMs = 90 * dayMs
 const rowsPerPage = 200
 
 /**
- * Updates the health of servers with bound monitors and of those for which nothing could be concluded for a time, and frees servers whose
- * action ended without a result.
+ * Updates the health of servers with agents or bound monitors and of those for which nothing could be concluded for a time, and frees
+ * servers whose action ended without a result.
  */
 export async function watchServers(hub: Hub): Promise<void> {
   const now = hub.clock.now()
+  await markSilent(hub)
+  await concludePending(hub)
   await eachPage(hub, sql`${servers.healthMonitorIds} <> '[]'`, async rows => {
     const accounts = await accountStates(hub.read, rows)
+    const known = await agentsOf(hub.read, rows)
     const bound = await monitorStatusesOf(hub.read, null, [...new Set(rows.flatMap(row => row.healthMonitorIds))])
     const statuses = new Map(bound.map(one => [one.id, one.status]))
     for (const row of rows) {
       // Nothing is concluded before that time.
       if (row.actionId !== null || (row.quietUntil ?? 0) > now) continue
       const account = accounts.get(row.accountId ?? '') ?? null
-      const health = healthOf({ ...row, ...proofsBy(statuses, row, account) })
+      const health = healthOf({ ...row, ...proofsBy(statuses, row, account, known.get(row.id)) })
       if (health.health !== row.health || health.source !== row.healthSource)
         await record(hub, tx => concludeAgain(tx, hub, row.id, account))
     }
@@ -46,6 +52,7 @@ export async function watchServers(hub: Hub): Promise<void> {
     const accounts = await accountStates(hub.read, rows)
     for (const row of rows) await record(hub, tx => concludeAgain(tx, hub, row.id, accounts.get(row.accountId ?? '') ?? null))
   })
+  await notifySilent(hub)
   await eachPage(hub, isNotNull(servers.actionId), async rows => {
     const open = await openActionIds(
       hub.read,
@@ -68,9 +75,6 @@ async function eachPage(hub: Hub, condition: ReturnType<typeof sql>, visit: (row
     last = rows.at(-1)!.id
   }
 }
-
-const lockServer = async (tx: Tx, id: string): Promise<ServerRow | undefined> =>
-  (await forUpdate(tx.select().from(servers).where(eq(servers.id, id))))[0]
 
 async function concludeAgain(tx: Tx, hub: Hub, id: string, account: AccountState | null): Promise<RecordResult<undefined>> {
   const row = await lockServer(tx, id)

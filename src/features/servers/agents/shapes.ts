@@ -1,5 +1,6 @@
 /** `silent`: it has not reported for too long. `stopped`: it announced that it stops. */
 export const agentStates = ['reporting', 'silent', 'stopped'] as const
+export type AgentState = (typeof agentStates)[number]
 
 /** Why an agent stops: its server is switched off, restarts, or only the program ends. */
 export const stopReasons = ['shutdown', 'reboot', 'stop'] as const

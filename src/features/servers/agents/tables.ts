@@ -49,6 +49,9 @@ export const agents = table(
     index('agents_pending')
       .on(t.id)
       .where(sql`pending`),
+    index('agents_silent')
+      .on(t.id)
+      .where(sql`state = 'silent' and not notified and not unheard`),
     index('agents_unheard')
       .on(t.workspaceId)
       .where(sql`unheard`),

@@ -1,0 +1,102 @@
+import { and, asc, eq, gt, isNull, lte } from 'drizzle-orm'
+import { record } from '../../../core/change'
+import type { RecordResult } from '../../../core/change-result'
+import { instant } from '../../../core/clock'
+import type { Tx } from '../../../core/db/transaction'
+import type { Hub } from '../../../core/hub'
+import type { NoticeDraft } from '../../../core/notices'
+import { targetOf } from '../../../core/rows'
+import { proofsOf } from '../proofs'
+import { writeState } from '../state'
+import { accountStates } from '../states'
+import { servers } from '../tables'
+import { lockServer, serverRows, type ServerRow } from '../view'
+import { lockAgent, type AgentRow } from './rows'
+import { agents } from './tables'
+
+/** A server that has just started may be up a little earlier than its agent. */
+const startMs = 300_000
+const rowsPerPage = 200
+
+const reasons = {
+  reporting: 'The agent reports again.',
+  silent: 'The agent stopped reporting.',
+  stopped: 'The agent was stopped.',
+} as const
+
+/** Updates the health of a server after the state of its agent changed. */
+export async function concludeFromAgent(hub: Hub, id: string): Promise<void> {
+  await record(hub, tx => conclude(tx, hub, id))
+}
+
+async function conclude(tx: Tx, hub: Hub, id: string): Promise<RecordResult<undefined>> {
+  const locked = await lockBoth(tx, id)
+  if (!locked?.agent.pending) return { result: undefined }
+  const { row, agent } = locked
+  await tx.update(agents).set({ pending: false }).where(eq(agents.id, id))
+  if (row.deletedAt !== null) return { result: undefined }
+  const account = (await accountStates(tx, [row])).get(row.accountId ?? '') ?? null
+  const by = { source: 'agent' as const, reason: reasons[agent.state] }
+  const { events } = await writeState(tx, hub, row, {}, await proofsOf(tx, row, account), by)
+  return { result: undefined, events }
+}
+
+async function lockBoth(tx: Tx, id: string): Promise<{ row: ServerRow; agent: AgentRow } | null> {
+  const [found] = await tx.select({ serverId: agents.serverId }).from(agents).where(eq(agents.id, id))
+  const row = found && (await lockServer(tx, found.serverId))
+  const agent = row && (await lockAgent(tx, id))
+  return agent ? { row, agent } : null
+}
+
+/** Updates the health of the servers whose agents changed their state. */
+export async function concludePending(hub: Hub): Promise<void> {
+  for (let last = ''; ;) {
+    const rows = await hub.read
+      .select({ id: agents.id })
+      .from(agents)
+      .where(and(eq(agents.pending, true), gt(agents.id, last)))
+      .orderBy(asc(agents.id))
+      .limit(rowsPerPage)
+    for (const { id } of rows) await concludeFromAgent(hub, id)
+    if (rows.length < rowsPerPage) return
+    last = rows.at(-1)!.id
+  }
+}
+
+/** Notifies workspaces of silent agents on servers that are up: nothing else would tell about them. */
+export async function notifySilent(hub: Hub): Promise<void> {
+  const rows = await hub.read
+    .select({ id: agents.id })
+    .from(agents)
+    .innerJoin(servers, eq(servers.id, agents.serverId))
+    .where(
+      and(
+        eq(agents.state, 'silent'),
+        eq(agents.unheard, false),
+        eq(agents.notified, false),
+        eq(servers.health, 'up'),
+        lte(servers.healthSince, hub.clock.now() - startMs),
+        isNull(servers.deletedAt),
+      ),
+    )
+    .orderBy(asc(agents.id))
+    .limit(rowsPerPage)
+  for (const { id } of rows)
+    await record(hub, async tx => {
+      const locked = await lockBoth(tx, id)
+      if (!locked) return { result: undefined }
+      const { row, agent } = locked
+      if (agent.state !== 'silent' || agent.notified || row.health !== 'up') return { result: undefined }
+      await tx.update(agents).set({ notified: true }).where(eq(agents.id, id))
+      return { result: undefined, notices: [silentNotice(row, agent)] }
+    })
+}
+
+const silentNotice = (row: ServerRow, { id, lastSeenAt }: AgentRow): NoticeDraft => ({
+  workspaceId: row.workspaceId,
+  kind: 'agent.silent',
+  resource: targetOf(serverRows, row),
+  text: `The agent of the server ${row.name} has not reported since ${instant(lastSeenAt)}, but the server is up.`,
+  details: { agent_id: id, last_seen_at: instant(lastSeenAt) },
+  dedupKey: row.id,
+})
