@@ -40,7 +40,7 @@ function addOne(command: Command, bench: Bench): void {
   for (const option of bench.options)
     one.option(`--${option.name} <number>`, option.description, parseNumber(option), option.default)
   const { parts: allParts = [], file } = bench
-  if (file) one.requiredOption(`--${file.name} <file>`, file.description)
+  if (file) one[file.isOptional ? 'option' : 'requiredOption'](`--${file.name} <file>`, file.description)
   if (allParts.length > 0) one.addOption(new Option('--only <parts...>', 'Run only these parts').choices(allParts))
   one
     .option('--json <file>', 'Also write the results to a JSON file')
@@ -60,7 +60,8 @@ function addOne(command: Command, bench: Bench): void {
     })
 }
 
-const example = ({ name, file }: Bench): string => `bailiwick bench ${name}${file ? ` --${file.name} ${file.name}.json` : ''}`
+const example = ({ name, file }: Bench): string =>
+  `bailiwick bench ${name}${file && !file.isOptional ? ` --${file.name} ${file.name}.json` : ''}`
 
 function print({ figures, notes = [] }: Report): void {
   const width = Math.max(0, ...figures.map(one => one.name.length))

@@ -1,3 +1,5 @@
+import { writeFileSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import type { Cloud } from '../../src/features/servers/clouds/cloud'
 import { incus } from '../../src/features/servers/clouds/incus/incus'
@@ -137,4 +139,19 @@ test('a new address of a dynamic IP source is in the rule within two seconds, an
       changes: { before: { networks: [old] }, after: { networks: [] } },
     },
   ])
+}, 60_000)
+
+test('the benchmark changes rules and restarts a server at an account that it is given, and leaves no firewall behind', async () => {
+  await using here = await installation()
+  const [account, results] = ['account.json', 'results.json'].map(name => join(here.folder, name)) as [string, string]
+  const content = { kind: 'incus', settings: { trust_token: await server.token('bench') }, server: 'web' }
+  writeFileSync(account, JSON.stringify(content))
+  const args = ['--only', 'changes', '--account', account, '--rounds', '2', '--json', results]
+  const { code, err } = await here.run(['bench', 'servers', ...args])
+  if (code !== 0) throw new Error(err)
+  const { figures } = JSON.parse(readFileSync(results, 'utf8'))
+  const p50 = (name: string): number => figures.find((one: any) => one.name === `${name}, p50`).value
+  expect(p50('firewall rules: PUT until applied')).toBeLessThan(2)
+  expect(p50('power_cycle, end to end')).toBeLessThan(4)
+  expect(await server.call('GET', '/1.0/network-acls')).toEqual([])
 }, 60_000)

@@ -28,8 +28,8 @@ export interface Bench {
   /** Shown in the help. */
   summary: string
   options: readonly BenchOption[]
-  /** A file that it reads: a required option. */
-  file?: { name: string; description: string }
+  /** A file that it reads: an option, which is required unless only some parts need it. */
+  file?: { name: string; description: string; isOptional?: boolean }
   /** Names of the parts that can be run alone. */
   parts?: readonly string[]
   /** @param args value or default of every option, by name. @param parts the ones to run. @param file path of the file */

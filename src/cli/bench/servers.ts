@@ -6,6 +6,7 @@ import { cloudAccounts } from '../../features/servers/accounts/tables'
 import { serverOf } from '../../features/servers/clouds/hetzner/readings'
 import { fetchUnrestricted } from '../unrestricted-fetch'
 import type { Bench, Figure } from './bench'
+import { accountIn, measureChanges } from './cloud-changes'
 import { cpuSecondsOf, residentBytes, startServer, temporaryInstallation, type ServerProcess } from './child-processes'
 import { cloudServerRow } from './cloud-server'
 import { listTimes } from './dns-lists'
@@ -45,10 +46,18 @@ export const serversBench: Bench = {
   options: [
     { name: 'servers', description: 'Number of servers in lists', default: 10_000 },
     { name: 'synced', description: 'Number of servers in the account that is read', default: 1000 },
+    { name: 'rounds', description: 'Number of changes of each kind at the cloud of `--account`', default: 20 },
     { name: 'idle', description: 'Seconds for measuring the idle hub. An account is read once a minute', default: 180 },
   ],
-  parts: ['lists', 'sync', 'idle', 'metrics'],
-  async run(args, parts) {
+  file: {
+    name: 'account',
+    description:
+      'JSON file with a cloud account: its kind, its settings, and the name of a server whose firewall is changed and which is restarted',
+    isOptional: true,
+  },
+  parts: ['lists', 'sync', 'idle', 'metrics', 'changes'],
+  async run(args, parts, file) {
+    const account = parts.includes('changes') && file !== undefined ? accountIn(file) : null
     const cloud = await startServer(['bench', 'cloud-server', String(args.synced!)])
     try {
       const figures: Figure[] = []
@@ -63,10 +72,29 @@ export const serversBench: Bench = {
           })),
         )
       if (parts.includes('metrics')) figures.push(...(await inInstallation(measureMetrics)))
+      if (account)
+        figures.push(
+          ...(await inInstallation(async (config, folder) => {
+            const measured = await measureChanges(config, folder, accountName, account, args.rounds!)
+            await removeAccounts(config)
+            return measured
+          })),
+        )
       return {
         figures,
         notes: [
-          'The cloud is a small server with the API of Hetzner Cloud, in a process of its own. CPU times are of the hub alone.',
+          ...(parts.some(one => one !== 'changes')
+            ? [
+                'The cloud is a small server with the API of Hetzner Cloud, in a process of its own. CPU times are of the hub alone.',
+              ]
+            : []),
+          ...(parts.includes('changes')
+            ? [
+                account
+                  ? 'Changes were measured at the cloud of --account.'
+                  : 'Changes were not measured, because --account is missing.',
+              ]
+            : []),
         ],
       }
     } finally {
