@@ -10,8 +10,8 @@ export interface ProbePacket {
   port: number | null
 }
 
-// Of the network between the prober and what it probes.
-const gateways = { 4: '169.254.87.1', 6: 'fd87::1' }
+/** Addresses of the router in front of the prober. */
+export const gateways = { 4: '169.254.87.1', 6: 'fd87::1' }
 const own = { 4: '169.254.87.2', 6: 'fd87::2' }
 const waits = { first: 0.05, again: 1 }
 

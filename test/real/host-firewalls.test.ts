@@ -1,0 +1,101 @@
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { nftRuleset, noRuleset } from '../../src/features/servers/firewalls/hosts/ruleset'
+import { passes, type PlainRule } from '../../src/features/servers/firewalls/rules'
+import { NetworkNamespace } from '../support/network-namespace'
+import { gateways, PacketProber, type ProbePacket } from '../support/packet-prober'
+import { generator } from '../support/random'
+import { probedPorts, randomRules, senders } from '../support/random-rules'
+
+const firewallId = 'fw_01k3zd5s7t9v1w3x5y7z9a1b3c'
+const rulesetOf = (rules: readonly PlainRule[], blocks: string[] = [], uplinks: string[] = []) =>
+  nftRuleset({
+    rules: rules.map(one => ({ ...one, firewallId })),
+    blocks,
+    hub: { addresses: ['203.0.113.5', '2001:db8::5'], port: 443 },
+    uplinks,
+  })
+const packets = senders.flatMap((address): ProbePacket[] => [
+  ...(['tcp', 'udp'] as const).flatMap(protocol => probedPorts.map(port => ({ protocol, address, port }))),
+  { protocol: 'icmp', address, port: null },
+])
+
+let host: NetworkNamespace
+let prober: PacketProber
+beforeAll(async () => {
+  host = await NetworkNamespace.create()
+  prober = await PacketProber.start(host.pid)
+  // Ports that nothing listens on answer each packet.
+  host.run('echo 0 > /proc/sys/net/ipv4/icmp_ratemask; echo > /proc/sys/net/ipv6/icmp/ratemask')
+}, 30_000)
+afterAll(async () => {
+  await prober?.stop()
+  await host?.end()
+})
+const apply = (text: string) => host.run('nft -f -', text)
+
+test('nftables accepts what is generated for random rules', () => {
+  const random = generator(20_261_128)
+  for (let set = 0; set < 200; set++) {
+    const [blocks, uplinks] = [random(2) ? ['198.51.100.0/24', '2001:db9::/32'] : [], random(2) ? ['eth0', 'wlan0'] : []]
+    host.run('nft -c -f -', rulesetOf(randomRules(random, ['in', 'out']), blocks, uplinks))
+  }
+}, 60_000)
+
+test('the packets that pass are those that the rules allow, for random rules', async () => {
+  const random = generator(20_261_127)
+  for (let set = 0; set < 20; set++) {
+    const rules = randomRules(random)
+    apply(rulesetOf(rules))
+    const expected = (packet: ProbePacket) => passes(rules, { ...packet, direction: 'in' })
+    const found = await prober.answered(packets, gateways, expected)
+    expect([set, rules, packets.filter((packet, at) => found[at] !== expected(packet))]).toEqual([set, rules, []])
+  }
+  apply(noRuleset)
+  expect((await prober.answered(packets, gateways, () => true)).every(Boolean)).toBe(true)
+}, 60_000)
+
+const web: PlainRule = { id: 'web', direction: 'in', protocol: 'tcp', ports: ['8080', '8090-8099'], networks: ['0.0.0.0/0'] }
+
+test('published ports of containers are filtered by the port that packets were sent to', async () => {
+  const container = await NetworkNamespace.create()
+  try {
+    host.run(`ip link add bridge type veth peer name eth0 netns ${container.pid}
+      ip address add 172.17.0.1/16 dev bridge; ip link set bridge up; echo 1 > /proc/sys/net/ipv4/ip_forward`)
+    container.run('ip address add 172.17.0.2/16 dev eth0; ip link set eth0 up; ip route add default via 172.17.0.1')
+    apply(`table ip docker {
+      chain pre { type nat hook prerouting priority dstnat; tcp dport { 8080, 8081, 8095 } dnat to 172.17.0.2:80; }
+    }`)
+    const ports = async () => {
+      const sent = [8080, 8081, 8095].map(port => ({ protocol: 'tcp' as const, address: '192.0.2.7', port }))
+      return await prober.answered(sent, gateways, ({ port }) => port !== 8081)
+    }
+    expect(await ports()).toEqual([true, true, true])
+    apply(rulesetOf([web], [], ['probes']))
+    expect(await ports()).toEqual([true, false, true])
+    apply(rulesetOf([web], ['192.0.2.0/24'], ['probes']))
+    expect(await ports()).toEqual([false, false, false])
+    // Other tables stay.
+    expect(host.run('nft list tables')).toContain('table ip docker')
+  } finally {
+    host.run('nft flush ruleset')
+    await container.end()
+  }
+}, 30_000)
+
+test('each rule has a counter with its comment', async () => {
+  apply(rulesetOf([web]))
+  await prober.answered(
+    [8080, 8090, 22].map(port => ({ protocol: 'tcp', address: '192.0.2.7', port })),
+    gateways,
+    () => false,
+  )
+  const listed = JSON.parse(host.run('nft -j list chain inet bailiwick in')).nftables as any[]
+  const counts = listed.flatMap(({ rule }) => {
+    const counter = rule?.expr.find((one: any) => one.counter)?.counter
+    return counter ? [[rule.comment, counter.packets > 0]] : []
+  })
+  expect(counts).toEqual([
+    [`${firewallId}.web`, true],
+    ['default', true],
+  ])
+})
