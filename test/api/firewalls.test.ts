@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, test } from 'bun:test'
-import { cloudScene } from '../support/clouds/cloud-scene'
+import { cloudScene, incusScene } from '../support/clouds/cloud-scene'
 import { isAllowed } from '../support/clouds/hetzner-firewalls'
 import type { HetznerServer } from '../support/clouds/hetzner-project'
 import { world } from '../support/world'
@@ -66,6 +66,30 @@ describe('rules', () => {
     expect([refused.status, refused.body.required_permission]).toEqual([403, 'dynamic_ip.read'])
     expect((await s.call('POST', '/v1/firewalls', { name: 'web' })).body.code).toBe('already_exists')
   })
+
+  test('are limited in number with all networks and ports, also for all firewalls of a server', async () => {
+    const sources = Array.from({ length: 100 }, (_, at) => `10.0.0.${at}/32`)
+    const large = Array.from({ length: 20 }, (_, at) => ({ ...https, id: `r${at}`, ports: [String(at + 1)], sources }))
+    const { errors } = (await s.put([...large, ssh])).body
+    expect(errors.map((one: any) => [one.pointer, one.code])).toEqual([['#/rules/20/sources', 'too_many']])
+    expect(errors[0].detail).toContain('of the rule ssh would make 2001 entries')
+    await s.done(s.put(large))
+    await s.here.limit(s.here.acme.workspaceId, { firewalls: 9 })
+    const created = async (name: string, rules: object[]) => (await s.call('POST', '/v1/firewalls', { name, rules })).body.id
+    const attach = (id: string, server_id: string) =>
+      s.call('POST', `/v1/firewalls/${id}/attach`, { server_ids: [server_id], allow: ['cuts_ssh', 'cuts_caller'], note: 'Test.' })
+    for (const id of [s.firewall.id, await created('second', large)]) await s.done(attach(id, s.web.id))
+    const third = await created('third', large)
+    expect((await attach(third, s.web.id)).body.errors[0]).toMatchObject({
+      pointer: '#/server_ids/0',
+      code: 'too_many',
+      detail: expect.stringContaining('web-1 would have 6000 entries'),
+    })
+    const small = await created('small', [https])
+    await s.done(attach(small, s.web.id))
+    const refused = await s.call('PUT', `/v1/firewalls/${small}/rules`, { rules: large })
+    expect([refused.status, refused.body.errors[0].pointer, refused.body.errors[0].code]).toEqual([422, '#/rules', 'too_many'])
+  }, 30_000)
 
   test('get ids, are canonical, and have versions', async () => {
     const { id: _, ...unnamed } = { ...https, ports: ['80-80'], sources: ['192.0.2.1', '2001:DB8::/32'] }
@@ -350,6 +374,26 @@ describe('drift', () => {
     expect((await s.get()).state).toBe('drifted')
     await s.pass(600, 5)
     expect([s.theirs().rules.length, (await s.get()).state]).toEqual([2, 'applied'])
+  })
+
+  test('includes a default that was changed at Incus, which is reported once and put back', async () => {
+    const double = await incusScene(s.here)
+    const instance = double.create('box')
+    instance.status = 'Running'
+    await s.pass(40, 5)
+    const { id } = (await s.call('GET', '/v1/servers?q=box')).body.data[0]
+    await s.done(s.attach([id]))
+    const key = 'security.acls.default.egress.action'
+    const drift = async () => (await s.get()).attached.find((one: any) => one.server_id === id).drift
+    expect([instance.devices.eth0![key], await drift()]).toEqual(['allow', null])
+    instance.devices.eth0![key] = 'drop'
+    await s.pass(90, 5)
+    expect(await drift()).toMatchObject({ is_attached: true, changed_defaults: ['out'], added: [], removed: [] })
+    expect(await notices()).toEqual([1])
+    expect((await s.call('POST', `${s.path}/adopt`, { server_id: id })).body.code).toBe('conflict')
+    await s.call('PATCH', s.path, { drift_policy: 'enforce' })
+    await s.pass(60, 5)
+    expect([instance.devices.eth0![key], await drift(), await notices()]).toEqual(['allow', null, [1]])
   })
 
   test('includes servers that lost the firewall', async () => {

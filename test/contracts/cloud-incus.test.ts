@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
-import { cloudContract } from '../support/clouds/cloud-contract'
+import { cloudContract, detached } from '../support/clouds/cloud-contract'
 import { IncusDouble } from '../support/clouds/incus-double'
 import { incusDoubleUnderTest } from '../support/clouds/incus-double-under-test'
 
@@ -21,15 +21,25 @@ async function filtered(name: string) {
   return { instance, refs, cloud }
 }
 
-test('a network interface that no longer drops incoming packets has lost its firewall, and gets it back', async () => {
+test('a changed default of a network interface is noticed, and put back', async () => {
   const { instance, refs, cloud } = await filtered('changed')
-  const attached = async () => (await cloud.readFirewalls!([{ id: firewall.id, refs }]))[0]!.refs
-  const key = 'security.acls.default.ingress.action'
-  expect(await attached()).toEqual(refs)
-  instance.devices.eth0![key] = 'allow'
-  expect(await attached()).toEqual([])
-  await cloud.setFirewall!({ ...firewall, refs })
-  expect([instance.devices.eth0![key], await attached()]).toEqual(['drop', refs])
+  const changed = async () =>
+    (await cloud.readFirewalls!([{ id: firewall.id, refs }])).firewalls.map(one => [one.refs, one.changedDefaults])
+  const key = (way: string) => `security.acls.default.${way}.action`
+  const defaults = () => [instance.devices.eth0![key('ingress')], instance.devices.eth0![key('egress')]]
+  expect(await changed()).toEqual([[refs, []]])
+  for (const [way, value, direction] of [
+    ['ingress', 'allow', 'in'],
+    ['egress', 'drop', 'out'],
+  ] as const) {
+    instance.devices.eth0![key(way)] = value
+    expect(await changed()).toEqual([[refs, [direction]]])
+    await cloud.setFirewall!({ ...firewall, refs })
+    expect([await changed(), defaults()]).toEqual([[[refs, []]], ['drop', 'allow']])
+  }
+  // A server without the ACL has no firewall.
+  delete instance.devices.eth0!['security.acls']
+  expect(await changed()).toEqual([[[], []]])
   double.remove(instance)
 })
 
@@ -49,8 +59,33 @@ test('volumes that are attached and detached while servers are listed stay so', 
     if (path === '/networks') delete instance.devices.added
     return null
   }
-  await cloud.removeFirewall!(firewall.id, refs)
+  await cloud.removeFirewall!(firewall.id, refs.map(detached))
   expect(Object.keys(instance.devices)).toEqual(['eth0'])
   double.fault = () => null
+  double.remove(instance)
+})
+
+test('devices that others changed meanwhile are read again once', async () => {
+  const { instance, refs, cloud } = await filtered('raced')
+  delete instance.devices.eth0
+  const added = { type: 'disk', pool: 'default', source: 'added', path: '/mnt/added' }
+  let [races, count] = [1, 0]
+  double.fault = ({ method, path }) => {
+    if (method !== 'GET' && path === '/instances/raced' && races-- > 0)
+      instance.devices = { ...instance.devices, [`added-${++count}`]: added }
+    return null
+  }
+  await cloud.setFirewall!({ ...firewall, refs })
+  expect(Object.keys(instance.devices).toSorted()).toEqual(['added-1', 'eth0'])
+  const volumes = cloud.volumes!
+  const order = { mark: 'vol_raced', name: 'raced', sizeBytes: 2 ** 24, location: null, format: null, labels: {} }
+  await volumes.start(null, { verb: 'create', order })
+  races = 1
+  await volumes.start('default/raced', { verb: 'attach', serverRef: refs[0]!, mountPath: '/mnt/raced' })
+  races = 2
+  const failure = await volumes.start('default/raced', { verb: 'detach' }).catch(error => error.failure)
+  double.fault = () => null
+  expect(Object.keys(instance.devices).toSorted()).toEqual(['added-1', 'added-2', 'added-3', 'added-4', 'bw-raced', 'eth0'])
+  expect(failure).toBe('locked')
   double.remove(instance)
 })

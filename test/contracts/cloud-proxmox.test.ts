@@ -14,7 +14,7 @@ import {
   type ServerOrder,
   type Started,
 } from '../../src/features/servers/clouds/cloud'
-import { cloudContract } from '../support/clouds/cloud-contract'
+import { cloudContract, detached } from '../support/clouds/cloud-contract'
 import { allPrivileges, ProxmoxCloud } from '../support/clouds/proxmox-cloud'
 import { bytesOf } from '../support/clouds/proxmox-guests'
 import { opened, proxmoxUnderTest, publicKey, template } from '../support/clouds/proxmox-under-test'
@@ -621,7 +621,7 @@ test('the firewall of a guest is applied without touching rules of others, with 
   double.isFiltering = false
   const id = 'fw_00000000000000000000000001'
   const rule = { id: 'r1', direction: 'in' as const, protocol: 'tcp' as const, ports: ['443'], networks: ['0.0.0.0/0'] }
-  const firewall = { id, name: 'web', rules: [rule], refs: ['300'], detach: ['301'] }
+  const firewall = { id, name: 'web', rules: [rule], refs: ['300'], detach: [detached('301')] }
   const warnings = async (refs: string[]) =>
     (await cloud.setFirewall!({ ...firewall, refs, detach: [] })).warnings.map(one => one.detail)
   // Without Sys.Audit, nobody can tell whether the datacenter filters.
@@ -636,9 +636,9 @@ test('the firewall of a guest is applied without touching rules of others, with 
   await cloud.setFirewall!({ ...firewall, rules: [{ ...rule, networks }] })
   expect(double.firewallOf(bare).rules).toEqual([])
   expect(double.firewallOf(guest).rules.length).toBeGreaterThan(4)
-  const [reading] = await cloud.readFirewalls!([firewall])
+  const [reading] = (await cloud.readFirewalls!([firewall])).firewalls
   expect(ruleChanges([{ ...rule, networks }], reading!.rules)).toEqual({ added: [], removed: [] })
-  await cloud.removeFirewall!(id, ['300'])
+  await cloud.removeFirewall!(id, [detached('300')])
   expect(double.firewallOf(guest).rules).toEqual([own])
   // With rules of its own, the guest may have dropped all other packets before.
   expect(double.firewallOf(guest).options).toMatchObject({ enable: 1, policy_in: 'DROP' })
@@ -652,12 +652,12 @@ test('a guest that a firewall is removed from accepts packets again, even if no 
   await cloud.setFirewall!({ id, name: 'web', rules: [], refs: ['300'], detach: [] })
   expect([options.policy_in, rules]).toEqual(['DROP', []])
   // A deleted guest had the same VMID.
-  await cloud.setFirewall!({ id, name: 'web', rules: [], refs: ['300'], detach: ['300'] })
+  await cloud.setFirewall!({ id, name: 'web', rules: [], refs: ['300'], detach: [detached('300')] })
   expect(options.policy_in).toBe('DROP')
   double.fault = ({ method }) => (method === 'PUT' ? 'dropped' : null)
-  expect(await failureOf(cloud.removeFirewall!(id, ['300']))).toBe('unreachable')
+  expect(await failureOf(cloud.removeFirewall!(id, [detached('300')]))).toBe('unreachable')
   double.fault = () => null
-  await cloud.removeFirewall!(id, ['300'])
+  await cloud.removeFirewall!(id, [detached('300')])
   expect([options.policy_in, options.policy_out]).toEqual(['ACCEPT', 'ACCEPT'])
 })
 
@@ -674,6 +674,55 @@ test('rules that others add meanwhile are not deleted in place of ours', async (
     if (method === 'DELETE' && !firewall.rules.includes(others)) firewall.rules.unshift(others)
     return null
   }
-  await cloud.removeFirewall!(id, ['300'])
+  await cloud.removeFirewall!(id, [detached('300')])
   expect(firewall.rules).toEqual([others])
+})
+
+test('a guest keeps dropping packets as long as it has another firewall, even one without rules', async () => {
+  const double = await cluster()
+  const { options } = double.firewallOf(double.guest(300, 'web'))
+  const cloud = opened(double)
+  const [one, other] = ['fw_00000000000000000000000001', 'fw_00000000000000000000000002']
+  const rule = { id: 'r1', direction: 'in' as const, protocol: 'tcp' as const, ports: ['443'], networks: ['0.0.0.0/0'] }
+  await cloud.setFirewall!({ id: one, name: 'web', rules: [rule], refs: ['300'], detach: [] })
+  await cloud.setFirewall!({ id: other, name: 'none', rules: [], refs: ['300'], detach: [] })
+  await cloud.removeFirewall!(one, [{ ref: '300', hasOthers: true }])
+  expect(options).toMatchObject({ enable: 1, policy_in: 'DROP' })
+  await cloud.removeFirewall!(other, [detached('300')])
+  expect(options.policy_in).toBe('ACCEPT')
+})
+
+test('firewalls of guests at an offline node are not read, and those of others are', async () => {
+  const double = await cluster()
+  double.guest(300, 'near')
+  for (const vmid of [301, 302]) Object.assign(double.guest(vmid, 'far'), { node: 'pve2' })
+  const cloud = opened(double)
+  const firewall = { id: 'fw_00000000000000000000000001', name: 'web', rules: [], refs: ['300', '301', '302'], detach: [] }
+  await cloud.setFirewall!(firewall)
+  const read = async () => {
+    const { firewalls, unread } = await cloud.readFirewalls!([firewall])
+    return [firewalls.flatMap(one => one.refs), unread]
+  }
+  double.nodes.get('pve2')!.online = false
+  expect(await read()).toEqual([['300'], ['301', '302']])
+  double.nodes.get('pve2')!.online = true
+  // The cluster has not noticed yet.
+  double.fault = ({ path }) => (path.startsWith('/nodes/pve2/') ? { raw: { status: 595, body: '' } } : null)
+  double.requests.length = 0
+  expect(await read()).toEqual([['300'], ['301', '302']])
+  expect(double.requests.filter(one => one.path.startsWith('/nodes/pve2/'))).toHaveLength(1)
+})
+
+test('a changed policy of a guest is noticed, and put back', async () => {
+  const double = await cluster()
+  const { options } = double.firewallOf(double.guest(300, 'web'))
+  const cloud = opened(double)
+  const rule = { id: 'r1', direction: 'in' as const, protocol: 'tcp' as const, ports: ['443'], networks: ['0.0.0.0/0'] }
+  const firewall = { id: 'fw_00000000000000000000000001', name: 'web', rules: [rule], refs: ['300'], detach: [] }
+  await cloud.setFirewall!(firewall)
+  const changed = async () => (await cloud.readFirewalls!([firewall])).firewalls.map(one => one.changedDefaults)
+  Object.assign(options, { policy_in: 'ACCEPT', policy_out: 'DROP' })
+  expect(await changed()).toEqual([['in', 'out']])
+  await cloud.setFirewall!(firewall)
+  expect(await changed()).toEqual([[]])
 })

@@ -9,7 +9,7 @@ import {
 import { incus } from '../../src/features/servers/clouds/incus/incus'
 import type { IncusSettings } from '../../src/features/servers/clouds/incus/settings'
 import { measuredUsage } from '../../src/features/servers/metrics/rates'
-import { cloudContract } from '../support/clouds/cloud-contract'
+import { cloudContract, detached } from '../support/clouds/cloud-contract'
 import { IncusServer } from '../support/clouds/incus-server'
 import { addressesOf, incusUnderTest, joined, size } from '../support/clouds/incus-under-test'
 import { pluginContext } from '../support/plugin-context'
@@ -81,8 +81,39 @@ describe.each(['incus', 'lxd'] as const)('%s', flavor => {
     expect(await answers()).toEqual([false, true])
     await set({ ...rule, networks: ['192.0.2.0/24'] })
     expect(await answers()).toEqual([false, false])
-    expect(await cloud.removeFirewall!(id, [ref])).toBe(true)
+    expect(await cloud.removeFirewall!(id, [detached(ref)])).toBe(true)
     expect(await answers()).toEqual([true, true])
+  }, 60_000)
+
+  test('what others changed since it was read is not overwritten', async () => {
+    const ref = await provision('raced', { start: true })
+    const raced = pluginContext()
+    const { request } = raced
+    const sent: string[] = []
+    raced.request = async (one, limits) => {
+      const path = new URL(one.url).pathname
+      const isChange = one.method === 'PATCH' && (path === '/1.0/instances/raced' || path.startsWith('/1.0/networks/'))
+      if (isChange && !sent.includes(path)) await server.call('PATCH', path, { config: { 'user.raced': 'true' } })
+      if (isChange) sent.push(path)
+      const response = await request(one, limits)
+      if (isChange) sent.push(String(response.status))
+      return response
+    }
+    const at = incus.open(settings, raced)
+    const id = 'fw_000000000000000000000raced'
+    const all = (await cloud.list()).servers.map(one => one.ref)
+    const { refused } = await at.setFirewall!({ id, name: 'web', rules: [], refs: all, detach: [] })
+    expect(refused.filter(one => one.ref === ref)).toEqual([])
+    // The host may only filter the network.
+    const paths = [...new Set(sent.filter(one => one.startsWith('/')))]
+    for (const path of paths) {
+      const tries = sent.flatMap((one, n) => (one === path ? [sent[n + 1]] : []))
+      expect([path, tries[0], tries.length]).toEqual([path, '412', 2])
+      expect((await server.call('GET', path)).config['user.raced']).toBe('true')
+    }
+    expect(paths.length).toBeGreaterThan(0)
+    expect(await at.removeFirewall!(id, all.map(detached))).toBe(true)
+    await remove(ref)
   }, 60_000)
 
   test('identifies itself', async () => {

@@ -96,6 +96,9 @@ export interface CloudTrouble {
 const maxPolls = 600
 
 /** Runs the contract. Tests use servers of their own. */
+/** A server that a firewall is removed from, which has no others. */
+export const detached = (ref: string) => ({ ref, hasOthers: false })
+
 export function cloudContract(title: string, start: () => Promise<CloudUnderTest>): void {
   describe(title, () => {
     let here: CloudUnderTest
@@ -370,14 +373,23 @@ export function cloudContract(title: string, start: () => Promise<CloudUnderTest
       })
       const set = async (rules: PlainRule[], wanted: string[], detach: string[] = []) => {
         for (let polls = 0; polls < maxPolls; polls++) {
-          const { state, refused } = await cloud.setFirewall!({ id, name: 'web', rules, refs: wanted, detach })
+          const { state, refused } = await cloud.setFirewall!({
+            id,
+            name: 'web',
+            rules,
+            refs: wanted,
+            detach: detach.map(detached),
+          })
           expect(refused).toEqual([])
           if (state === 'applied') break
           await here.pause()
         }
-        const readings = await cloud.readFirewalls!([{ id, refs: wanted }])
+        const readings = (await cloud.readFirewalls!([{ id, refs: wanted }])).firewalls
         for (const reading of readings)
-          expect(ruleChanges(cloud.firewallRules!(rules), reading.rules)).toEqual({ added: [], removed: [] })
+          expect([reading.changedDefaults, ruleChanges(cloud.firewallRules!(rules), reading.rules)]).toEqual([
+            [],
+            { added: [], removed: [] },
+          ])
         expect(readings.flatMap(one => one.refs).toSorted()).toEqual(wanted.toSorted())
       }
       const reaches = (ref: string, port: number, address: string) =>
@@ -386,7 +398,7 @@ export function cloudContract(title: string, start: () => Promise<CloudUnderTest
       const web = [rule('r1', ['80', '8000-8010'], '10.0.0.0/8', '2001:db8::/32'), rule('r2', ['22'])]
       const ping = { id: 'r3', direction: 'in' as const, protocol: 'icmp' as const, ports: [], networks: ['0.0.0.0/0', '::/0'] }
       const out = { id: 'r4', direction: 'out' as const, protocol: 'any' as const, ports: [], networks: ['192.0.2.0/24'] }
-      expect(await cloud.readFirewalls!([{ id, refs }])).toEqual([])
+      expect((await cloud.readFirewalls!([{ id, refs }])).firewalls).toEqual([])
       await set([...web, ping, out], refs)
       expect(reaches(one.ref, 8005, '10.1.2.3')).toBe(ifSimulated(true))
       expect(reaches(one.ref, 8005, '192.0.2.1')).toBe(ifSimulated(false))
@@ -399,13 +411,13 @@ export function cloudContract(title: string, start: () => Promise<CloudUnderTest
       await set([], refs)
       await set(web, refs)
       await here.firewalls?.empty(id)
-      expect((await cloud.readFirewalls!([{ id, refs }]))[0]!.rules).toEqual([])
+      expect((await cloud.readFirewalls!([{ id, refs }])).firewalls[0]!.rules).toEqual([])
       await set(web, refs)
       await remove(other.ref)
       await set(web, [one.ref], [other.ref])
-      for (let polls = 0; polls < maxPolls && !(await cloud.removeFirewall!(id, refs)); polls++) await here.pause()
-      expect(await cloud.readFirewalls!([{ id, refs }])).toEqual([])
-      expect(await cloud.removeFirewall!(id, refs)).toBe(true)
+      for (let polls = 0; polls < maxPolls && !(await cloud.removeFirewall!(id, refs.map(detached))); polls++) await here.pause()
+      expect((await cloud.readFirewalls!([{ id, refs }])).firewalls).toEqual([])
+      expect(await cloud.removeFirewall!(id, refs.map(detached))).toBe(true)
       expect(reaches(one.ref, 22, '10.1.2.3')).toBe(ifSimulated(true))
       await remove(one.ref)
     }, 60_000)

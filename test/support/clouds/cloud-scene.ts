@@ -1,7 +1,10 @@
+import { X509Certificate } from 'node:crypto'
+import { readFileSync } from 'node:fs'
 import type { World } from '../world'
 import { sshKeys } from '../ssh-keys'
 import { closeLater } from '../world'
 import { HetznerCloudDouble } from './hetzner-cloud'
+import { IncusDouble } from './incus-double'
 
 const publicKey = sshKeys.ed25519.text
 
@@ -49,6 +52,23 @@ export async function cloudScene(here: World, more: object = {}) {
       throw new Error(`the action ${id} does not finish`)
     },
   }
+}
+
+/** An account at a double of Incus that adds everything. */
+export async function incusScene(here: World): Promise<IncusDouble> {
+  const fixture = (name: string) => readFileSync(`test/fixtures/tls/${name}`, 'utf8')
+  const cert = fixture('loopback.pem')
+  const double = new IncusDouble({ cert, key: fixture('loopback.key') })
+  await double.start()
+  closeLater(async () => double.stop())
+  const settings = {
+    ...{ url: double.base, fingerprint: new X509Certificate(cert).fingerprint256 },
+    ...{ client_certificate: fixture('client.pem'), client_key: fixture('client.key') },
+  }
+  const input = { kind: 'incus', name: 'Rack', import: { mode: 'all', label_selector: null }, settings }
+  await ok(here.acme.call('POST', '/v1/cloud-accounts', input))
+  await here.settle()
+  return double
 }
 
 async function ok<R extends { status: number; text: string }>(response: Promise<R>): Promise<R> {

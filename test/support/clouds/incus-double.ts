@@ -147,7 +147,7 @@ export class IncusDouble extends ApiDouble {
       : sync({ target: found, fingerprint: found, type: 'container' })
   }
 
-  #instance(method: string, name: string, part: string | undefined, { body, query }: ApiRequest): ApiResponse {
+  #instance(method: string, name: string, part: string | undefined, { body, query, headers }: ApiRequest): ApiResponse {
     if (name === '' && method === 'GET') {
       const [, key, value] = /^config\.(\S+) eq (\S+)$/.exec(query.get('filter') ?? '') ?? []
       return sync(this.instances.filter(one => key === undefined || one.config[key] === value).map(shown))
@@ -156,7 +156,11 @@ export class IncusDouble extends ApiDouble {
     const instance = this.named(name)
     if (!instance) return errorOf(404, `Failed to fetch instance "${name}" in project "default": Instance not found`)
     const { status } = instance
-    if (method === 'GET') return sync(shown(instance))
+    const etag = etagOf(instance)
+    if (method === 'GET') return { ...sync(shown(instance)), headers: { etag } }
+    const isChange = (method === 'PATCH' || method === 'PUT') && part === undefined
+    if (isChange && (headers['if-match'] ?? etag) !== etag)
+      return errorOf(412, `ETag doesn't match: ${headers['if-match']} vs ${etag}`)
     if (method === 'PATCH') {
       Object.assign(instance.config, body.config)
       if (body.devices) instance.devices = body.devices
@@ -285,6 +289,10 @@ const serverOf = (isTrusted: boolean) => ({
   api_extensions: ['instances_rebuild'],
   ...(isTrusted && { environment: { server: 'incus', server_version: '6.0.4', server_name: 'double' } }),
 })
+
+/** What a change replaces. */
+const etagOf = ({ config, devices }: DoubleInstance): string =>
+  new Bun.CryptoHasher('sha256').update(JSON.stringify([config, devices])).digest('hex')
 
 const sync = (metadata: unknown): ApiResponse => ({
   status: 200,

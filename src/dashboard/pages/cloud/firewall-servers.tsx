@@ -84,6 +84,9 @@ export function FirewallServers({ firewall, onStart }: FirewallServersProps) {
 const Drift = ({ drift }: { drift: NonNullable<Attachment['drift']> }) => (
   <div className="mt-1 text-[13px] text-warn">
     {drift.is_attached ? 'Changed at the cloud:' : 'The server no longer has the firewall.'}
+    {drift.changed_defaults.map(way => (
+      <p key={way}>{way === 'in' ? 'The default for incoming traffic' : 'The default for outgoing traffic'}</p>
+    ))}
     {drift.is_attached && (
       <ul className="pl-4 font-mono wrap-anywhere">
         {drift.added.map(one => (
@@ -145,7 +148,9 @@ function AttachmentMenu({ firewall, attachment, name, isBusy, onStart }: Attachm
     <Menu
       label={`Actions for ${name}`}
       items={[
-        attachment.drift?.is_attached ? { label: 'Adopt rules', onSelect: adopt } : null,
+        attachment.drift?.is_attached && attachment.drift.added.length + attachment.drift.removed.length > 0
+          ? { label: 'Adopt rules', onSelect: adopt }
+          : null,
         isBusy || attachment.state === 'detaching' ? null : { label: 'Detach server', danger: true, onSelect: detach },
       ]}
     />

@@ -361,8 +361,21 @@ export interface CloudFirewall {
   rules: readonly PlainRule[]
   /** Refs of the servers that have it. */
   refs: readonly string[]
-  /** Refs of servers that should not have it any more. All others are left as they are. */
-  detach: readonly string[]
+  /** Servers that should not have it any more. All others are left as they are. */
+  detach: readonly FirewallDetachment[]
+}
+
+/** A server that a firewall is removed from. */
+export interface FirewallDetachment {
+  ref: string
+  /** Whether it has other firewalls, so that it still drops what no rule allows, even if they have no rules. */
+  hasOthers: boolean
+}
+
+/** A firewall as it is at the cloud. */
+export interface FirewallReading extends Pick<CloudFirewall, 'id' | 'rules' | 'refs'> {
+  /** Directions whose default was changed: what happens to traffic that no rule is about. */
+  changedDefaults: readonly PlainRule['direction'][]
 }
 
 /** How far a firewall is. */
@@ -490,11 +503,14 @@ export interface Cloud {
    * Removes a firewall from servers, and deletes it if no others have it. Returns false while the cloud is working on it. Can be repeated
    * safely.
    */
-  removeFirewall?(id: string, detach: readonly string[]): Promise<boolean>
-  /** Reads firewalls, as far as they exist. A firewall can have several entries, if its rules can differ between servers. */
+  removeFirewall?(id: string, detach: readonly FirewallDetachment[]): Promise<boolean>
+  /**
+   * Reads firewalls, as far as they exist. A firewall can have several entries, if servers can differ. `unread` are refs of servers that
+   * could not be read, so that nothing is known about them.
+   */
   readFirewalls?(
     firewalls: readonly Pick<CloudFirewall, 'id' | 'refs'>[],
-  ): Promise<Pick<CloudFirewall, 'id' | 'rules' | 'refs'>[]>
+  ): Promise<{ firewalls: FirewallReading[]; unread: readonly string[] }>
   /** What rules look like in {@link readFirewalls}. */
   firewallRules?(rules: readonly PlainRule[]): PlainRule[]
 }

@@ -13,6 +13,7 @@ import { servers } from '../tables'
 import type { ServerRow } from '../view'
 import { applyKind } from './apply'
 import { blockedBy } from './change-rules'
+import { overfull, overfullServers } from './entry-limit'
 import { enforceJobFor } from './enforce'
 import { maxAttached, type FirewallAttach } from './shapes'
 import { firewallAttachments, firewalls } from './tables'
@@ -141,6 +142,11 @@ async function attachProblems(tx: Tx, row: FirewallRow, chosen: readonly ServerR
         chosen.map(one => one.id),
       ),
     )
+  const full = await overfullServers(
+    tx,
+    chosen.map(one => one.id),
+    row,
+  )
   return chosen.flatMap((server, at): FieldProblem[] => {
     const problem = (code: string, detail: string) => [
       { pointer: `#/server_ids/${at}`, code, detail: `${server.name} ${detail}` },
@@ -161,6 +167,7 @@ async function attachProblems(tx: Tx, row: FirewallRow, chosen: readonly ServerR
       )
     const own = others.filter(one => one.serverId === server.id && one.firewallId !== row.id)
     if (own.length >= maxPerServer) return problem('too_many', `has ${maxPerServer} firewalls already, the maximum.`)
+    if (full.has(server.id)) return problem('too_many', `${overfull(full.get(server.id)!.count)}.`)
     if (count + chosen.length > maxAttached)
       return problem('too_many', `can’t be added: a firewall can have ${maxAttached} servers.`)
     return []

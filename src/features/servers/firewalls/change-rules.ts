@@ -9,15 +9,8 @@ import { followRules, linkedNetworks, type NamedSource } from '../../dynamic-ips
 import { monitorChecksOf } from '../../monitors/statuses'
 import { servers } from '../tables'
 import { plainRules, stageEnforcement } from './enforce'
-import {
-  dynamicSourceOf,
-  guardReasons,
-  type FirewallRule,
-  type GuardCode,
-  type GuardedServer,
-  type GuardReason,
-  type PlainRule,
-} from './rules'
+import { guardReasons, type GuardedServer, type GuardReason } from './guards'
+import { dynamicSourceOf, type FirewallRule, type PlainRule, type GuardCode } from './rules'
 import type { FirewallVersionView } from './shapes'
 import { firewallAttachments, firewalls, firewallVersions } from './tables'
 import { firewallRows, type FirewallRow } from './view'
@@ -127,17 +120,27 @@ async function guardedServers(
   const networks = await linkedNetworks(read, ids)
   const plain = new Map(all.map(one => [one.id, plainRules(one, networks)]))
   const after = [...(rules ?? plain.get(firewallId)!)]
-  const union = (firewallIds: readonly string[], of: (id: string) => PlainRule[]) =>
-    firewallIds.length === 0 ? null : firewallIds.flatMap(of)
+  const shared = new Map<string, PlainRule[]>()
+  const union = (firewallIds: readonly string[], time: 'before' | 'after') => {
+    if (firewallIds.length === 0) return null
+    const key = `${time} ${firewallIds.toSorted().join()}`
+    if (!shared.has(key))
+      shared.set(
+        key,
+        firewallIds.flatMap(id => (time === 'after' && id === firewallId ? after : plain.get(id)!)),
+      )
+    return shared.get(key)!
+  }
+  const idsOf = Map.groupBy(attached, one => one.serverId)
   return await Promise.all(
     rows.map(async row => {
-      const before = attached.filter(one => one.serverId === row.id).map(one => one.firewallId)
+      const before = (idsOf.get(row.id) ?? []).map(one => one.firewallId)
       const others = before.filter(id => id !== firewallId)
       const isAttached = !detach.includes(row.id) && (before.includes(firewallId) || attach.includes(row.id))
       return {
         name: row.name,
-        before: union(before, id => plain.get(id)!),
-        after: union(isAttached ? [...others, firewallId] : others, id => (id === firewallId ? after : plain.get(id)!)),
+        before: union(before, 'before'),
+        after: union(isAttached ? [...others, firewallId] : others, 'after'),
         monitors: (await monitorChecksOf(read, workspaceId, row.healthMonitorIds))
           .filter(one => one.status === 'up')
           .flatMap(({ name, target }) => {
@@ -175,4 +178,4 @@ export const blockedBy = async (
   workspaceId: string,
   caller: string | null,
   change: Change,
-): Promise<GuardReason[]> => guardReasons(await guardedServers(read, workspaceId, change), caller)
+): Promise<GuardReason[]> => await guardReasons(await guardedServers(read, workspaceId, change), caller)

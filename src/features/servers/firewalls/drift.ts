@@ -8,9 +8,10 @@ import type { Tx } from '../../../core/db/transaction'
 import type { Hub } from '../../../core/hub'
 import { pluralize } from '../../../core/pluralize'
 import { targetOf } from '../../../core/rows'
+import { isTurnOver, yieldToEventLoop } from '../../../core/time-slices'
 import { openActionIds } from '../../actions/open-actions'
 import type { CloudAccountRow } from '../accounts/view'
-import type { Cloud, CloudFirewall } from '../clouds/cloud'
+import type { Cloud, FirewallReading } from '../clouds/cloud'
 import { desiredAt, enforceJobFor, hint, updateAttachment } from './enforce'
 import { ruleChanges } from './rules'
 import { firewallAttachments, firewalls, type Drift } from './tables'
@@ -18,8 +19,6 @@ import { firewallRows, type AttachmentRow, type FirewallRow } from './view'
 
 const maxEnforced = 3
 const enforceWindowMs = 10 * 60_000
-
-type Reading = Pick<CloudFirewall, 'id' | 'rules' | 'refs'>
 
 /** Compares the firewalls at an account with what they should be. If they can't be read, the reading of its servers is valid nevertheless. */
 export async function checkFirewalls(hub: Hub, account: CloudAccountRow, cloud: Cloud, startedAt: number): Promise<void> {
@@ -52,7 +51,7 @@ async function readAndCompare(hub: Hub, account: CloudAccountRow, cloud: Cloud, 
     known.map(({ firewall, wanted }) => ({ id: firewall.id, refs: wanted.map(one => one.ref!) })),
   )
   for (const { firewall } of known) {
-    const own = readings.filter(one => one.id === firewall.id)
+    const own = { firewalls: readings.firewalls.filter(one => one.id === firewall.id), unread: readings.unread }
     await record(hub, tx => compare(tx, hub, account, cloud, firewall.id, own, startedAt))
   }
 }
@@ -63,7 +62,7 @@ async function compare(
   account: CloudAccountRow,
   cloud: Cloud,
   firewallId: string,
-  readings: readonly Reading[],
+  { firewalls: readings, unread }: Awaited<ReturnType<NonNullable<Cloud['readFirewalls']>>>,
   startedAt: number,
 ): Promise<RecordResult<undefined>> {
   const [row] = await forUpdate(tx.select().from(firewalls).where(eq(firewalls.id, firewallId)))
@@ -74,7 +73,11 @@ async function compare(
   if (desired.wanted.some(one => isOlder(one.attachment))) return { result: undefined }
   const expected = cloud.firewallRules!(desired.rules)
   const detached = { refs: [], changes: ruleChanges(expected, []) }
-  const compared = readings.map(reading => ({ refs: reading.refs, reading, changes: ruleChanges(expected, reading.rules) }))
+  const compared: { refs: readonly string[]; reading: FirewallReading; changes: ReturnType<typeof ruleChanges> }[] = []
+  for (const reading of readings) {
+    compared.push({ refs: reading.refs, reading, changes: ruleChanges(expected, reading.rules) })
+    if (isTurnOver()) await yieldToEventLoop()
+  }
   const drifted: AttachmentRow[] = []
   let isNew = false
   // Servers that were deleted, or that it could not be applied to, or removed from.
@@ -84,6 +87,7 @@ async function compare(
       hasFailed = true
       continue
     }
+    if (unread.includes(ref!)) continue
     const { reading, changes } = compared.find(one => one.refs.includes(ref!)) ?? { reading: undefined, ...detached }
     const drift = driftOf(attachment, reading, changes, hub.clock.now())
     if (drift) drifted.push(attachment)
@@ -117,13 +121,14 @@ async function compare(
 
 function driftOf(
   { drift }: AttachmentRow,
-  reading: Reading | undefined,
+  reading: FirewallReading | undefined,
   changes: Pick<Drift, 'added' | 'removed'>,
   now: number,
 ): Drift | null {
   const isAttached = reading !== undefined
-  if (isAttached && changes.added.length === 0 && changes.removed.length === 0) return null
-  const found = { isAttached, ...changes, rules: [...(reading?.rules ?? [])] }
+  const changedDefaults = [...(reading?.changedDefaults ?? [])]
+  if (isAttached && changes.added.length + changes.removed.length + changedDefaults.length === 0) return null
+  const found = { isAttached, changedDefaults, ...changes, rules: [...(reading?.rules ?? [])] }
   const { detectedAt, ...before } = drift ?? { detectedAt: now }
   return { detectedAt: isDeepStrictEqual(before, found) ? detectedAt : now, ...found }
 }

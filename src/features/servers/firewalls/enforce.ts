@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util'
-import { and, asc, eq, ne } from 'drizzle-orm'
+import { and, asc, eq, inArray, ne } from 'drizzle-orm'
 import { addChangeHint } from '../../../core/change-hints'
 import { forUpdate } from '../../../core/db/dialect'
 import type { Reader, Tx } from '../../../core/db/transaction'
@@ -50,7 +50,7 @@ interface Desired {
   firewall: FirewallRow
   rules: PlainRule[]
   wanted: Attached[]
-  detaching: Attached[]
+  detaching: (Attached & { hasOthers: boolean })[]
 }
 
 /** @returns null if there is nothing to enforce */
@@ -65,12 +65,24 @@ export async function desiredAt(read: Reader, firewallId: string, accountId: str
   if (!firewall || attached.length === 0) return null
   const isDetaching = ({ attachment, deletedAt }: (typeof attached)[number]) =>
     attachment.state === 'detaching' || deletedAt !== null
+  const detaching = attached.filter(isDetaching)
+  const others = detaching.length === 0 ? new Set() : await withOthers(read, firewallId, detaching)
   return {
     firewall,
     rules: plainRules(firewall, await linkedNetworks(read, [firewallId])),
     wanted: attached.filter(one => !isDetaching(one) && one.ref !== null),
-    detaching: attached.filter(isDetaching),
+    detaching: detaching.map(one => ({ ...one, hasOthers: others.has(one.attachment.serverId) })),
   }
+}
+
+/** Which servers of a firewall also have others. */
+const withOthers = async (read: Reader, firewallId: string, attached: readonly Attached[]): Promise<Set<string>> => {
+  const ids = attached.map(one => one.attachment.serverId)
+  const rows = await read
+    .selectDistinct({ serverId: firewallAttachments.serverId })
+    .from(firewallAttachments)
+    .where(and(inArray(firewallAttachments.serverId, ids), ne(firewallAttachments.firewallId, firewallId)))
+  return new Set(rows.map(one => one.serverId))
 }
 
 export const enforceFirewallJob: JobKind<{ firewall_id: string; cloud_account_id: string }> = {
@@ -90,7 +102,9 @@ export const enforceFirewallJob: JobKind<{ firewall_id: string; cloud_account_id
 
       async function carryOut({ firewall, rules, wanted, detaching }: Desired): Promise<FirewallOutcome> {
         // A ref that is used again belongs to another server.
-        const detach = detaching.flatMap(one => (one.deletedAt !== null && cloud.reserveRef ? [] : (one.ref ?? [])))
+        const detach = detaching.flatMap(({ ref, deletedAt, hasOthers }) =>
+          ref === null || (deletedAt !== null && cloud.reserveRef) ? [] : [{ ref, hasOthers }],
+        )
         if (wanted.length === 0)
           return { state: (await cloud.removeFirewall!(id, detach)) ? 'applied' : 'applying', refused: [], warnings: [] }
         return await cloud.setFirewall!({ id, name: firewall.name, rules, refs: wanted.map(one => one.ref!), detach })

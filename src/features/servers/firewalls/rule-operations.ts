@@ -16,6 +16,8 @@ import { adoptedRules } from './adopted-rules'
 import { applyKind } from './apply'
 import { blockedBy, stageRules, type NewVersion } from './change-rules'
 import { plainRules } from './enforce'
+import { overfull, overfullServers } from './entry-limit'
+import { type GuardReason } from './guards'
 import {
   canonicalRules,
   dynamicSourceOf,
@@ -24,9 +26,8 @@ import {
   ruleChanges,
   ruleProblems,
   type FirewallRule,
-  type GuardCode,
-  type GuardReason,
   type PlainRule,
+  type GuardCode,
 } from './rules'
 import type { FirewallAdopt, FirewallRuleInput, FirewallRulesInput, FirewallRulesPreview, FirewallView } from './shapes'
 import { firewallAttachments, firewalls, firewallVersions } from './tables'
@@ -92,7 +93,7 @@ export async function replaceRules(
 ): Promise<ActionView | FirewallRulesPreview> {
   const found = await findRow(ctx.hub.read, ctx, firewallRows, id)
   const rules = await validRules(ctx, input.rules)
-  await requireProtocols(ctx, found.id, rules)
+  await requirePossible(ctx, found.id, rules)
   if (isDryRun) return await preview(ctx, found, rules)
   const seconds = input.confirm_within_seconds
   if (seconds !== undefined && seconds > 0 && seconds < minConfirmSeconds)
@@ -193,20 +194,25 @@ async function preview(ctx: Ctx, row: FirewallRow, rules: FirewallRule[]): Promi
   }
 }
 
-/** @throws Problem 422 for protocols that a cloud of its servers can’t filter */
-async function requireProtocols(ctx: Ctx, firewallId: string, rules: readonly FirewallRule[]): Promise<void> {
+/** @throws Problem 422 for rules that a server can’t have: with too many entries, or protocols that its cloud can’t filter */
+async function requirePossible(ctx: Ctx, firewallId: string, rules: readonly FirewallRule[]): Promise<void> {
   const attached = await ctx.hub.read
-    .selectDistinct({ kind: cloudAccounts.kind })
+    .select({ serverId: firewallAttachments.serverId, kind: cloudAccounts.kind })
     .from(firewallAttachments)
     .innerJoin(cloudAccounts, eq(cloudAccounts.id, firewallAttachments.accountId))
     .where(eq(firewallAttachments.firewallId, firewallId))
-  const problems = attached.flatMap(({ kind }) =>
+  const kinds = [...new Set(attached.map(one => one.kind))]
+  const problems: FieldProblem[] = kinds.flatMap(kind =>
     unsupportedProtocols(kind, rules).map(({ at, rule }) => ({
       pointer: `#/rules/${at}/protocol`,
       code: 'unsupported',
       detail: `of the rule ${rule.id} can’t be ${rule.protocol}, because the firewall is attached to servers at ${cloudKindOf(kind)!.title}.`,
     })),
   )
+  const ids = attached.map(one => one.serverId)
+  const [full] = (await overfullServers(ctx.hub.read, ids, { id: firewallId, rules })).values()
+  if (full)
+    problems.push({ pointer: '#/rules', code: 'too_many', detail: `can’t be these: ${full.name} ${overfull(full.count)}.` })
   if (problems.length > 0) throw invalid(problems)
 }
 
@@ -249,7 +255,7 @@ export async function revertRules(ctx: Ctx, id: string, input: { allow?: GuardCo
   if (!previous) throw conflict('There is no earlier version of the rules.')
   const rules = await existingSources(ctx, previous.rules)
   await requireSources(ctx, rules)
-  await requireProtocols(ctx, id, rules)
+  await requirePossible(ctx, id, rules)
   return await startKnownChange(ctx, found, rules, 'reverted', input)
 }
 
@@ -303,11 +309,13 @@ export async function adoptRules(ctx: Ctx, id: string, { server_id: serverId, ..
     .where(and(eq(firewallAttachments.firewallId, id), eq(firewallAttachments.serverId, serverId)))
   const drift = attachment && canAccess(ctx, serverId) ? attachment.drift : null
   if (!drift || !drift.isAttached) throw conflict('The rules of this server were not changed at its cloud.')
+  if (drift.added.length + drift.removed.length === 0)
+    throw conflict('Only a default was changed at the cloud, and no rule. Apply the rules again to restore it.')
   const networks = await linkedNetworks(ctx.hub.read, [id])
   const rules = adoptedRules(found.rules, drift.rules, (sourceId, ruleId) => networks.get(linkKey(id, ruleId, sourceId)) ?? [])
   const problems = ruleProblems(rules)
   if (problems.length > 0) throw conflict(`The rules at the cloud can’t be expressed here: ${problems[0]!.detail}`)
   await requireSources(ctx, rules)
-  await requireProtocols(ctx, id, rules)
+  await requirePossible(ctx, id, rules)
   return await startKnownChange(ctx, found, rules, 'adopted', input)
 }

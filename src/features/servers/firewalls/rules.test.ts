@@ -3,24 +3,17 @@ import fc from 'fast-check'
 import {
   allowedBy,
   canonicalRules,
-  guardReasons,
   isSameSet,
   passes,
   resolvedRules,
   ruleChanges,
   ruleProblems,
-  ruleProtocols,
   type FirewallRule,
-  type GuardedServer,
-  type PlainRule,
 } from './rules'
+import { plain, rulesArbitrary } from '../../../../test/support/firewall-arbitraries'
 
 const rule = (more: Partial<FirewallRule> = {}): FirewallRule => ({
   ...{ id: 'r1', direction: 'in', protocol: 'tcp', ports: ['443'], sources: ['0.0.0.0/0'], destinations: [], description: '' },
-  ...more,
-})
-const plain = (more: Partial<PlainRule> = {}): PlainRule => ({
-  ...{ id: 'r1', direction: 'in', protocol: 'tcp', ports: ['443'], networks: ['0.0.0.0/0'] },
   ...more,
 })
 const problemsOf = (...rules: FirewallRule[]) => ruleProblems(rules).map(({ pointer, detail }) => `${pointer}: ${detail}`)
@@ -71,25 +64,24 @@ describe('Validation', () => {
     ])
   })
 
+  test('limits entries of all rules together', () => {
+    const large = (id: string, ports: number) =>
+      rule({
+        ...{ id, ports: Array.from({ length: ports }, (_, at) => String(at + 1)) },
+        sources: Array.from({ length: 100 }, (_, at) => `10.0.0.${at}/32`),
+      })
+    expect(problemsOf(large('a', 10), large('b', 10))).toEqual([])
+    expect(problemsOf(large('a', 10), large('b', 5), large('c', 6), rule({ id: 'd' }))).toEqual([
+      '#/rules/2/sources: of the rule c would make 2100 entries (networks × ports) in total, and a firewall can have at most 2000.',
+    ])
+  })
+
   test('makes rules canonical', () => {
     const [one] = canonicalRules([rule({ ports: ['80-80'], sources: ['192.0.2.1', '2001:DB8:0::/32', dip] })])
     expect(one).toMatchObject({ ports: ['80'], sources: ['192.0.2.1/32', '2001:db8::/32', dip] })
   })
 })
 
-const portArbitrary = fc
-  .tuple(fc.integer({ min: 1, max: 60 }), fc.integer({ min: 0, max: 8 }))
-  .map(([low, more]) => (more === 0 ? String(low) : `${low}-${low + more}`))
-const networkArbitrary = fc.constantFrom('0.0.0.0/0', '10.0.0.0/8', '10.1.0.0/16', '192.0.2.7/32', '::/0', '2001:db8::/32')
-const ruleArbitrary = fc
-  .record({
-    direction: fc.constantFrom('in' as const, 'in' as const, 'out' as const),
-    protocol: fc.constantFrom(...ruleProtocols),
-    ports: fc.uniqueArray(portArbitrary, { maxLength: 3 }),
-    networks: fc.uniqueArray(networkArbitrary, { minLength: 1, maxLength: 3 }),
-  })
-  .map(one => plain({ ...one, ports: one.protocol === 'tcp' || one.protocol === 'udp' ? one.ports : [] }))
-const rulesArbitrary = fc.array(ruleArbitrary, { maxLength: 5 })
 const packetArbitrary = fc
   .record({
     direction: fc.constantFrom('in' as const, 'out' as const),
@@ -139,52 +131,5 @@ describe('Sets', () => {
     expect(passes([plain({ direction: 'out', networks: ['10.0.0.0/8'] })], packet)).toBe(false)
     expect(passes(null, { ...packet, direction: 'in' })).toBe(true)
     expect(passes([], { ...packet, direction: 'in' })).toBe(false)
-  })
-})
-
-describe('Guards', () => {
-  const server = (
-    before: PlainRule[] | null,
-    after: PlainRule[] | null,
-    monitors: GuardedServer['monitors'] = [],
-  ): GuardedServer => ({
-    ...{ name: 'web-1', before, after, monitors },
-  })
-  const codes = (one: GuardedServer, caller: string | null = null) => guardReasons([one], caller).map(({ code }) => code)
-  const ssh = plain({ ports: ['22'], networks: ['10.0.0.0/8'] })
-  const web = plain()
-
-  test('hold back what cuts or opens too much', () => {
-    expect(codes(server([ssh, web], [web]))).toEqual(['cuts_ssh'])
-    expect(codes(server([ssh], [plain({ ports: ['20-30'], networks: ['192.0.2.7/32'] })]))).toEqual([])
-    expect(codes(server(null, [web]))).toEqual(['cuts_ssh'])
-    expect(codes(server([ssh, web], [ssh]), '10.1.2.3')).toEqual(['cuts_caller'])
-    expect(codes(server([ssh, web], [ssh]))).toEqual([])
-    expect(codes(server([ssh], [ssh], [{ name: 'web', port: 443 }]))).toEqual([])
-    expect(codes(server([ssh, web], [ssh], [{ name: 'web', port: 443 }]))).toEqual(['cuts_monitors'])
-    expect(codes(server([ssh], [ssh, plain({ protocol: 'any', ports: [] })]))).toEqual(['opens_everything'])
-    expect(codes(server([ssh], null))).toEqual(['opens_everything'])
-    expect(codes(server([ssh], [plain({ ports: ['1-6000'] })]))).toEqual(['opens_sensitive'])
-    expect(codes(server([ssh], [ssh, web]))).toEqual([])
-    expect(guardReasons([server([ssh], [plain({ ports: ['22'] })])], null)).toEqual([
-      { code: 'opens_sensitive', detail: 'Everyone could connect to these sensitive ports: 22 of web-1.' },
-    ])
-  })
-
-  test('the caller keeps its way if other rules cover all its ports', () => {
-    const wide = plain({ ports: ['80-90'] })
-    expect(codes(server([ssh, wide], [ssh, plain({ ports: ['80-85'] })]), '10.1.2.3')).toEqual(['cuts_caller'])
-    expect(codes(server([ssh, wide], [ssh, plain({ ports: ['80-85', '86-90'] })]), '10.1.2.3')).toEqual([])
-    expect(codes(server(null, [ssh]), '10.1.2.3')).toEqual([])
-    expect(codes(server(null, [ssh]), '192.0.2.1')).toEqual(['cuts_caller'])
-  })
-
-  test('a change that allows nothing less cuts nobody', () => {
-    fc.assert(
-      fc.property(rulesArbitrary, rulesArbitrary, (before, more) => {
-        const cuts = codes(server(before, [...before, ...more]), '10.1.2.3').filter(one => one.startsWith('cuts'))
-        expect(cuts).toEqual([])
-      }),
-    )
   })
 })

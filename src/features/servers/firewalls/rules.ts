@@ -22,6 +22,8 @@ export interface FirewallRule {
 
 /** A rule whose dynamic IP sources are resolved to networks. */
 export interface PlainRule {
+  /** `block`: drops what comes from its networks, whatever rules of the server's firewalls allow. Absent: allows. */
+  action?: 'block'
   id: string
   direction: Direction
   protocol: RuleProtocol
@@ -41,7 +43,11 @@ interface Packet {
 const maxRules = 50
 export const maxNetworks = 100
 const maxPorts = 20
-const maxPort = 65_535
+export const maxPort = 65_535
+/** How many entries the rules of a firewall can have: networks times ports. Every change compares and checks all of them. */
+const maxEntries = 2000
+/** How many entries all firewalls of a server can have. */
+export const maxServerEntries = 5000
 
 const sourcePattern = /^(dip_[0-9a-z]{26})(\/prefix6)?$/
 
@@ -62,10 +68,17 @@ export const namedSources = (rules: readonly FirewallRule[]): string[] => [
   ...new Set(rules.flatMap(rule => rule.sources.flatMap(one => dynamicSourceOf(one)?.sourceId ?? []))),
 ]
 
+/** How many entries a rule has. A dynamic IP source counts as one, and ports count for each network. */
+const entryCountOf = ({ ports, sources, destinations }: FirewallRule): number =>
+  Math.max(1, ports.length) * (sources.length + destinations.length)
+
+/** How many entries rules have. */
+export const entryCount = (rules: readonly FirewallRule[]): number => rules.reduce((sum, one) => sum + entryCountOf(one), 0)
+
 const hasPorts = (protocol: RuleProtocol): boolean => protocol === 'tcp' || protocol === 'udp'
 
 /** Parses a port or a range; null for other texts. */
-function portRange(text: string): [number, number] | null {
+export function portRange(text: string): [number, number] | null {
   const [, low, high = low] = /^(0|[1-9]\d{0,5})(?:-(0|[1-9]\d{0,5}))?$/.exec(text) ?? []
   return low === undefined ? null : [Number(low), Number(high)]
 }
@@ -80,6 +93,7 @@ export function ruleProblems(rules: readonly FirewallRule[], pointer = '#/rules'
       detail: `can contain at most ${maxRules} rules, but ${rules.length} were given.`,
     })
   const ids = new Set<string>()
+  let entries = 0
   for (const [at, rule] of rules.entries()) {
     const add = (field: string, code: string, detail: string) =>
       problems.push({ pointer: `${pointer}/${at}/${field}`, code, detail: `of the rule ${rule.id} ${detail}` })
@@ -93,6 +107,14 @@ export function ruleProblems(rules: readonly FirewallRule[], pointer = '#/rules'
     if (rule[other].length > 0)
       add(other, 'not_allowed', `must be empty, because the direction is \`${rule.direction}\`. Use \`${field}\`.`)
     networkProblems(rule, field, add)
+    const count = entryCountOf(rule)
+    if (entries <= maxEntries && entries + count > maxEntries)
+      add(
+        field,
+        'too_many',
+        `would make ${entries + count} entries (networks × ports) in total, and a firewall can have at most ${maxEntries}.`,
+      )
+    entries += count
   }
   return problems
 }
@@ -225,8 +247,8 @@ export const resolvedRules = (
           ],
   }))
 
-/** Rules by which packets are judged fast. Null: the server has no firewall. */
-type Rules = readonly PlainRule[] | null
+/** The rules of all firewalls of a server. Null: it has none. */
+export type Rules = readonly PlainRule[] | null
 
 /**
  * Whether a packet that opens a connection passes. Without firewalls, everything does. Outgoing packets are only restricted by
@@ -234,9 +256,11 @@ type Rules = readonly PlainRule[] | null
  */
 export function passes(rules: Rules, packet: Packet): boolean {
   if (rules === null) return true
-  const relevant = rules.filter(one => one.direction === packet.direction)
-  if (packet.direction === 'out' && relevant.length === 0) return true
   const address = parseAddress(packet.address)!
+  const own = rules.filter(one => one.direction === packet.direction)
+  if (own.some(one => one.action === 'block' && inRanges(address, one.networks.map(rangeOf)))) return false
+  const relevant = own.filter(one => one.action !== 'block')
+  if (packet.direction === 'out' && relevant.length === 0) return true
   return relevant.some(rule => allowsPort(rule, packet.protocol, packet.port) && inRanges(address, rule.networks.map(rangeOf)))
 }
 
@@ -255,114 +279,3 @@ const allowsPort = ({ protocol, ports }: PlainRule, wanted: RuleProtocol, port: 
 /** Reasons that hold back a change until each is allowed by its code. */
 export const guardCodes = ['cuts_ssh', 'cuts_caller', 'cuts_monitors', 'opens_everything', 'opens_sensitive'] as const
 export type GuardCode = (typeof guardCodes)[number]
-
-export interface GuardReason {
-  code: GuardCode
-  /** Message that names the servers or ports. */
-  detail: string
-}
-
-/** A server whose rules change. */
-export interface GuardedServer {
-  name: string
-  /** What its firewalls allow together; null without firewalls. */
-  before: Rules
-  after: Rules
-  /** TCP ports that its monitors find up. */
-  monitors: readonly { name: string; port: number }[]
-}
-
-/** Ports of services that are attacked as soon as anyone can reach them. */
-const sensitivePorts = [22, 2375, 3306, 3389, 5432, 5900, 6379, 8006, 9200, 10_250, 27_017]
-const world = ['0.0.0.0/0', '::/0']
-
-/** Returns the reasons to hold back a change. @param caller address of the client that asks for it; null if unknown */
-export function guardReasons(servers: readonly GuardedServer[], caller: string | null): GuardReason[] {
-  const reasons: GuardReason[] = []
-  const add = (code: GuardCode, affected: readonly string[], detail: (names: string) => string) => {
-    if (affected.length > 0) reasons.push({ code, detail: detail(listed(affected)) })
-  }
-  const named = (is: (one: GuardedServer) => boolean) => servers.filter(is).map(one => one.name)
-  add(
-    'cuts_ssh',
-    named(one => hasTcpSource(one.before, 22) && !hasTcpSource(one.after, 22)),
-    names => `No address could connect to port 22 (SSH) of ${names}.`,
-  )
-  if (caller !== null && parseAddress(caller))
-    add(
-      'cuts_caller',
-      named(one => losesWay(one, caller)),
-      names => `Your address ${caller} could no longer connect to ports of ${names} that it can connect to now.`,
-    )
-  add(
-    'cuts_monitors',
-    servers.flatMap(({ name, before, after, monitors }) =>
-      monitors
-        .filter(({ port }) => hasTcpSource(before, port) && !hasTcpSource(after, port))
-        .map(monitor => `“${monitor.name}” (port ${monitor.port} of ${name})`),
-    ),
-    names => `Monitors that are up would go down: ${names}.`,
-  )
-  add(
-    'opens_everything',
-    named(one => opensEverything(one.after) && !opensEverything(one.before)),
-    names => `Everyone could connect to all ports of ${names}.`,
-  )
-  const opened = (one: GuardedServer) =>
-    opensEverything(one.after)
-      ? []
-      : sensitivePorts.filter(port => isWorldOpen(one.after, port) && !isWorldOpen(one.before, port))
-  add(
-    'opens_sensitive',
-    servers.flatMap(one => opened(one).map(port => `${port} of ${one.name}`)),
-    names => `Everyone could connect to these sensitive ports: ${names}.`,
-  )
-  return reasons
-}
-
-const maxListed = 5
-const listed = (names: readonly string[]): string =>
-  names.length <= maxListed ? names.join(', ') : `${names.slice(0, maxListed).join(', ')}, and ${names.length - maxListed} others`
-
-const incoming = (rules: readonly PlainRule[]) => rules.filter(one => one.direction === 'in')
-
-const hasTcpSource = (rules: Rules, port: number): boolean =>
-  rules === null || incoming(rules).some(one => one.networks.length > 0 && allowsPort(one, 'tcp', port))
-
-/**
- * Whether an address loses a port that a rule allowed. The first firewall of a server is
- * expected to close ports, but not all.
- */
-function losesWay({ before, after }: GuardedServer, caller: string): boolean {
-  const address = parseAddress(caller)!
-  if (after === null) return false
-  const reaches = (one: PlainRule) => inRanges(address, one.networks.map(rangeOf))
-  const remaining = incoming(after).filter(reaches)
-  if (before === null) return remaining.length === 0
-  // Which networks contain the address no longer matters.
-  const reaching = incoming(before)
-    .filter(reaches)
-    .map(one => ({ ...one, networks: [caller] }))
-  return allowedBy(reaching).some(({ protocol, port }) => {
-    const ports = port === null ? (hasPorts(protocol) ? [1, maxPort] : [null]) : portRange(port)!
-    // A range can only be cut at an end of a range.
-    const edges = remaining.flatMap(one =>
-      one.ports.flatMap(text => portRange(text)!.flatMap(edge => [edge - 1, edge, edge + 1])),
-    )
-    const [low, high] = [ports[0]!, ports.at(-1)!]
-    const probes = low === null ? [null] : [low, high, ...edges.filter(edge => edge > low && edge < high!)]
-    const protocols = protocol === 'any' ? (['tcp', 'udp', 'icmp', 'esp', 'gre'] as const) : [protocol]
-    return protocols.some(one => probes.some(probe => !remaining.some(rule => allowsPort(rule, one, probe))))
-  })
-}
-
-const isWorld = (rule: PlainRule): boolean => rule.networks.some(one => world.includes(one))
-
-const opensEverything = (rules: Rules): boolean =>
-  rules === null ||
-  incoming(rules).some(one => isWorld(one) && (one.protocol === 'any' || (one.protocol === 'tcp' && coversAllPorts(one.ports))))
-
-const coversAllPorts = (ports: readonly string[]): boolean => ports.length === 0 || ports.includes(`1-${maxPort}`)
-
-const isWorldOpen = (rules: Rules, port: number): boolean =>
-  rules === null || incoming(rules).some(one => isWorld(one) && allowsPort(one, 'tcp', port))

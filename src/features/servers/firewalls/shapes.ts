@@ -12,7 +12,7 @@ import {
   Shape,
   Words,
 } from '../../../core/shapes'
-import { guardCodes, maxNetworks, ruleProtocols } from './rules'
+import { maxNetworks, ruleProtocols, guardCodes } from './rules'
 
 const firewallStates = ['applied', 'applying', 'awaiting_confirmation', 'drifted', 'failed'] as const
 export const attachmentStates = ['applying', 'applied', 'drifted', 'failed', 'detaching'] as const
@@ -108,6 +108,10 @@ const FirewallDrift = Shape(
   {
     detected_at: Instant({ description: 'When it was detected.' }),
     is_attached: Type.Boolean({ description: 'False if the server no longer has the firewall.' }),
+    changed_defaults: Type.Array(Words(['in', 'out']), {
+      description:
+        'Directions whose default was changed at the cloud. `in`: incoming traffic that no rule allows is no longer dropped. `out`: outgoing traffic that no rule is about is allowed although the firewall restricts it, or dropped although it doesn’t.',
+    }),
     added: Type.Array(FirewallEntry, { description: 'Traffic that is allowed at the cloud, but not by the firewall.' }),
     removed: Type.Array(FirewallEntry, { description: 'Traffic that the firewall allows, but that is blocked at the cloud.' }),
   },
@@ -118,6 +122,7 @@ const FirewallDrift = Shape(
       {
         detected_at: '2026-11-27T10:00:00.000Z',
         is_attached: true,
+        changed_defaults: [],
         added: [{ direction: 'in', protocol: 'tcp', port: '8080', network: '0.0.0.0/0' }],
         removed: [],
       },

@@ -5,7 +5,7 @@ import type { AuditActor } from '../../../core/db/tables'
 import { memberColumns } from '../../../core/members'
 import { cloudAccounts } from '../accounts/tables'
 import { servers } from '../tables'
-import type { Allowed, FirewallRule, GuardCode, PlainRule } from './rules'
+import type { Allowed, FirewallRule, PlainRule, GuardCode } from './rules'
 import { attachmentStates, firewallMembers, type confirmModes, type FirewallVersionView } from './shapes'
 
 /** A change of rules that is taken back unless it is confirmed. */
@@ -25,6 +25,7 @@ interface Pending {
 export interface Drift {
   detectedAt: number
   isAttached: boolean
+  changedDefaults: PlainRule['direction'][]
   added: Allowed[]
   removed: Allowed[]
   /** The rules at the cloud. */

@@ -76,6 +76,7 @@ const attachmentView = (row: AttachmentRow, enforcer: string): FirewallAttachmen
   drift: row.drift && {
     detected_at: instant(row.drift.detectedAt),
     is_attached: row.drift.isAttached,
+    changed_defaults: row.drift.changedDefaults,
     added: row.drift.added,
     removed: row.drift.removed,
   },

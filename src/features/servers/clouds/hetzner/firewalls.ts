@@ -2,12 +2,16 @@ import { readNumberedPages } from '../../../../adapters/numbered-pages'
 import { isObject } from '../../../../dns/octets'
 import { HetznerError, type HetznerApi } from '../../../../vendors/hetzner'
 import { isSameSet, type PlainRule, type RuleProtocol } from '../../firewalls/rules'
-import { CloudError, type AdapterContext, type CloudFirewall, type FirewallOutcome } from '../cloud'
+import {
+  CloudError,
+  type AdapterContext,
+  type CloudFirewall,
+  type FirewallDetachment,
+  type FirewallOutcome,
+  type FirewallReading,
+} from '../cloud'
 import { perPage } from './catalog'
 import { markLabel } from './readings'
-
-/** A firewall as it is at the cloud. */
-export type FirewallReading = Pick<CloudFirewall, 'id' | 'rules' | 'refs'>
 
 interface Row extends FirewallReading {
   hetznerId: number
@@ -66,7 +70,7 @@ export class HetznerFirewalls {
       await this.api.send('POST', `/firewalls/${row.hetznerId}/actions/set_rules`, { rules: rules.map(asSent) })
       return applying
     }
-    const extra = row.refs.filter(ref => firewall.detach.includes(ref))
+    const extra = row.refs.filter(ref => firewall.detach.some(one => one.ref === ref))
     if (extra.length > 0) {
       await this.api.send('POST', `/firewalls/${row.hetznerId}/actions/remove_from_resources`, {
         remove_from: extra.map(resource),
@@ -80,10 +84,10 @@ export class HetznerFirewalls {
     return { state: Array.isArray(actions) && actions.length > 0 ? 'applying' : 'applied', refused, warnings: [] }
   }
 
-  async remove(id: string, detach: readonly string[]): Promise<boolean> {
+  async remove(id: string, detach: readonly FirewallDetachment[]): Promise<boolean> {
     const row = await this.#find(id)
     if (!row) return true
-    const extra = row.refs.filter(ref => detach.includes(ref))
+    const extra = row.refs.filter(ref => detach.some(one => one.ref === ref))
     if (extra.length > 0) {
       await this.api.send('POST', `/firewalls/${row.hetznerId}/actions/remove_from_resources`, {
         remove_from: extra.map(resource),
@@ -154,6 +158,8 @@ function rowOf(row: Record<string, unknown>): Row {
     id: mark,
     hetznerId: id,
     rules: rules.map(ruleOf),
+    // Hetzner has no default that can be changed.
+    changedDefaults: [],
     refs: appliedTo.flatMap(({ server }) => (isObject(server) ? [String(server.id)] : [])),
     isUsed: appliedTo.length > 0,
   }

@@ -18,7 +18,9 @@ import {
   type CloudKind,
   type CloudSeries,
   type CloudServer,
+  type FirewallDetachment,
   type FirewallOutcome,
+  type FirewallReading,
   type Operation,
   type Polled,
   type Reading,
@@ -30,7 +32,7 @@ import {
 import { perPage, priceOf, readCatalog, readPrices } from './catalog'
 import { HetznerCommands } from './commands'
 import { readMetrics } from './metrics'
-import { HetznerFirewalls, hetznerRules, type FirewallReading } from './firewalls'
+import { HetznerFirewalls, hetznerRules } from './firewalls'
 import { markLabel, serverOf } from './readings'
 import { HetznerSnapshots } from './snapshots'
 import { HetznerVolumes, volumeCapabilities } from './volumes'
@@ -194,12 +196,14 @@ class Hetzner implements Cloud {
     return await this.#firewalls.set(firewall)
   }
 
-  async removeFirewall(id: string, detach: readonly string[]): Promise<boolean> {
+  async removeFirewall(id: string, detach: readonly FirewallDetachment[]): Promise<boolean> {
     return await this.#firewalls.remove(id, detach)
   }
 
-  async readFirewalls(firewalls: readonly Pick<CloudFirewall, 'id'>[]): Promise<FirewallReading[]> {
-    return await this.#firewalls.read(firewalls.map(one => one.id))
+  async readFirewalls(
+    firewalls: readonly Pick<CloudFirewall, 'id'>[],
+  ): Promise<{ firewalls: FirewallReading[]; unread: string[] }> {
+    return { firewalls: await this.#firewalls.read(firewalls.map(one => one.id)), unread: [] }
   }
 
   firewallRules(rules: readonly PlainRule[]): PlainRule[] {

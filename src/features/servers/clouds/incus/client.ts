@@ -17,7 +17,7 @@ interface IncusAccess {
 }
 
 /** What an accepted request returns: a result, or the id of an operation in the background. */
-type Accepted = { metadata: unknown; operation: null } | { metadata: null; operation: string }
+export type Accepted = { metadata: unknown; operation: null } | { metadata: null; operation: string }
 
 /** How far an operation is. */
 type OperationState =
@@ -63,10 +63,29 @@ export class IncusClient {
 
   /** Sends a request for the project. @throws CloudError as `mayHaveApplied` tells */
   async send(method: Method, path: string, body?: object): Promise<Accepted> {
-    const { status, error, metadata, operation } = await this.#request(method, path, body)
-    // Errors can have status 200.
-    if (error !== null) throw requestError(status >= 400 ? status : error.code, error.text)
-    return operation === null ? { metadata, operation } : { metadata: null, operation }
+    return acceptedOf(await this.#request(method, path, body))
+  }
+
+  /**
+   * Reads an object and replaces parts of it, unless it was changed by others in between. Then, it tries once more.
+   * @param bodyOf the request for what was read, which is null if it doesn’t exist; null if there is nothing to change
+   * @returns null if there was nothing to change
+   * @throws CloudError `locked` if it was changed again
+   */
+  async update(
+    method: 'PUT' | 'PATCH',
+    path: string,
+    bodyOf: (current: Record<string, unknown> | null) => object | null | Promise<object | null>,
+  ): Promise<Accepted | null> {
+    for (let tries = 0; tries < 2; tries++) {
+      const read = await this.#request('GET', path)
+      const isGone = read.error !== null && requestError(codeOf(read), read.error.text).failure === 'not_found'
+      const body = await bodyOf(isGone ? null : objectOf(acceptedOf(read).metadata))
+      if (body === null) return null
+      const sent = await this.#request(method, path, body, read.etag)
+      if (codeOf(sent) !== preconditionFailed) return acceptedOf(sent)
+    }
+    throw new CloudError('locked', 'It is being changed by others.', null, false)
   }
 
   /** Looks how far an operation is, and waits up to a second for its end. */
@@ -75,7 +94,7 @@ export class IncusClient {
     await this.#request('GET', `/operations/${id}/wait?timeout=1`)
     const { status, error, metadata } = await this.#request('GET', `/operations/${id}`)
     if (error && status === 404) return { state: 'gone' }
-    if (error) throw requestError(status >= 400 ? status : error.code, error.text)
+    if (error) throw requestError(codeOf({ status, error }), error.text)
     const { status_code: code, err, metadata: details } = objectOf(metadata)
     if (typeof code !== 'number') throw invalidResponse('has an operation without a status')
     if (code >= 100 && code < 200) return { state: 'running', ...progressOf(details) }
@@ -86,14 +105,18 @@ export class IncusClient {
     }
   }
 
-  async #request(method: Method, path: string, body?: object) {
+  async #request(method: Method, path: string, body?: object, etag: string | null = null): Promise<Answer> {
     const { url, project, pin, clientCertificate, totalMs = limits.totalMs } = this.access
     const response = await requestJson(
       this.around,
       {
         url: `${url.replace(/\/+$/, '')}/1.0${path}${path.includes('?') ? '&' : '?'}project=${encodeURIComponent(project)}`,
         method,
-        headers: { accept: 'application/json', ...(body && { 'content-type': 'application/json' }) },
+        headers: {
+          accept: 'application/json',
+          ...(body && { 'content-type': 'application/json' }),
+          ...(etag !== null && { 'if-match': etag }),
+        },
         ...(body && { body: JSON.stringify(body) }),
         ...(pin !== undefined && { pin }),
         ...(clientCertificate && { clientCertificate }),
@@ -101,6 +124,7 @@ export class IncusClient {
       { ...limits, totalMs },
     )
     const { status, json } = response
+    const read = { status, etag: response.headers.get('etag') }
     const { type, error, error_code, metadata, operation } = isObject(json) ? json : {}
     const isError = type === 'error' && typeof error === 'string'
     if (status >= 400 && (!isError || status === 429 || status === 503))
@@ -110,10 +134,11 @@ export class IncusClient {
         secrets: this.#secrets(),
       })
     jsonOf(response)
-    if (isError) return { status, error: { code: Number(error_code), text: this.#shown(error) }, metadata: null, operation: null }
+    if (isError)
+      return { ...read, error: { code: Number(error_code), text: this.#shown(error) }, metadata: null, operation: null }
     const id = typeof operation === 'string' ? (/^\/1\.0\/operations\/([\w-]{1,100})/.exec(operation)?.[1] ?? null) : null
-    if (type === 'sync') return { status, error: null, metadata, operation: null }
-    if (type === 'async' && id !== null) return { status, error: null, metadata: null, operation: id }
+    if (type === 'sync') return { ...read, error: null, metadata, operation: null }
+    if (type === 'async' && id !== null) return { ...read, error: null, metadata: null, operation: id }
     throw invalidResponse('was not sent by Incus or LXD')
   }
 
@@ -125,6 +150,27 @@ export class IncusClient {
     const { clientCertificate, secrets = [] } = this.access
     return [...(clientCertificate ? [clientCertificate.key] : []), ...secrets]
   }
+}
+
+/** A response. Its error can have status 200. */
+interface Answer {
+  status: number
+  etag: string | null
+  error: { code: number; text: string } | null
+  metadata: unknown
+  operation: string | null
+}
+
+const preconditionFailed = 412
+
+const codeOf = ({ status, error }: Pick<Answer, 'status' | 'error'>): number =>
+  status >= 400 || error === null ? status : error.code
+
+/** @throws CloudError for an error */
+function acceptedOf(answer: Answer): Accepted {
+  const { error, metadata, operation } = answer
+  if (error !== null) throw requestError(codeOf(answer), error.text)
+  return operation === null ? { metadata, operation } : { metadata: null, operation }
 }
 
 const credentials = 'client certificate'

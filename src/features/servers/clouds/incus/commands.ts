@@ -7,13 +7,14 @@ import {
   type ServerOrder,
   type Started,
 } from '../cloud'
-import { OperationFailed, type IncusClient } from './client'
+import { OperationFailed, type Accepted, type IncusClient } from './client'
 import { pathOf, snapshotNameOf, snapshotPath, type Instances } from './instances'
 import { creationOf, freeSize, imageNamed, invalid, refuseInvalidName, resizedRoot, userDataKey } from './orders'
 import {
   bytesOf,
   imageKey,
   imageValue,
+  instanceOf,
   markKey,
   protectionKey,
   refOf,
@@ -165,6 +166,7 @@ export class IncusCommands {
     return { ...renamed, ref: refOf({ ...instance, name }) }
   }
 
+  /** All devices are replaced, unless they were changed since they were read. */
   async #resize(instance: Instance, { size, upgradeDisk }: ServerCommand & { verb: 'resize' }): Promise<Started> {
     const { cores, memoryBytes, diskBytes } = freeSize(size)
     const { resources } = serverOf(instance)
@@ -178,8 +180,9 @@ export class IncusCommands {
     if (changesDisk && current !== null && diskBytes < current)
       throw invalid(`The disk can’t be shrunk from ${sizeText(current)} to ${sizeText(diskBytes)}.`)
     if (!changesDisk && Object.keys(config).length === 0) return unchanged
-    // All devices are replaced.
-    return await this.#patch(instance.name, { config, ...(changesDisk && { devices: { ...instance.devices, ...disk } }) })
+    const { name } = instance
+    const change = (current: Instance) => ({ config, ...(changesDisk && { devices: { ...current.devices, ...disk } }) })
+    return await this.update('PATCH', instance, row => change(instanceOf(row)), { name })
   }
 
   async #rebuild(name: string, { image, userData }: ServerCommand & { verb: 'rebuild' }): Promise<Started> {
@@ -222,7 +225,24 @@ export class IncusCommands {
     body: object | undefined,
     rest: Omit<Running, 'id'>,
   ): Promise<Started> {
-    const { operation: id } = await this.client.send(method, path, body)
+    return await this.#begun(await this.client.send(method, path, body), rest)
+  }
+
+  /** Like {@link send}, for a change of an instance that depends on what it is. @param bodyOf the request for what was read */
+  async update(
+    method: 'PUT' | 'PATCH',
+    { name }: Pick<Instance, 'name'>,
+    bodyOf: (current: Record<string, unknown>) => object,
+    rest: Omit<Running, 'id'>,
+  ): Promise<Started> {
+    const accepted = await this.client.update(method, pathOf(name), current => {
+      if (!current) throw new CloudError('not_found', 'The server doesn’t exist.', null, false)
+      return bodyOf(current)
+    })
+    return await this.#begun(accepted!, rest)
+  }
+
+  async #begun({ operation: id }: Accepted, rest: Omit<Running, 'id'>): Promise<Started> {
     if (id === null) return { state: 'done' }
     const running: Running = { id, ...rest }
     try {

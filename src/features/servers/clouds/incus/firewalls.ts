@@ -1,12 +1,9 @@
 import { isObject } from '../../../../dns/octets'
 import { isSameSet, type PlainRule, type RuleProtocol } from '../../firewalls/rules'
-import { CloudError, type CloudFirewall, type FirewallOutcome } from '../cloud'
+import { CloudError, type CloudFirewall, type FirewallDetachment, type FirewallOutcome, type FirewallReading } from '../cloud'
 import type { IncusClient } from './client'
 import { pathOf } from './instances'
 import { instanceOf, refOf, serverOf, textsOf, type Device, type Instance } from './readings'
-
-/** A firewall as it is at the cloud. */
-type FirewallReading = Pick<CloudFirewall, 'id' | 'rules' | 'refs'>
 
 const markKey = 'user.bailiwick.firewall'
 const aclsKey = 'security.acls'
@@ -57,18 +54,18 @@ export class IncusFirewalls {
       const ref = refOf(instance)
       const detail = firewall.refs.includes(ref) ? await this.#attach(instance, acl, firewall.refs, wiring) : null
       if (detail !== null) refused.push({ ref, detail })
-      if (firewall.detach.includes(ref)) await this.#detach(instance, acl, wiring)
+      if (isIn(firewall.detach, ref)) await this.#detach(instance, acl, wiring)
     }
     await this.#freeNetworks(acl, firewall, wiring)
     return { state: 'applied', refused, warnings: [] }
   }
 
-  async remove(id: string, detach: readonly string[]): Promise<boolean> {
+  async remove(id: string, detach: readonly FirewallDetachment[]): Promise<boolean> {
     const acls = await this.#acls()
     const acl = acls.find(one => one.mark === id)
     if (!acl) return true
     const wiring = await this.#wiring(acls)
-    for (const instance of wiring.instances) if (detach.includes(refOf(instance))) await this.#detach(instance, acl, wiring)
+    for (const instance of wiring.instances) if (isIn(detach, refOf(instance))) await this.#detach(instance, acl, wiring)
     await this.#freeNetworks(acl, { refs: [], detach }, wiring)
     const { instances, networks } = await this.#wiring(acls)
     const isUsed =
@@ -80,19 +77,28 @@ export class IncusFirewalls {
 
   async read(ids: readonly string[]): Promise<FirewallReading[]> {
     const acls = await this.#acls()
-    const { instances, networks } = await this.#wiring(acls)
+    const wiring = await this.#wiring(acls)
     return acls
       .filter(one => one.mark !== null && ids.includes(one.mark))
-      .map(acl => ({
-        id: acl.mark!,
-        rules: acl.rules,
-        refs: instances
-          .filter(one => {
-            const nics = nicsOf(one, networks)
-            return nics.length > 0 && nics.every(nic => isDropping(nic.device, acl) || isDropping(nic.network.config, acl))
-          })
-          .map(refOf),
-      }))
+      .flatMap(acl => {
+        // Interfaces can have the ACL themselves or by their network, with their own defaults.
+        const attached = wiring.instances.flatMap(instance => {
+          const configs = nicsOf(instance, wiring.networks).map(nic =>
+            [nic.device, nic.network.config].find(one => isAt(one, acl)),
+          )
+          if (configs.length === 0 || configs.includes(undefined)) return []
+          const changed = configs.map(one => changedDefaults(one!, wiring))
+          return [
+            { ref: refOf(instance), changed: (['in', 'out'] as const).filter(way => changed.some(one => one.includes(way))) },
+          ]
+        })
+        const groups = Map.groupBy(attached, one => one.changed.join())
+        const refsOf = (some: typeof attached) => some.map(one => one.ref)
+        if (groups.size === 0) return [{ id: acl.mark!, rules: acl.rules, refs: [], changedDefaults: [] }]
+        return [...groups.values()].map(some => ({
+          ...{ id: acl.mark!, rules: acl.rules, refs: refsOf(some), changedDefaults: some[0]!.changed },
+        }))
+      })
   }
 
   async #acls(): Promise<Acl[]> {
@@ -140,16 +146,21 @@ export class IncusFirewalls {
     if (nics.length === 0) return 'The server has no network interface in a managed network.'
     for (const { network } of nics) if (isAt(network.config, acl)) await this.#setNetwork(network, acl, true, wiring)
     const isMissing = ({ device, network }: Nic) =>
-      !isAt(network.config, acl) && (!isDropping(device, acl) || device[egressKey] !== egressOf(aclsOf(device), wiring))
+      !isAt(network.config, acl) && (!isAt(device, acl) || changedDefaults(device, wiring).length > 0)
     if (!nics.some(isMissing)) return null
-    const current = await this.#readAgain(instance)
-    if (!current) return 'The server doesn’t exist.'
-    // Whether the host can filter single interfaces only shows when it has to.
-    if (serverOf(current).power !== 'on') return 'The server is off. It gets the firewall once it runs.'
-    const changed = nicsOf(current, wiring.networks).filter(isMissing)
+    let problem: string | null = null
     try {
-      await this.#setAcls(current, changed, names => [...new Set([...names, acl.name])], wiring)
-      return null
+      await this.#setAcls(instance, wiring, current => {
+        problem = current === null ? 'The server doesn’t exist.' : null
+        // Whether the host can filter single interfaces only shows when it has to.
+        if (current && serverOf(current).power !== 'on') problem = 'The server is off. It gets the firewall once it runs.'
+        return current === null || problem !== null
+          ? []
+          : nicsOf(current, wiring.networks)
+              .filter(isMissing)
+              .map(nic => ({ nic, acls: [...new Set([...aclsOf(nic.device), acl.name])] }))
+      })
+      return problem
     } catch (error) {
       if (!(error instanceof CloudError) || !isFinal.has(error.failure)) throw error
       return await this.#attachNetworks(nics, acl, refs, wiring, error.message)
@@ -176,26 +187,29 @@ export class IncusFirewalls {
 
   async #detach(instance: Instance, acl: Acl, wiring: Wiring): Promise<void> {
     const affected = (one: Instance) => nicsOf(one, wiring.networks).filter(nic => isAt(nic.device, acl))
-    const current = affected(instance).length > 0 && (await this.#readAgain(instance))
-    if (current) await this.#setAcls(current, affected(current), names => names.filter(one => one !== acl.name), wiring)
+    if (affected(instance).length === 0) return
+    await this.#setAcls(instance, wiring, current =>
+      current === null ? [] : affected(current).map(nic => ({ nic, acls: aclsOf(nic.device).filter(one => one !== acl.name) })),
+    )
   }
 
-  /** Reads a server right before its devices are changed: volumes may have been attached since all servers were listed. */
-  async #readAgain(instance: Instance): Promise<Instance | null> {
-    const row = await this.client.find(pathOf(instance.name))
-    const current = row && instanceOf(row)
-    return current && refOf(current) === refOf(instance) ? current : null
-  }
-
+  /**
+   * Sets ACLs of network interfaces. The server is read right before that: volumes may have been attached since all servers were listed.
+   * @param changesOf the interfaces to change, for the server as it is now; null if it is gone
+   */
   async #setAcls(
-    { name, devices }: Instance,
-    nics: readonly Nic[],
-    change: (names: string[]) => string[],
+    instance: Instance,
     wiring: Wiring,
+    changesOf: (current: Instance | null) => { nic: Nic; acls: string[] }[],
   ): Promise<void> {
-    if (nics.length === 0) return
-    const changed = nics.map(nic => [nic.name, withAcls(nic.device, change(aclsOf(nic.device)), wiring)])
-    await this.#send('PATCH', pathOf(name), { devices: { ...devices, ...Object.fromEntries(changed) } })
+    const accepted = await this.client.update('PATCH', pathOf(instance.name), row => {
+      const current = row && instanceOf(row)
+      const changes = changesOf(current && refOf(current) === refOf(instance) ? current : null)
+      if (!current || changes.length === 0) return null
+      const changed = changes.map(({ nic, acls }) => [nic.name, withAcls(nic.device, acls, wiring)])
+      return { devices: { ...current.devices, ...Object.fromEntries(changed) } }
+    })
+    if (accepted) await this.#finished(accepted)
   }
 
   /** Removes the ACL from networks of detached servers, unless another server of the network should have it. */
@@ -203,25 +217,30 @@ export class IncusFirewalls {
     for (const network of wiring.networks.values()) {
       if (!isAt(network.config, acl)) continue
       const inside = wiring.instances.filter(one => nicsOf(one, wiring.networks).some(nic => nic.network === network)).map(refOf)
-      const isLeft = inside.length === 0 || inside.some(ref => detach.includes(ref))
+      const isLeft = inside.length === 0 || inside.some(ref => isIn(detach, ref))
       if (isLeft && !inside.some(ref => refs.includes(ref))) await this.#setNetwork(network, acl, false, wiring)
     }
   }
 
   async #setNetwork(network: Network, acl: Acl, isWanted: boolean, wiring: Wiring): Promise<void> {
-    const others = aclsOf(network.config).filter(one => one !== acl.name)
-    const config = withAcls(network.config, isWanted ? [...others, acl.name] : others, wiring)
     const keys = [aclsKey, ingressKey, egressKey]
-    if (keys.every(key => (config[key] ?? '') === (network.config[key] ?? ''))) return
-    // An empty value removes a key.
-    const changes = Object.fromEntries(keys.map(key => [key, config[key] ?? '']))
-    await this.#send('PATCH', `/networks/${encodeURIComponent(network.name)}`, { config: changes })
-    network.config = config
+    const accepted = await this.client.update('PATCH', `/networks/${encodeURIComponent(network.name)}`, row => {
+      const current = textsOf(row?.config)
+      const others = aclsOf(current).filter(one => one !== acl.name)
+      network.config = withAcls(current, isWanted ? [...others, acl.name] : others, wiring)
+      if (!row || keys.every(key => (network.config[key] ?? '') === (current[key] ?? ''))) return null
+      // An empty value removes a key.
+      return { config: Object.fromEntries(keys.map(key => [key, network.config[key] ?? ''])) }
+    })
+    if (accepted) await this.#finished(accepted)
   }
 
-  /** Sends a change, and waits until it has been made. */
   async #send(method: 'POST' | 'PUT' | 'PATCH', path: string, body: object): Promise<void> {
-    const { operation } = await this.client.send(method, path, body)
+    await this.#finished(await this.client.send(method, path, body))
+  }
+
+  /** Waits until a change has been made. */
+  async #finished({ operation }: Awaited<ReturnType<IncusClient['send']>>): Promise<void> {
     if (operation === null) return
     for (let waits = 0; waits < maxWaits; waits++) {
       const found = await this.client.operation(operation)
@@ -255,12 +274,18 @@ const aclsOf = (config: Record<string, string>): string[] =>
 
 const isAt = (config: Record<string, string>, { name }: Acl): boolean => aclsOf(config).includes(name)
 
-/** Whether it has an ACL, and drops incoming packets that no rule allows, which is not the default. */
-const isDropping = (config: Record<string, string>, acl: Acl): boolean => isAt(config, acl) && config[ingressKey] === 'drop'
+const isIn = (detach: readonly FirewallDetachment[], ref: string): boolean => detach.some(one => one.ref === ref)
 
 /** Outgoing packets are only restricted if a rule is about them. */
 const egressOf = (names: readonly string[], { acls }: Wiring): string =>
   acls.some(one => names.includes(one.name) && one.rules.some(rule => rule.direction === 'out')) ? 'drop' : 'allow'
+
+/** Directions in which an interface or network with firewalls treats packets that no rule is about otherwise than they need. */
+const changedDefaults = (config: Record<string, string>, wiring: Wiring): ('in' | 'out')[] => [
+  // Packets are rejected by default.
+  ...(config[ingressKey] === 'drop' ? [] : ['in' as const]),
+  ...(config[egressKey] === egressOf(aclsOf(config), wiring) ? [] : ['out' as const]),
+]
 
 function withAcls(config: Record<string, string>, names: readonly string[], wiring: Wiring): Record<string, string> {
   const { [aclsKey]: _, [ingressKey]: __, [egressKey]: ___, ...rest } = config

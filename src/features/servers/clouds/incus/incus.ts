@@ -13,7 +13,9 @@ import {
   type CloudFirewall,
   type CloudKind,
   type CloudServer,
+  type FirewallDetachment,
   type FirewallOutcome,
+  type FirewallReading,
   type Operation,
   type Polled,
   type Reading,
@@ -186,12 +188,14 @@ class Incus implements Cloud {
     return await this.#firewalls.set(firewall)
   }
 
-  async removeFirewall(id: string, detach: readonly string[]): Promise<boolean> {
+  async removeFirewall(id: string, detach: readonly FirewallDetachment[]): Promise<boolean> {
     return await this.#firewalls.remove(id, detach)
   }
 
-  async readFirewalls(firewalls: readonly Pick<CloudFirewall, 'id'>[]): Promise<Pick<CloudFirewall, 'id' | 'rules' | 'refs'>[]> {
-    return await this.#firewalls.read(firewalls.map(one => one.id))
+  async readFirewalls(
+    firewalls: readonly Pick<CloudFirewall, 'id'>[],
+  ): Promise<{ firewalls: FirewallReading[]; unread: string[] }> {
+    return { firewalls: await this.#firewalls.read(firewalls.map(one => one.id)), unread: [] }
   }
 
   firewallRules(rules: readonly PlainRule[]): PlainRule[] {

@@ -8,9 +8,9 @@ import {
   type VolumeCommand,
   type VolumeOrder,
 } from '../cloud'
-import { objectOf, type IncusClient } from './client'
+import type { IncusClient } from './client'
 import type { IncusCommands } from './commands'
-import { pathOf, type Instances } from './instances'
+import type { Instances } from './instances'
 import { invalid } from './orders'
 import { bytesOf, devicesOf, instanceOf, labelPrefix, labelsOf, refOf, sizeText, textsOf, type Instance } from './readings'
 import type { IncusSettings } from './settings'
@@ -126,20 +126,23 @@ export class IncusVolumes implements CloudStorage<CloudVolume, VolumeCommand> {
     if (!instance) throw new CloudError('not_found', 'The server doesn’t exist.', null, false)
     const device = { type: 'disk', pool, source: name, path }
     // All devices are replaced.
-    const devices = { ...instance.devices, [`bw-${name}`]: device }
-    return await this.commands.send('PATCH', pathOf(instance.name), { devices }, { name: instance.name })
+    return await this.commands.update(
+      'PATCH',
+      instance,
+      row => ({ devices: { ...devicesOf(row.devices), [`bw-${name}`]: device } }),
+      { name: instance.name },
+    )
   }
 
   /** A device can only be removed by replacing the whole instance. */
   async #detach(custom: Custom): Promise<Started> {
     let last: Started = unchanged
-    for (const name of custom.users) {
-      const row = objectOf(await this.client.get(pathOf(name)))
+    const without = (row: Record<string, unknown>) => {
       const { architecture, config, ephemeral, profiles, stateful, description } = row
       const devices = Object.fromEntries(Object.entries(devicesOf(row.devices)).filter(([, one]) => !isOf(custom, one)))
-      const changed = { architecture, config, ephemeral, profiles, stateful, description, devices }
-      last = await this.commands.send('PUT', pathOf(name), changed, { name })
+      return { architecture, config, ephemeral, profiles, stateful, description, devices }
     }
+    for (const name of custom.users) last = await this.commands.update('PUT', { name }, without, { name })
     return last
   }
 

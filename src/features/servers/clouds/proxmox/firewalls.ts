@@ -1,7 +1,7 @@
 import { isObject } from '../../../../dns/octets'
 import type { PlainRule, RuleProtocol } from '../../firewalls/rules'
-import { CloudError, type CloudFirewall, type FirewallOutcome } from '../cloud'
-import type { ProxmoxClient } from './client'
+import { CloudError, type CloudFirewall, type FirewallDetachment, type FirewallOutcome, type FirewallReading } from '../cloud'
+import { NodeUnreachable, type ProxmoxClient } from './client'
 import type { Config } from './config'
 import { pathOf, type Guest, type Inventory } from './guests'
 
@@ -74,37 +74,69 @@ export class ProxmoxFirewalls {
       if (detail !== null) outcome.warnings.push({ ref, detail })
     }
     // A new guest can have the VMID of a deleted one.
-    const detach = firewall.detach.filter(ref => !firewall.refs.includes(ref))
+    const detach = firewall.detach.filter(one => !firewall.refs.includes(one.ref))
     await this.#removeFromAll(firewall.id, detach, guests)
     return outcome
   }
 
-  async remove(id: string, detach: readonly string[]): Promise<boolean> {
+  async remove(id: string, detach: readonly FirewallDetachment[]): Promise<boolean> {
     await this.#removeFromAll(id, detach, (await this.guests.inventory()).guests)
     return true
   }
 
-  async #removeFromAll(id: string, refs: readonly string[], guests: readonly Guest[]): Promise<void> {
-    for (const guest of guests) if (refs.includes(String(guest.vmid))) await this.#removeFrom(guest, id)
+  async #removeFromAll(id: string, detach: readonly FirewallDetachment[], guests: readonly Guest[]): Promise<void> {
+    for (const guest of guests) {
+      const found = detach.find(one => one.ref === String(guest.vmid))
+      if (found) await this.#removeFrom(guest, id, found.hasOthers)
+    }
   }
 
   /** A firewall has an entry for each guest, whose rules can differ. */
-  async read(firewalls: readonly Pick<CloudFirewall, 'id' | 'refs'>[]): Promise<Pick<CloudFirewall, 'id' | 'rules' | 'refs'>[]> {
+  async read(
+    firewalls: readonly Pick<CloudFirewall, 'id' | 'refs'>[],
+  ): Promise<{ firewalls: FirewallReading[]; unread: string[] }> {
     const { guests, online } = await this.guests.inventory()
-    const readings = []
+    const reachable = new Set(online)
+    const found = { firewalls: [] as FirewallReading[], unread: [] as string[] }
     for (const ref of new Set(firewalls.flatMap(one => one.refs))) {
       const guest = guests.find(one => String(one.vmid) === ref)
       if (!guest) continue
-      if (!online.has(guest.node)) throw new CloudError('incomplete', `The node ${guest.node} is offline.`)
-      const { enable, policy_in } = await this.#options(guest)
-      const isOn = enable === 1 && policy_in === 'DROP'
-      const rules = await this.#rules(guest)
-      for (const { id, refs } of firewalls) {
-        const own = rules.filter(one => one.mark === id).map(one => one.rule)
-        if (refs.includes(ref) && isOn) readings.push({ id, rules: own, refs: [ref] })
+      const readings = reachable.has(guest.node) ? await this.#readGuest(guest, firewalls) : null
+      if (readings) found.firewalls.push(...readings)
+      else {
+        // Others of the node would only take as long.
+        reachable.delete(guest.node)
+        found.unread.push(ref)
       }
     }
-    return readings
+    return found
+  }
+
+  /** Reads the firewalls of a guest; null if its node is not reached. */
+  async #readGuest(guest: Guest, firewalls: readonly Pick<CloudFirewall, 'id' | 'refs'>[]): Promise<FirewallReading[] | null> {
+    try {
+      const options = await this.#options(guest)
+      if (options.enable !== 1) return []
+      const rules = await this.#rules(guest)
+      const wanted = policiesFor(rules)
+      const changedDefaults = (['in', 'out'] as const).filter(one => policyOf(options, one) !== wanted[one])
+      const ref = String(guest.vmid)
+      return (
+        firewalls
+          .filter(one => one.refs.includes(ref))
+          .map(({ id }) => ({
+            id,
+            refs: [ref],
+            changedDefaults,
+            rules: rules.filter(one => one.mark === id).map(one => one.rule),
+          }))
+          // The policy is all that there is of a firewall without rules.
+          .filter(one => one.rules.length > 0 || !changedDefaults.includes('in'))
+      )
+    } catch (error) {
+      if (error instanceof NodeUnreachable) return null
+      throw error
+    }
   }
 
   /** Adds what is missing, and then deletes what is too much. */
@@ -130,12 +162,12 @@ export class ProxmoxFirewalls {
     throw new CloudError('locked', 'The rules of the guest are being changed by others.', null, false)
   }
 
-  async #removeFrom(guest: Guest, id: string): Promise<void> {
+  async #removeFrom(guest: Guest, id: string, hasOthers: boolean): Promise<void> {
     if (guest.template) return
     // Also continues if no rule is left: an earlier attempt may have stopped here, and a firewall can have no rules.
     await this.#deleteRules(guest, one => one.mark === id)
     const left = await this.#rules(guest)
-    if (left.some(one => one.mark !== null)) await this.#enable(guest)
+    if (hasOthers || left.some(one => one.mark !== null)) await this.#enable(guest)
     // The policies before ours are not known. With rules of others, the guest may have dropped everything else before, and still does.
     else if (left.length === 0)
       await this.client.change('PUT', `${pathOf(guest)}/firewall/options`, { policy_in: 'ACCEPT', policy_out: 'ACCEPT' })
@@ -143,11 +175,14 @@ export class ProxmoxFirewalls {
 
   /** Drops what no rule allows. Outgoing packets are only restricted if a rule is about them. */
   async #enable(guest: Guest): Promise<void> {
-    const own = (await this.#rules(guest)).filter(one => one.mark !== null)
-    const policyOut = own.some(one => one.rule.direction === 'out') ? 'DROP' : 'ACCEPT'
-    const { enable, policy_in, policy_out = 'ACCEPT' } = await this.#options(guest)
-    if (enable === 1 && policy_in === 'DROP' && policy_out === policyOut) return
-    await this.client.change('PUT', `${pathOf(guest)}/firewall/options`, { enable: 1, policy_in: 'DROP', policy_out: policyOut })
+    const wanted = policiesFor(await this.#rules(guest))
+    const options = await this.#options(guest)
+    if (options.enable === 1 && policyOf(options, 'in') === wanted.in && policyOf(options, 'out') === wanted.out) return
+    await this.client.change('PUT', `${pathOf(guest)}/firewall/options`, {
+      enable: 1,
+      policy_in: wanted.in,
+      policy_out: wanted.out,
+    })
   }
 
   async #options(guest: Guest): Promise<Record<string, unknown>> {
@@ -180,6 +215,15 @@ export class ProxmoxFirewalls {
     return name === undefined ? null : `The firewall option of the network interface ${name} is off, so it is not filtered.`
   }
 }
+
+/** Policies of a guest that has a firewall of ours. */
+const policiesFor = (rules: readonly GuestRule[]): Record<'in' | 'out', string> => ({
+  in: 'DROP',
+  out: rules.some(({ mark, rule }) => mark !== null && rule.direction === 'out') ? 'DROP' : 'ACCEPT',
+})
+
+const policyOf = (options: Record<string, unknown>, direction: 'in' | 'out'): unknown =>
+  options[`policy_${direction}`] ?? (direction === 'out' ? 'ACCEPT' : null)
 
 const commentOf = (id: string, rule: PlainRule): string => `${id}.${rule.id}`
 

@@ -17,7 +17,9 @@ import {
   type CloudFirewall,
   type CloudKind,
   type CloudServer,
+  type FirewallDetachment,
   type FirewallOutcome,
+  type FirewallReading,
   type Operation,
   type Polled,
   type Reading,
@@ -282,13 +284,13 @@ class Proxmox implements Cloud {
     return await this.#firewalls.set(firewall)
   }
 
-  async removeFirewall(id: string, detach: readonly string[]): Promise<boolean> {
+  async removeFirewall(id: string, detach: readonly FirewallDetachment[]): Promise<boolean> {
     return await this.#firewalls.remove(id, detach)
   }
 
   async readFirewalls(
     firewalls: readonly Pick<CloudFirewall, 'id' | 'refs'>[],
-  ): Promise<Pick<CloudFirewall, 'id' | 'rules' | 'refs'>[]> {
+  ): Promise<{ firewalls: FirewallReading[]; unread: string[] }> {
     return await this.#firewalls.read(firewalls)
   }
 
