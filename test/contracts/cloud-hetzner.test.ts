@@ -472,9 +472,9 @@ describe('hetzner, in addition to the contract', () => {
   })
 
   test('a check tells what is there, and whether the token can change anything', async () => {
-    expect(await cloud.check()).toEqual({ detail: 'Hetzner Cloud: 0 servers', warnings: [] })
+    expect(await cloud.check()).toEqual({ detail: 'Hetzner Cloud, 0 servers', warnings: [] })
     for (let at = 1; at <= 4; at++) double.addServer({ name: `web-${at}` })
-    expect((await cloud.check()).detail).toBe('Hetzner Cloud: 4 servers: web-1, web-2, web-3, …')
+    expect((await cloud.check()).detail).toBe('Hetzner Cloud, 4 servers (web-1, web-2, web-3, …)')
     const readOnly = opened(double, { api_token: double.readOnlyToken })
     expect((await readOnly.check()).warnings).toEqual([
       'The API token of the Hetzner project is read-only. Use one with read and write permissions.',

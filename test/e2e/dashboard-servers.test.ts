@@ -56,7 +56,7 @@ test('a cloud is connected after its settings were tested, and its servers are a
   await page.getByRole('link', { name: 'unauthorized' }).waitFor()
   await token.fill(double.token)
   await page.getByRole('button', { name: 'Test settings' }).click()
-  await page.getByText('Connected: Hetzner Cloud: 3 servers').waitFor()
+  await page.getByText('Connected: Hetzner Cloud, 3 servers').waitFor()
   // Nothing is stored yet, and the error of the API is at its field.
   expect((await ui.api('GET', '/v1/cloud-accounts')).data).toEqual([])
   await page.getByRole('button', { name: 'Connect a cloud' }).click()

@@ -14,6 +14,7 @@ const columns: readonly Column<FirewallView>[] = [
   {
     title: 'State',
     width: '13rem',
+    onPhone: 'corner',
     render: one =>
       one.attached.length === 0 ? (
         <span className="text-muted">Not attached</span>

@@ -23,6 +23,7 @@ export default function SnapshotPolicies() {
     {
       title: 'Last run',
       width: '11rem',
+      onPhone: 'corner',
       render: one => <RunStatus policy={one} />,
     },
     { title: 'Servers', width: 'clamp(9rem, 20cqw, 20rem)', onPhone: 'line', render: describeServers },

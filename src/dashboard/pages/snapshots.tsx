@@ -29,6 +29,7 @@ export default function Snapshots() {
     {
       title: 'State',
       width: '8rem',
+      onPhone: 'corner',
       render: one => <Status status={one.state} tone={toneOfStorage(one.state)} label={snapshotStateTitles[one.state]} />,
     },
     {

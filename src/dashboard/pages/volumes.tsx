@@ -36,6 +36,7 @@ export default function Volumes() {
     {
       title: 'State',
       width: '8rem',
+      onPhone: 'corner',
       render: one => <Status status={one.state} tone={toneOfStorage(one.state)} label={volumeStateTitles[one.state]} />,
     },
     {

@@ -18,10 +18,14 @@ interface SizeFieldProps {
 export function SizeField({ name, accountId, location, current }: SizeFieldProps) {
   const { values, set } = useForm()
   const { data } = useCatalog<CatalogSizeView>(accountId, 'sizes')
-  const offerOf = ({ offers }: CatalogSizeView) => offers.find(one => one.location === location)
+  // Without a location, the cheapest of those that have it in stock.
+  const offerOf = ({ offers }: CatalogSizeView) =>
+    offers
+      .filter(one => location === null || one.location === location)
+      .toSorted((a, b) => Number(a.available === false) - Number(b.available === false) || amountOf(a) - amountOf(b))[0]
   const sizes = (data?.data ?? [])
     .filter(one => location === null || offerOf(one) !== undefined)
-    .toSorted((a, b) => Number(offerOf(a)?.price?.monthly ?? 0) - Number(offerOf(b)?.price?.monthly ?? 0))
+    .toSorted((a, b) => amountOf(offerOf(a)) - amountOf(offerOf(b)))
   return (
     <FieldFrame name={name} label="Size" isPicked>
       {attributes => (
@@ -39,6 +43,7 @@ export function SizeField({ name, accountId, location, current }: SizeFieldProps
               size={one}
               offer={offerOf(one)}
               name={name}
+              isLowest={location === null && one.offers.length > 1}
               isCurrent={one.slug === current}
               isChosen={values[name] === one.slug}
               onChoose={() => set({ [name]: one.slug })}
@@ -50,16 +55,22 @@ export function SizeField({ name, accountId, location, current }: SizeFieldProps
   )
 }
 
+type Offer = CatalogSizeView['offers'][number]
+
+const amountOf = (offer: Offer | undefined): number => Number(offer?.price?.monthly ?? 0)
+
 interface SizeOptionProps {
   size: CatalogSizeView
-  offer: CatalogSizeView['offers'][number] | undefined
+  offer: Offer | undefined
   name: string
+  /** Whether other locations may cost more. */
+  isLowest: boolean
   isCurrent: boolean
   isChosen: boolean
   onChoose(): void
 }
 
-function SizeOption({ size, offer, name, isCurrent, isChosen, onChoose }: SizeOptionProps) {
+function SizeOption({ size, offer, name, isLowest, isCurrent, isChosen, onChoose }: SizeOptionProps) {
   const isOut = offer?.available === false
   return (
     <label className={`flex items-start gap-3 px-3 py-2 hover:bg-hover ${isChosen ? 'bg-accent-soft' : ''}`}>
@@ -75,6 +86,7 @@ function SizeOption({ size, offer, name, isCurrent, isChosen, onChoose }: SizeOp
         </span>
       </span>
       <span className="shrink-0 text-right whitespace-nowrap">
+        {offer?.price && isLowest && <span className="text-[13px] text-muted">from </span>}
         {offer?.price ? formatAmount(offer.price.monthly, offer.price.currency) : <span className="text-muted">–</span>}
         {isOut && <span className="block text-[13px] text-warn">out of stock</span>}
       </span>

@@ -136,8 +136,8 @@ class Hetzner implements Cloud {
   async check(): Promise<AccountCheck> {
     const { rows, totalCount } = await this.#api.page('/servers?sort=id', 'servers', 1, perPage)
     const names = rows.slice(0, 3).map(row => String(row.name))
-    const examples = names.length === 0 ? '' : `: ${names.join(', ')}${totalCount > names.length ? ', …' : ''}`
-    return { detail: `Hetzner Cloud: ${pluralize(totalCount, 'servers')}${examples}`, warnings: await this.#warnings() }
+    const examples = names.length === 0 ? '' : ` (${names.join(', ')}${totalCount > names.length ? ', …' : ''})`
+    return { detail: `Hetzner Cloud, ${pluralize(totalCount, 'servers')}${examples}`, warnings: await this.#warnings() }
   }
 
   async list(): Promise<Reading> {
