@@ -76,6 +76,14 @@ export function responseError(
   return new AdapterError('invalid_response', `The remote server responded with the unexpected status ${status}.`)
 }
 
+/** Like {@link responseError}, for servers that are often behind a proxy: its errors pass, and say nothing about the request. */
+export function proxiedError(...of: Parameters<typeof responseError>): AdapterError {
+  const error = responseError(...of)
+  const { status } = of[0]
+  const isPassing = status >= 502 && status <= 504 && error.failure === 'refused'
+  return isPassing ? new AdapterError('unreachable', error.message, null, true) : error
+}
+
 /**
  * Formats a server's message: one line of limited length, with secrets redacted in case the server echoed them.
  * @param secrets those that were sent

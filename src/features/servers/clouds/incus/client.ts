@@ -1,4 +1,4 @@
-import { jsonOf, requestJson, responseError, serverMessage } from '../../../../adapters/json-http'
+import { jsonOf, proxiedError, requestJson, serverMessage } from '../../../../adapters/json-http'
 import { isObject } from '../../../../dns/octets'
 import { CloudError, type AdapterContext, type CloudFailure } from '../cloud'
 
@@ -128,7 +128,7 @@ export class IncusClient {
     const { type, error, error_code, metadata, operation } = isObject(json) ? json : {}
     const isError = type === 'error' && typeof error === 'string'
     if (status >= 400 && (!isError || status === 429 || status === 503))
-      throw responseError(response, this.around, {
+      throw proxiedError(response, this.around, {
         text: isError ? error : 'no message',
         credentials,
         secrets: this.#secrets(),

@@ -1,4 +1,4 @@
-import { jsonOf, requestJson, responseError, serverMessage, type JsonResponse } from '../../../../adapters/json-http'
+import { jsonOf, proxiedError, requestJson, serverMessage, type JsonResponse } from '../../../../adapters/json-http'
 import type { FetchLimits } from '../../../../core/net/guarded-fetch'
 import { isObject } from '../../../../dns/octets'
 import { CloudError, type AdapterContext } from '../cloud'
@@ -95,12 +95,8 @@ export class ProxmoxClient {
     // Versions before 8.4 have the message only in the status line.
     const text = [typeof message === 'string' && message.trim() !== '' ? message.trim() : response.reason, ...fields].join(' ')
     const found = failureOf(status, text)
-    if (!found) {
-      const error = responseError(response, this.around, { text, credentials: 'API token', secrets: [this.access.token_secret] })
-      // Of a proxy in front of Proxmox, or of one that is starting.
-      const isPassing = status >= 502 && status <= 504 && error.failure === 'refused'
-      return isPassing ? new CloudError('unreachable', error.message, null, true) : error
-    }
+    if (!found)
+      return proxiedError(response, this.around, { text, credentials: 'API token', secrets: [this.access.token_secret] })
     const Failure = found.failure === 'unreachable' ? NodeUnreachable : CloudError
     return new Failure(found.failure, this.message(`${found.title}: ${text}`), null, found.ambiguous)
   }
