@@ -3,7 +3,7 @@ import { fullToken, installation, startHub, until, type HubProcess } from '../su
 import type { ApiFault, ApiRequest } from '../support/api-double'
 import { inconsistencies } from '../support/consistency'
 import { rowsOf, type Rows } from '../support/database'
-import { differences, FleetTraffic, type StoredServer } from '../support/clouds/fleet'
+import { differences, FleetTraffic, storageDifferences, type StoredServer, type StoredStorage } from '../support/clouds/fleet'
 import { hetznerFleet, incusFleet, proxmoxFleet, type FleetCloud } from '../support/clouds/fleet-clouds'
 import type { HetznerCloudDouble } from '../support/clouds/hetzner-cloud'
 import { mulberry32 } from '../support/random'
@@ -42,7 +42,12 @@ for (const { title, open, servers, cap, perKill, roundMs } of clouds) {
     const token = await fullToken(here)
     const account = await connect(hubs[0]!, token, cloud, cap ? servers : null)
     await using rows = rowsOf(here)
-    const traffic = new FleetTraffic(token, account.id, { servers, order: cloud.order, actions: cloud.actions }, random)
+    const traffic = new FleetTraffic(
+      token,
+      account.id,
+      { servers, order: cloud.order, actions: cloud.actions, volumes: cloud.volumeOrder },
+      random,
+    )
     const urls = () => hubs.map(hub => hub.url)
     cloud.api.fault = faults(random)
     cloud.api.silenceMs = 1500
@@ -57,7 +62,7 @@ for (const { title, open, servers, cap, perKill, roundMs } of clouds) {
 
     for (let round = 0; round < kills || !traffic.isComplete; round++) {
       traffic.resume(urls())
-      const sent = cloud.api.requests.length + Math.floor(random() * 40)
+      const sent = cloud.api.requests.length + Math.floor(random() * Math.min(5 * servers, 300))
       await Bun.sleep(roundMs * (0.5 + random()))
       if (round >= kills) continue
       // On a busy machine, hubs need more time to do anything at all.
@@ -84,7 +89,12 @@ for (const { title, open, servers, cap, perKill, roundMs } of clouds) {
     const stored = await storedServers(rows)
     const machines = await cloud.machines()
     expect(differences(stored, machines)).toEqual([])
-    expect(await rows.all(`select id from servers where origin = 'found'`)).toEqual([])
+    const { volumes, snapshots } = cloud.storage?.() ?? { volumes: [], snapshots: [] }
+    const [storedVolumes, storedSnapshots] = [await storedStorage(rows, 'volumes'), await storedStorage(rows, 'snapshots')]
+    expect(storageDifferences(storedVolumes, volumes)).toEqual([])
+    expect(storageDifferences(storedSnapshots, snapshots)).toEqual([])
+    for (const table of ['servers', 'volumes', 'snapshots'])
+      expect(await rows.all(`select id from ${table} where origin = 'found'`)).toEqual([])
     expect(await failures(rows)).toEqual([])
     // What was created before its action was interrupted too often is adopted by a reading.
     const [succeeded, interrupted] = [await creations(rows, 'success'), await creations(rows, 'error')]
@@ -92,15 +102,16 @@ for (const { title, open, servers, cap, perKill, roundMs } of clouds) {
     expect(cloud.creations()).toBeLessThanOrEqual(succeeded + interrupted)
     const restarts = await rows.all(`select id from actions where type in ('server.reboot', 'server.power_cycle')`)
     expect(cloud.restarts()).toBeLessThanOrEqual(restarts.length)
-    expect(cloud.monthlyMicros()).toBe(stored.reduce((sum, one) => sum + (one.price_micros ?? 0), 0))
+    const priced = [...stored, ...storedVolumes, ...storedSnapshots]
+    expect(cloud.monthlyMicros()).toBe(priced.reduce((sum, one) => sum + (one.price_micros ?? 0), 0))
     expect(overCap).toEqual([])
     expect(await inconsistencies(rows)).toEqual([])
     expect(traffic.unexpected).toEqual([])
     expect(cloud.offences()).toEqual([])
     expect(logs.flatMap(one => one.split('\n')).filter(line => /"level":"(?:error|fatal)"/.test(line))).toEqual([])
-    const { created, acted, deleted, overCap: refused } = traffic.counts
+    const { created, acted, stored: changed, deleted, overCap: refused } = traffic.counts
     process.stdout.write(
-      `${title}: ${created} servers created, ${acted} actions, ${deleted} deletions, ${refused} refused by the cap, ${kills} kills in ` +
+      `${title}: ${created} servers created, ${acted} actions, ${changed} on volumes and snapshots, ${deleted} deletions, ${refused} refused by the cap, ${kills} kills in ` +
         `${Math.round(busyMs / 1000)} s; ${cloud.api.requests.length} requests; ${machines.length} machines remain\n`,
     )
   }, 1_800_000)
@@ -193,13 +204,16 @@ const openActions = (rows: Rows) => rows.all(`select id, type from actions where
 const storedServers = (rows: Rows) =>
   rows.all<StoredServer>('select id, name, status, provider_ref, price_micros, action_id, deleted_at from servers')
 
+const storedStorage = (rows: Rows, table: 'volumes' | 'snapshots') =>
+  rows.all<StoredStorage>(`select id, name, state, provider_ref, price_micros, action_id from ${table}`)
+
 const creations = async (rows: Rows, status: 'success' | 'error'): Promise<number> =>
   (await rows.all(`select id from actions where type = 'server.provision' and status = '${status}'`)).length
 
 /** Creations that failed although the cloud only lost requests and responses. After too many kills, an action fails permanently. */
 const failures = (rows: Rows) =>
   rows.all(`
-    select resource_id, error from actions where type = 'server.provision' and status = 'error'
+    select resource_id, error from actions where type in ('server.provision', 'volume.create') and status = 'error'
     and cast(error as text) not like '%"interrupted"%'`)
 
 /** Reads the account once more, after which everything is as at the cloud. */

@@ -3,7 +3,7 @@ import { createClientCertificate } from '../../../src/features/servers/clouds/in
 import { parseNotes } from '../../../src/features/servers/clouds/proxmox/notes'
 import type { ApiDouble } from '../api-double'
 import { certificateChain } from '../certificate-chain'
-import { hetznerOrder, incusOrder, proxmoxOrder, type Machine } from './fleet'
+import { hetznerOrder, hetznerVolume, incusOrder, proxmoxOrder, type Machine } from './fleet'
 import { HetznerCloudDouble } from './hetzner-cloud'
 import { IncusProxy } from './incus-proxy'
 import { IncusServer } from './incus-server'
@@ -18,7 +18,11 @@ export interface FleetCloud {
   settings: object
   order: object
   actions: readonly string[]
+  /** What volumes are created with; null to create neither volumes nor snapshots. */
+  volumeOrder: object | null
   machines(): Machine[] | Promise<Machine[]>
+  /** Its volumes and snapshots; absent if none are created. */
+  storage?(): { volumes: Machine[]; snapshots: Machine[] }
   /** How many machines were created in all, including deleted ones. */
   creations(): number
   /** How many reboots and power cycles were carried out. */
@@ -40,7 +44,8 @@ export async function hetznerFleet(): Promise<FleetCloud> {
     kind: 'hetzner',
     settings: { api_token: double.token, base_url: double.url },
     order: hetznerOrder,
-    actions: ['provision', 'power_off', 'power_on', 'reboot', 'power_cycle'],
+    actions: ['provision', 'power_off', 'power_on', 'reboot', 'power_cycle', 'snapshot'],
+    volumeOrder: hetznerVolume,
     machines() {
       double.project.settle()
       return [...double.project.servers.values()].map(one => ({
@@ -48,6 +53,18 @@ export async function hetznerFleet(): Promise<FleetCloud> {
         name: one.name,
         mark: one.labels.bailiwick ?? null,
       }))
+    },
+    storage() {
+      const { volumes, images } = double.project
+      const shown = ({ id, name, labels }: { id: number; name: string | null; labels: Record<string, string> }): Machine => ({
+        ref: String(id),
+        name: name ?? '',
+        mark: labels.bailiwick ?? null,
+      })
+      return {
+        volumes: [...volumes.values()].map(shown),
+        snapshots: [...images.values()].filter(one => one.type === 'snapshot').map(shown),
+      }
     },
     creations: () => [...double.project.actions.values()].filter(one => one.command === 'create_server').length,
     restarts: () => [...double.project.actions.values()].filter(one => /^re(?:boot|set)_server$/.test(one.command)).length,
@@ -70,6 +87,7 @@ export async function proxmoxFleet(): Promise<FleetCloud> {
     settings: { url: double.address, token_id: double.tokenId, token_secret: double.secret, fingerprint },
     order: proxmoxOrder,
     actions: ['provision', 'power_off', 'power_on', 'power_cycle'],
+    volumeOrder: null,
     machines() {
       double.tasks.settle()
       return [...double.guests.values()]
@@ -107,6 +125,7 @@ export async function incusFleet(): Promise<FleetCloud> {
     },
     order: incusOrder,
     actions: ['provision', 'power_off', 'power_on', 'power_cycle'],
+    volumeOrder: null,
     async machines() {
       const instances: { name: string; config: Record<string, string> }[] = await server.call('GET', '/1.0/instances?recursion=1')
       return instances.map(({ name, config }) => ({
