@@ -215,3 +215,86 @@ describe('the health of a server with an agent', () => {
     await two.close()
   })
 })
+
+describe('what an agent reports about its server', () => {
+  const facts = {
+    ...{
+      hostname: 'web-1.example.com',
+      os: 'Debian GNU/Linux 12 (bookworm)',
+      image: 'debian-12',
+      kernel: '6.18.0',
+      arch: 'x86_64',
+    },
+    ...{ cores: 2, memory_bytes: 2 ** 31, disk_bytes: 39 * 2 ** 30, addresses: ['192.0.2.20', '10.0.0.2'] },
+  }
+  const factsOf = async (here: World, id: string) =>
+    Object.fromEntries((await here.acme.call('GET', `/v1/servers/${id}/facts`)).body.data.map((one: any) => [one.fact, one]))
+
+  test('is listed next to what its cloud reports', async () => {
+    const here = await world()
+    const { double, named } = await cloudScene(here)
+    double.addServer({ name: 'web-1' })
+    await here.advance(minute)
+    const { id, addresses, size } = await named('web-1')
+    const agent = await AgentDouble.enroll(here, id)
+    await agent.reports({ facts: { ...facts, cores: size.cores } })
+    const known = await factsOf(here, id)
+    expect(known.kernel).toMatchObject({ value: '6.18.0', source: 'agent', stale: false, others: [], agree: true })
+    // Addresses are those of the system, and the size is the one at the cloud.
+    expect(known.addresses).toMatchObject({
+      ...{ value: facts.addresses, source: 'agent', agree: false },
+      others: [{ source: 'cloud', value: addresses.map((one: any) => one.address) }],
+    })
+    expect(known.cores).toMatchObject({ source: 'cloud', agree: true, others: [{ source: 'agent' }] })
+    expect(known.memory_bytes).toMatchObject({
+      ...{ value: size.memory_bytes, source: 'cloud', agree: false },
+      others: [{ source: 'agent', value: 2 ** 31, observed_at: new Date(here.clock.now()).toISOString() }],
+    })
+    expect(known.disk_bytes).toMatchObject({ source: 'cloud', agree: true, others: [{ value: facts.disk_bytes }] })
+    expect(known.power).toMatchObject({ source: 'cloud', others: [{ source: 'agent', value: 'on' }] })
+    const heardAt = here.clock.now()
+    await pass(here, 5 * minute)
+    const later = await factsOf(here, id)
+    expect(later.kernel).toMatchObject({ stale: true, observed_at: new Date(heardAt).toISOString() })
+    expect(later.power.others).toEqual([])
+  })
+
+  test('describes a server without a cloud', async () => {
+    const here = await world()
+    const id = await addServer(here, 'nas')
+    expect(await healthOf(here, id)).toMatchObject({ agent: null, status: 'unknown', power: 'unknown', image: null })
+    const agent = await AgentDouble.enroll(here, id, { facts })
+    const seen = { source: 'agent', at: new Date(here.clock.now()).toISOString(), stale: false }
+    expect(await healthOf(here, id)).toMatchObject({
+      ...{ status: 'running', power: 'on', image: 'debian-12' },
+      size: { cores: 2, memory_bytes: 2 ** 31 },
+      agent: { id: agent.id, state: 'reporting', version: '0.3.0' },
+      observed: { status: seen, health: seen, power: seen },
+    })
+    expect((await here.acme.call('GET', `/v1/servers/${id}?expand=agent`)).body.expanded.agent).toMatchObject({
+      ...{ id: agent.id, server_id: id, interval_seconds: 60, allow: ['collect'], silent_since_at: null, stop_reason: null },
+    })
+    await agent.stops('shutdown')
+    expect(await healthOf(here, id)).toMatchObject({ status: 'unknown', power: 'unknown', agent: { state: 'stopped' } })
+    expect((await here.acme.call('GET', `/v1/servers/${id}?expand=agent`)).body.expanded.agent.stop_reason).toBe('shutdown')
+    expect((await here.rival.call('GET', `/v1/servers/${id}?expand=agent`)).status).toBe(404)
+  })
+
+  test('finds servers by the state of their agents', async () => {
+    const here = await world()
+    const [one, two] = [await addServer(here, 'one'), await addServer(here, 'two'), await addServer(here, 'three')]
+    const agent = await AgentDouble.enroll(here, one!)
+    await AgentDouble.enroll(here, two!)
+    await pass(here, 5 * minute, [agent])
+    const found = async (states: string) => {
+      const { body } = await here.acme.call('GET', `/v1/servers?sort=name&agent_state=${states}`)
+      return body.data.map((each: any) => each.name)
+    }
+    expect(await found('reporting')).toEqual(['one'])
+    expect(await found('silent')).toEqual(['two'])
+    expect(await found('stopped')).toEqual([])
+    expect(await found('none')).toEqual(['three'])
+    expect(await found('none,silent')).toEqual(['three', 'two'])
+    expect((await here.acme.call('GET', '/v1/servers?agent_state=lost')).status).toBe(400)
+  })
+})

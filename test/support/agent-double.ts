@@ -39,7 +39,7 @@ export class AgentDouble {
       })
       return { result: undefined }
     })
-    await double.reports()
+    await double.reports(report)
     return double
   }
 

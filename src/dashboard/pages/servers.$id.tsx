@@ -1,4 +1,5 @@
 import { useEffect, useState } from 'react'
+import type { AgentView } from '../../features/servers/agents/shapes'
 import type { ServerView } from '../../features/servers/shapes'
 import { CopyableText } from '../parts/code'
 import { Card, Page } from '../parts/page'
@@ -7,6 +8,7 @@ import { useResourceNames } from '../parts/resource-search'
 import { resourcePage } from '../parts/resource-page'
 import { Status, Tags } from '../parts/status'
 import { RelativeTime } from '../parts/time'
+import { useOne } from '../queries'
 import { FollowedAction } from './actions/followed-action'
 import { useAccountNames } from './cloud/accounts'
 import { describeResources, formatAmount } from './cloud/amounts'
@@ -93,6 +95,7 @@ const State = ({ server }: { server: ServerView }) => (
           <ServerPower server={server} />
         </Measured>,
       ],
+      ['Agent', server.agent && <Agent of={server.agent} id={server.id} />],
       ...server.addresses.map(
         (one, at) =>
           [
@@ -108,6 +111,30 @@ const State = ({ server }: { server: ServerView }) => (
     ]}
   />
 )
+
+/** The agent: whether it reports, and what is known of it. */
+function Agent({ of: { state, version, last_seen_at }, id }: { of: NonNullable<ServerView['agent']>; id: string }) {
+  const { data } = useOne<ServerView>(`/servers/${id}`, { expand: 'agent' }, { refetchMs: 60_000 })
+  const agent = data?.expanded?.agent as AgentView | undefined
+  return (
+    <>
+      <span className="flex flex-wrap items-center gap-x-3">
+        <Status status={state} tone={agentTones[state]} />
+        <span className="text-[13px] text-muted">
+          last report <RelativeTime at={agent?.last_seen_at ?? last_seen_at} />
+        </span>
+      </span>
+      <p className="text-[13px] text-muted">
+        Version {version}
+        {agent && `, reports every ${agent.interval_seconds} seconds`}
+        {agent && `, allowed: ${agent.allow.join(', ')}`}
+        {agent?.stop_reason && `, stopped: ${agent.stop_reason}`}
+      </p>
+    </>
+  )
+}
+
+const agentTones = { reporting: 'ok', silent: 'bad', stopped: 'idle' } as const
 
 const titleOfAddress = ({ family, scope }: ServerView['addresses'][number]): string =>
   scope === 'private' ? `Private IPv${family}` : `IPv${family} address`

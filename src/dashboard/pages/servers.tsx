@@ -19,6 +19,7 @@ import { kindTitles, originTitles } from './cloud/server-text'
 
 const healths = { up: 'Up', down: 'Down', unknown: 'Unknown' }
 const powers = { on: 'On', off: 'Off', unknown: 'Unknown' }
+const agentStates = { reporting: 'Reporting', silent: 'Silent', stopped: 'Stopped', none: 'No agent' }
 const statuses = {
   running: 'Running',
   off: 'Off',
@@ -109,6 +110,7 @@ export default function Servers() {
         { name: 'status', label: 'Status', all: 'All statuses', choices: statuses },
         { name: 'health', label: 'Health', all: 'All health states', choices: healths },
         { name: 'power', label: 'Power', all: 'All power states', choices: powers },
+        { name: 'agent_state', label: 'Agent', all: 'All agent states', choices: agentStates },
         { name: 'kind', label: 'Kind', all: 'All kinds', choices: kindTitles },
         { name: 'origin', label: 'Origin', all: 'All origins', choices: originTitles },
         hasAccounts && {

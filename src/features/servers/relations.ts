@@ -1,5 +1,7 @@
 import type { Relations } from '../../core/relation'
 import { listCloudAccounts } from './accounts/accounts'
+import { agentsById } from './agents/rows'
+import { agentView } from './agents/view'
 import type { ServerView } from './shapes'
 
 /** Resources that servers refer to. */
@@ -9,5 +11,11 @@ export const serverRelations: Relations = {
     permission: 'cloud.read',
     // A workspace has only a few accounts.
     load: async ctx => new Map((await listCloudAccounts(ctx, {})).data.map(one => [one.id, one])),
+  },
+  agent: {
+    idOf: (server: ServerView) => server.agent?.id ?? null,
+    permission: 'cloud.read',
+    load: async (ctx, ids) =>
+      new Map((await agentsById(ctx.hub.read, ctx.workspaceId, ids)).map(row => [row.id, agentView(row)])),
   },
 }

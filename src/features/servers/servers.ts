@@ -26,6 +26,8 @@ import { cloudAccounts } from './accounts/tables'
 import type { CloudAccountRow } from './accounts/view'
 import { provisionSteps } from './actions/kinds'
 import { startOn, waitForAction } from './actions/start'
+import { agentFilter } from './agents/filter'
+import { agentsOf } from './agents/rows'
 import { cloudKindOf } from './clouds'
 import type { ServerAddress } from './clouds/cloud'
 import { listingByLabel, saveLabels, selectorFilter } from './label-filter'
@@ -67,6 +69,7 @@ export const serverListing = listingOf('servers', servers, {
     origin: wordsFilter(servers.origin, serverOrigins, 'Only servers of these origins.'),
     account_id: textFilter(servers.accountId, 'Only servers of this cloud account.'),
     location: textFilter(servers.location, 'Only servers in this location.'),
+    agent_state: agentFilter,
     ...selectorFilter('servers', servers.id, serverLabels),
     q: searchFilter([servers.name, servers.notes], 'Only servers whose name or notes contain all words of this text.'),
     ...timeFilters('created_at', servers.createdAt),
@@ -90,13 +93,14 @@ const viewOf = async (read: Reader, row: ServerRow): Promise<ServerView> => (awa
 /** Converts servers to their API form. */
 export async function serverViews(read: Reader, rows: readonly ServerRow[]): Promise<ServerView[]> {
   const [accounts, controllers] = [await accountStates(read, rows), await controllerStates(read, rows)]
-  const volumeIds = await volumeIdsOf(read, rows)
+  const [volumeIds, known] = [await volumeIdsOf(read, rows), await agentsOf(read, rows)]
   return rows.map(row =>
     serverView(
       row,
       row.accountId === null ? null : (accounts.get(row.accountId) ?? null),
       controllers.get(row.id) ?? [],
       volumeIds.get(row.id) ?? [],
+      known.get(row.id),
     ),
   )
 }

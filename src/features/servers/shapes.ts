@@ -14,6 +14,7 @@ import {
   Words,
 } from '../../core/shapes'
 import { accountStates } from '../../adapters/accounts/columns'
+import { Agent, AgentSummary } from './agents/shapes'
 import { CloudAccount } from './accounts/shapes'
 import { cloudStatuses, serverVerbs } from './clouds/cloud'
 import { controllerKinds } from './controllers'
@@ -230,11 +231,11 @@ const example = {
   status_since_at: '2026-11-27T10:00:30.000Z',
   health: 'up',
   health_since_at: '2026-11-27T10:00:30.000Z',
-  health_reason: 'The cloud reports the status running.',
+  health_reason: 'The agent of the server is reporting.',
   power: 'on',
   observed: {
     status: { source: 'cloud', at: '2026-11-27T10:05:00.000Z', stale: false },
-    health: { source: 'cloud', at: '2026-11-27T10:05:00.000Z', stale: false },
+    health: { source: 'agent', at: '2026-11-27T10:05:00.000Z', stale: false },
     power: { source: 'cloud', at: '2026-11-27T10:05:00.000Z', stale: false },
   },
   location: 'fsn1',
@@ -245,6 +246,12 @@ const example = {
   backups: false,
   price: { monthly: '4.51', currency: 'EUR', gross: true, known: true, as_of: '2026-11-27T10:00:00.000Z' },
   actions: [{ action: 'power_off', via: ['cloud'] }],
+  agent: {
+    id: 'agent_01k3z9a1b2c3d4e5f6g7h8j9km',
+    state: 'reporting',
+    version: '0.3.0',
+    last_seen_at: '2026-11-27T10:05:00.000Z',
+  },
   controllers: [{ kind: 'ipmi', state: 'ok' }],
   volume_ids: [],
   action_id: null,
@@ -286,12 +293,13 @@ export const Server = Shape(
     backups: Nullable(Type.Boolean(), { description: 'Whether the cloud makes backups of it; null if unknown, or if it can’t.' }),
     price: PriceView,
     actions: Type.Array(Available, { description: 'Actions that are possible now.' }),
+    agent: Nullable(AgentSummary, { description: 'Its agent; null if it has none.' }),
     controllers: Type.Array(ControllerState, { description: 'Other ways to its power, such as its BMC.' }),
     volume_ids: Type.Array(Type.String(), { description: 'IDs of the volumes that are attached to it.' }),
     action_id: Nullable(Type.String(), { description: 'ID of the action that works on it; null if there is none.' }),
     user_data_set: Type.Boolean({ description: 'Whether it has user data.' }),
     order: Nullable(OrderView, { description: 'What to order; null unless it is a draft or being created.' }),
-    expanded: Expanded({ account: CloudAccount }),
+    expanded: Expanded({ account: CloudAccount, agent: Agent }),
     ...editable,
   },
   { $id: 'Server', description: 'A server: at a cloud, on a hypervisor, or any other machine.', examples: [example] },
@@ -492,7 +500,10 @@ const Fact = Shape(
       ),
       { description: 'What other sources say.' },
     ),
-    agree: Type.Boolean({ description: 'Whether all sources agree.' }),
+    agree: Type.Boolean({
+      description:
+        'Whether all sources agree. Sizes in bytes agree if they differ by at most 10%, because an operating system sees a little less than its cloud provides.',
+    }),
   },
   {
     $id: 'ServerFact',
@@ -504,8 +515,8 @@ const Fact = Shape(
         source: 'cloud',
         observed_at: '2026-11-27T10:05:00.000Z',
         stale: false,
-        others: [],
-        agree: true,
+        others: [{ source: 'agent', value: 2_147_483_648, observed_at: '2026-11-27T10:05:10.000Z' }],
+        agree: false,
       },
     ],
   },

@@ -5,6 +5,8 @@ import type { Tx } from '../../core/db/transaction'
 import { editableView, memberView } from '../../core/members'
 import { rowsOf } from '../../registry'
 import type { AccountState } from './accounts/view'
+import type { AgentRow } from './agents/rows'
+import { agentSummary } from './agents/view'
 import { availableActions } from './available-actions'
 import type { ServerAddress } from './clouds/cloud'
 import { priceOfRow } from './money'
@@ -61,12 +63,15 @@ export function serverView(
   account: AccountState | null,
   controllers: readonly ControllerState[],
   volumeIds: readonly string[],
+  agent: AgentRow | undefined,
 ): ServerView {
   const at = confirmedAt(row, account)
   const stale = isStale(account)
+  const reported = { source: agent ? ('agent' as const) : null, at: instant(agent?.lastSeenAt ?? null), stale: false }
   const fromCloud = { source: at === null ? null : ('cloud' as const), at: instant(at), stale }
   const measured = powerController(row, controllers)
   const resources = row.cloud?.resources
+  const facts = agent?.facts
   return {
     id: row.id,
     ...memberView(serverMembers, row),
@@ -82,27 +87,35 @@ export function serverView(
     health_reason: row.healthReason,
     power: row.power,
     observed: {
-      status: fromCloud,
+      status: row.accountId === null && row.status === 'running' && !measured ? reported : fromCloud,
       health: {
         source: row.healthSource,
-        at: row.healthSource === 'cloud' ? instant(at) : null,
+        at: row.healthSource === 'cloud' ? instant(at) : row.healthSource === 'agent' ? instant(agent?.lastSeenAt ?? null) : null,
         stale: stale && row.healthSource === 'cloud',
       },
-      power: row.power === 'unknown' ? { source: null, at: null, stale: false } : measured ? fromController(measured) : fromCloud,
+      power:
+        row.power === 'unknown'
+          ? { source: null, at: null, stale: false }
+          : measured
+            ? fromController(measured)
+            : row.accountId === null
+              ? reported
+              : fromCloud,
     },
     location: row.location,
     size: {
       slug: row.cloud?.size ?? null,
-      cores: resources?.cores ?? null,
-      memory_bytes: resources?.memoryBytes ?? null,
-      disk_bytes: resources?.diskBytes ?? null,
+      cores: resources?.cores ?? facts?.cores ?? null,
+      memory_bytes: resources?.memoryBytes ?? facts?.memory_bytes ?? null,
+      disk_bytes: resources?.diskBytes ?? facts?.disk_bytes ?? null,
     },
-    image: row.image,
+    image: row.image ?? facts?.image ?? null,
     addresses: addressesOf(row),
     protection: row.cloud?.protection ?? { delete: false, rebuild: false },
     backups: row.cloud?.backups ?? null,
     price: priceOfRow(row),
     actions: availableActions(row, account, controllers),
+    agent: agent ? agentSummary(agent) : null,
     controllers: controllers.map(({ kind, state }) => ({ kind: kind as any, state })),
     volume_ids: [...volumeIds],
     action_id: row.actionId,

@@ -8,7 +8,7 @@ import type { NoticeDraft } from '../../../core/notices'
 import { targetOf } from '../../../core/rows'
 import { proofsOf } from '../proofs'
 import { writeState } from '../state'
-import { accountStates } from '../states'
+import { accountStates, controllerStates } from '../states'
 import { servers } from '../tables'
 import { lockServer, serverRows, type ServerRow } from '../view'
 import { lockAgent, type AgentRow } from './rows'
@@ -37,8 +37,15 @@ async function conclude(tx: Tx, hub: Hub, id: string): Promise<RecordResult<unde
   if (row.deletedAt !== null) return { result: undefined }
   const account = (await accountStates(tx, [row])).get(row.accountId ?? '') ?? null
   const by = { source: 'agent' as const, reason: reasons[agent.state] }
-  const { events } = await writeState(tx, hub, row, {}, await proofsOf(tx, row, account), by)
+  const { events } = await writeState(tx, hub, row, await measuredBy(tx, agent, row), await proofsOf(tx, row, account), by)
   return { result: undefined, events }
+}
+
+/** A server that reports is running. A cloud, a controller, or an action that works on it knows more about its power. */
+async function measuredBy(tx: Tx, { state }: AgentRow, row: ServerRow): Promise<Partial<Pick<ServerRow, 'power' | 'status'>>> {
+  const controllers = (await controllerStates(tx, [row])).get(row.id) ?? []
+  if (row.accountId !== null || row.actionId !== null || controllers.some(one => one.power !== 'unknown')) return {}
+  return state === 'reporting' ? { power: 'on', status: 'running' } : { power: 'unknown', status: 'unknown' }
 }
 
 async function lockBoth(tx: Tx, id: string): Promise<{ row: ServerRow; agent: AgentRow } | null> {

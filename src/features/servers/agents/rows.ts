@@ -1,4 +1,4 @@
-import { eq, inArray } from 'drizzle-orm'
+import { and, eq, inArray } from 'drizzle-orm'
 import { forUpdate } from '../../../core/db/dialect'
 import type { Reader, Tx } from '../../../core/db/transaction'
 import { agents } from './tables'
@@ -12,6 +12,13 @@ export async function agentsOf(read: Reader, rows: readonly { id: string }[]): P
   const found = await read.select().from(agents).where(inArray(agents.serverId, ids))
   return new Map(found.map(one => [one.serverId, one]))
 }
+
+/** The agents of a workspace with these ids. */
+export const agentsById = (read: Reader, workspaceId: string, ids: readonly string[]): Promise<AgentRow[]> =>
+  read
+    .select()
+    .from(agents)
+    .where(and(eq(agents.workspaceId, workspaceId), inArray(agents.id, [...ids])))
 
 /** Locks an agent until the transaction ends. Servers are locked before their agents. */
 export const lockAgent = async (tx: Tx, id: string): Promise<AgentRow | undefined> =>

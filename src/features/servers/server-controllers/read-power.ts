@@ -11,6 +11,7 @@ import type { JobKind } from '../../../core/jobs/job'
 import { DecryptionFailed } from '../../../core/secrets'
 import { controllerKindOf } from '../controllers'
 import type { Power } from '../controllers/controller'
+import { agentsOf } from '../agents/rows'
 import { recordSensors } from '../metrics/recorder'
 import { proofsOf } from '../proofs'
 import { writeState } from '../state'
@@ -98,16 +99,18 @@ async function storePower(tx: Tx, hub: Hub, id: string, power: Power | null): Pr
 }
 
 /** Writes the power of a server that has no cloud: a cloud tells its own. */
-async function followPower(tx: Tx, hub: Hub, serverId: string, power: Power) {
+async function followPower(tx: Tx, hub: Hub, serverId: string, measured: Power) {
   const [server] = await forUpdate(tx.select().from(servers).where(eq(servers.id, serverId)))
   if (!server || server.accountId !== null || server.deletedAt !== null) return []
+  const agent = (await agentsOf(tx, [server])).get(serverId)
+  const power = measured === 'unknown' && agent?.state === 'reporting' ? 'on' : measured
   // An action that works on it knows more about its status.
   const status = server.actionId !== null ? server.status : power === 'off' ? 'off' : power === 'on' ? 'running' : 'unknown'
   if (server.power === power && server.status === status) return []
   const { events } = await writeState(tx, hub, server, { power, status }, await proofsOf(tx, server, null), {
     source: 'controller',
     reason:
-      power === 'unknown' ? 'The controller no longer tells the power.' : `The controller reports that the power is ${power}.`,
+      measured === 'unknown' ? 'The controller no longer tells the power.' : `The controller reports that the power is ${power}.`,
   })
   return events
 }
