@@ -204,7 +204,7 @@ describe('safe changes', () => {
     const preview = (await s.put([https], {}, '?dry_run=true')).body
     expect(preview).toEqual({
       added: [],
-      removed: [{ direction: 'in', protocol: 'tcp', port: '22', network: '198.51.100.0/24' }],
+      removed: [{ action: 'allow', direction: 'in', protocol: 'tcp', port: '22', network: '198.51.100.0/24' }],
       server_ids: [s.web.id],
       blocked: [{ code: 'cuts_ssh', detail: 'No address could connect to port 22 (SSH) of web-1.' }],
     })
@@ -402,6 +402,73 @@ describe('drift', () => {
     expect((await s.get()).attached[0].drift.is_attached).toBe(false)
     expect((await s.call('POST', `${s.path}/adopt`, { server_id: s.web.id })).body.code).toBe('conflict')
   })
+})
+
+describe('blocks', () => {
+  test('are validated, and refused where the cloud can’t enforce them', async () => {
+    const problems = async (blocks: string[]) =>
+      (await s.put([https], { blocks })).body.errors.map((one: any) => [one.pointer, one.code])
+    expect(await problems(['10.0.0.1/8', 'example.com', '192.0.2.1', '192.0.2.1/32'])).toEqual([
+      ['#/blocks/0', 'host_bits'],
+      ['#/blocks/1', 'pattern'],
+      ['#/blocks/3', 'duplicate'],
+    ])
+    expect(await problems(Array.from({ length: 101 }, (_, at) => `10.0.${at}.0/24`))).toEqual([['#/blocks', 'too_long']])
+    await s.done(s.put([https], { blocks: ['192.0.2.1'] }))
+    expect((await s.get()).blocks).toEqual(['192.0.2.1/32'])
+    const refused = (await s.attach([s.web.id], { allow: ['cuts_ssh'], note: 'Test.' })).body.errors[0]
+    expect([refused.pointer, refused.code]).toEqual(['#/server_ids/0', 'unsupported'])
+    expect(refused.detail).toContain('Blocks are possible at Proxmox VE')
+    await s.done(s.put([ssh, https], { blocks: [] }))
+    await s.done(s.attach())
+    const put = (await s.put([ssh, https], { blocks: ['192.0.2.1'] })).body.errors[0]
+    expect([put.pointer, put.code]).toEqual(['#/blocks', 'unsupported'])
+    const kinds = (await s.call('GET', '/v1/cloud-kinds')).body.data
+    expect(kinds.map((one: any) => [one.kind, one.capabilities.firewall_blocks])).toEqual([
+      ['hetzner', false],
+      ['proxmox', true],
+      ['incus', true],
+    ])
+  })
+
+  test('come before the rules, with a preview, guards, history, and drift', async () => {
+    const double = await incusScene(s.here)
+    const instance = double.create('box')
+    instance.status = 'Running'
+    await s.pass(40, 5)
+    const { id } = (await s.call('GET', '/v1/servers?q=box')).body.data[0]
+    await s.done(s.attach([id]))
+    const blocks = ['198.51.100.0/24']
+    const preview = (await s.put([ssh, https], { blocks }, '?dry_run=true')).body
+    const entry = { action: 'block', direction: 'in', protocol: 'any', port: null, network: '198.51.100.0/24' }
+    expect(preview).toMatchObject({ added: [entry], removed: [], blocked: [{ code: 'cuts_ssh' }] })
+    expect((await s.put([ssh, https], { blocks })).body.code).toBe('plan_blocked')
+    const allow = { allow: ['cuts_ssh'], note: 'SSH is only reachable by VPN.', confirm_within_seconds: 0 }
+    await s.done(s.put([ssh, https], { blocks, ...allow }))
+    const acl = () => [...double.acls.values()][0]!
+    const dropped = () =>
+      acl()
+        .ingress.filter((one: any) => one.action === 'drop')
+        .map((one: any) => one.source)
+    expect([dropped(), (await s.get()).blocks]).toEqual([blocks, blocks])
+    // They stay unless others are given.
+    await s.done(s.put([ssh, https, { ...https, id: 'alt', ports: ['8443'] }]))
+    expect((await s.get()).blocks).toEqual(blocks)
+    acl().ingress = acl().ingress.filter((one: any) => one.action !== 'drop')
+    await s.pass(60, 5)
+    expect((await s.get()).attached[0].drift).toMatchObject({ added: [], removed: [entry] })
+    await s.call('PATCH', s.path, { drift_policy: 'enforce' })
+    await s.pass(60, 5)
+    expect(dropped()).toEqual(blocks)
+    await s.call('PATCH', s.path, { drift_policy: 'report' })
+    acl().ingress.push({ action: 'drop', state: 'enabled', source: '192.0.2.0/24' })
+    await s.pass(60, 5)
+    await s.done(s.call('POST', `${s.path}/adopt`, { server_id: id }))
+    expect((await s.get()).blocks).toEqual([...blocks, '192.0.2.0/24'])
+    await s.done(s.call('POST', `${s.path}/revert`, {}))
+    const { data } = (await s.call('GET', `${s.path}/history`)).body
+    expect(data.map((one: any) => one.blocks.length)).toEqual([1, 2, 1, 1, 0])
+  }, 30_000)
 })
 
 describe('dynamic IP sources', () => {

@@ -3,7 +3,7 @@ import { X509Certificate } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { mayHaveApplied } from '../../src/adapters/failure'
 import { proxmox } from '../../src/features/servers/clouds/proxmox/proxmox'
-import { ruleChanges } from '../../src/features/servers/firewalls/rules'
+import { blockingRules, ruleChanges } from '../../src/features/servers/firewalls/rules'
 import type { Problem } from '../../src/core/problem'
 import {
   CloudError,
@@ -725,4 +725,41 @@ test('a changed policy of a guest is noticed, and put back', async () => {
   expect(await changed()).toEqual([['in', 'out']])
   await cloud.setFirewall!(firewall)
   expect(await changed()).toEqual([[]])
+})
+
+test('blocks are never below rules that allow, and one that was moved there is put back', async () => {
+  const double = await cluster()
+  const guest = double.guest(300, 'web')
+  const firewall = double.firewallOf(guest)
+  const cloud = opened(double)
+  const rule = { id: 'r1', direction: 'in' as const, protocol: 'tcp' as const, ports: ['443'], networks: ['0.0.0.0/0'] }
+  const blocks = blockingRules(['10.0.0.0/8'])
+  const [one, other] = ['fw_00000000000000000000000001', 'fw_00000000000000000000000002'].map(id => ({
+    ...{ id, name: 'web', refs: ['300'], detach: [] },
+  }))
+  const reaches = (port: number) => double.isAllowed(guest, { protocol: 'tcp', port, address: '10.1.2.3' })
+  await cloud.setFirewall!({ ...one!, rules: [rule] })
+  await cloud.setFirewall!({ ...other!, rules: blocks })
+  expect(reaches(443)).toBe(false)
+  // At no time while rules are added.
+  const seen: boolean[] = []
+  double.fault = ({ method }) => {
+    if (method !== 'GET') seen.push(reaches(443), reaches(80))
+    return null
+  }
+  await cloud.setFirewall!({ ...one!, rules: [rule, { ...rule, id: 'r2', ports: ['80'] }] })
+  double.fault = () => null
+  expect([new Set([...seen, reaches(443), reaches(80)]), firewall.rules.map(({ action, enable }) => [action, enable])]).toEqual([
+    new Set([false]),
+    [
+      ['DROP', '1'],
+      ['ACCEPT', '1'],
+      ['ACCEPT', '1'],
+    ],
+  ])
+  firewall.rules.push(firewall.rules.shift()!)
+  const read = async () => (await cloud.readFirewalls!([{ id: other!.id, refs: ['300'] }])).firewalls[0]!.rules.length
+  expect([await read(), reaches(443)]).toEqual([0, true])
+  await cloud.setFirewall!({ ...other!, rules: blocks })
+  expect([await read(), reaches(443), firewall.rules.length]).toEqual([1, false, 3])
 })

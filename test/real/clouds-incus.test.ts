@@ -8,6 +8,7 @@ import {
 } from '../../src/features/servers/clouds/cloud'
 import { incus } from '../../src/features/servers/clouds/incus/incus'
 import type { IncusSettings } from '../../src/features/servers/clouds/incus/settings'
+import type { PlainRule } from '../../src/features/servers/firewalls/rules'
 import { measuredUsage } from '../../src/features/servers/metrics/rates'
 import { cloudContract, detached } from '../support/clouds/cloud-contract'
 import { IncusServer } from '../support/clouds/incus-server'
@@ -70,7 +71,7 @@ describe.each(['incus', 'lxd'] as const)('%s', flavor => {
     expect(await answers()).toEqual([true, true])
     const id = 'fw_00000000000000000000packet'
     const rule = { id: 'r1', direction: 'in' as const, protocol: 'tcp' as const, ports: ['80'], networks: ['10.0.0.0/8'] }
-    const set = async (...rules: (typeof rule)[]) =>
+    const set = async (...rules: PlainRule[]) =>
       expect(await cloud.setFirewall!({ id, name: 'web', rules, refs: [ref], detach: [] })).toMatchObject({
         state: 'applied',
         refused: [],
@@ -81,6 +82,25 @@ describe.each(['incus', 'lxd'] as const)('%s', flavor => {
     expect(await answers()).toEqual([false, true])
     await set({ ...rule, networks: ['192.0.2.0/24'] })
     expect(await answers()).toEqual([false, false])
+    // Blocks come before rules, also those of other firewalls.
+    const all = { ...rule, ports: ['80', '8080'], networks: ['0.0.0.0/0', '::/0'] }
+    await set(all)
+    expect(await answers()).toEqual([true, true])
+    const block = { action: 'block' as const, id: 'blocks', direction: 'in' as const, protocol: 'any' as const, ports: [] }
+    const blocking = { id: 'fw_000000000000000000000block', name: 'blocks', refs: [ref], detach: [] }
+    const setBlocks = async (...networks: string[]) =>
+      expect(await cloud.setFirewall!({ ...blocking, rules: [{ ...block, networks }] })).toMatchObject({ refused: [] })
+    await setBlocks('10.0.0.0/8')
+    expect(await answers()).toEqual([false, false])
+    await setBlocks('192.0.2.0/24')
+    expect(await answers()).toEqual([true, true])
+    await set(all, { ...block, networks: ['10.0.0.0/8'] })
+    expect(await answers()).toEqual([false, false])
+    const [read] = (await cloud.readFirewalls!([{ id, refs: [ref] }])).firewalls
+    expect(read!.rules).toContainEqual({ ...block, networks: ['10.0.0.0/8'] })
+    await set(all)
+    expect(await answers()).toEqual([true, true])
+    expect(await cloud.removeFirewall!(blocking.id, [{ ref, hasOthers: true }])).toBe(true)
     expect(await cloud.removeFirewall!(id, [detached(ref)])).toBe(true)
     expect(await answers()).toEqual([true, true])
   }, 60_000)

@@ -408,6 +408,26 @@ export function cloudContract(title: string, start: () => Promise<CloudUnderTest
       await set([rule('r1', [], '192.0.2.1/32')], refs)
       expect(reaches(one.ref, 80, '10.1.2.3')).toBe(ifSimulated(false))
       expect(reaches(one.ref, 9999, '192.0.2.1')).toBe(ifSimulated(true))
+      const block = (...networks: string[]): PlainRule => ({
+        ...{ action: 'block', id: 'blocks', direction: 'in', protocol: 'any', ports: [], networks },
+      })
+      if (here.kind.capabilities.firewallBlocks) {
+        await set([...web, block('10.1.0.0/16', '2001:db8:1::/48')], refs)
+        expect([reaches(one.ref, 80, '10.1.2.3'), reaches(one.ref, 80, '10.2.2.3')]).toEqual(
+          [false, true].map(one => ifSimulated(one)),
+        )
+        // What is added later is not above the blocks.
+        const https = rule('r9', ['443'], '10.0.0.0/8')
+        await set([...web, https, block('10.1.0.0/16')], refs)
+        expect([reaches(one.ref, 443, '10.1.2.3'), reaches(one.ref, 443, '10.2.2.3')]).toEqual(
+          [false, true].map(one => ifSimulated(one)),
+        )
+        await set(web, refs)
+        expect(reaches(one.ref, 80, '10.1.2.3')).toBe(ifSimulated(true))
+      } else {
+        const blocking = { id, name: 'web', rules: [...web, block('10.1.0.0/16')], refs, detach: [] }
+        expect((await errorOf(cloud.setFirewall!(blocking))).failure).toBe('invalid')
+      }
       await set([], refs)
       await set(web, refs)
       await here.firewalls?.empty(id)

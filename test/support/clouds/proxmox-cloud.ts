@@ -131,7 +131,7 @@ export class ProxmoxCloud extends ApiDouble {
   isAllowed(guest: ProxmoxGuest, { protocol, port, address }: { protocol: string; port: number; address: string }): boolean {
     const { options, rules } = this.firewallOf(guest)
     if (options.enable !== 1 || options.policy_in !== 'DROP') return true
-    return rules.some(rule => {
+    const matching = rules.find(rule => {
       const ports = rule.dport?.split(',').map(one => one.split(':').map(Number)) ?? [[0, 65_535]]
       return (
         rule.type === 'in' &&
@@ -145,6 +145,7 @@ export class ProxmoxCloud extends ApiDouble {
           ))
       )
     })
+    return matching?.action === 'ACCEPT'
   }
 
   /** Updates the statistics that guests are listed with, which Proxmox does every 10 seconds. */
@@ -337,15 +338,21 @@ export class ProxmoxCloud extends ApiDouble {
       return rules.map((rule, pos) => ({ ...rule, enable: Number(rule.enable ?? 0), pos, digest }))
     },
     'POST /nodes/{node}/guest/{vmid}/firewall/rules': (values, type) => {
-      const { node: _, vmid: __, digest: ___, pos = '0', ...rule } = values
-      this.firewallOf(this.#of(values, type)).rules.splice(Number(pos), 0, rule as unknown as FirewallRule)
+      const { node: _, vmid: __, digest: ___, pos: ____, ...rule } = values
+      // Whatever its position.
+      this.firewallOf(this.#of(values, type)).rules.unshift(rule as unknown as FirewallRule)
+    },
+    'PUT /nodes/{node}/guest/{vmid}/firewall/rules/{pos}': (values, type) => {
+      const { rules, rule, at } = this.#ruleOf(values, type)
+      const { node: _, vmid: __, digest: ___, pos: ____, moveto, ...changed } = values
+      // Other changes are ignored then.
+      if (moveto === undefined) return void Object.assign(rule, changed)
+      rules.splice(at, 1)
+      rules.splice(Number(moveto) > at ? Number(moveto) - 1 : Number(moveto), 0, rule)
     },
     'DELETE /nodes/{node}/guest/{vmid}/firewall/rules/{pos}': (values, type) => {
-      const { rules } = this.firewallOf(this.#of(values, type))
-      if (values.digest !== undefined && values.digest !== digestOf(rules))
-        throw failed('detected modified configuration - file changed by other user? Try again.')
-      if (!rules[Number(values.pos)]) throw failed(`no rule at position ${values.pos}`)
-      rules.splice(Number(values.pos), 1)
+      const { rules, at } = this.#ruleOf(values, type)
+      rules.splice(at, 1)
     },
     'POST /nodes/{node}/guest/{vmid}/clone': (values, type) => this.#clone(values, this.#of(values, type)),
     'PUT /nodes/{node}/guest/{vmid}/resize': (values, type) => {
@@ -454,6 +461,15 @@ export class ProxmoxCloud extends ApiDouble {
     if (!guest || guest.node !== node || guest.type !== type)
       throw failed(`Configuration file 'nodes/${node}/${type === 'qemu' ? 'qemu-server' : 'lxc'}/${vmid}.conf' does not exist`)
     return guest
+  }
+
+  #ruleOf(values: Values, type: ProxmoxGuest['type']) {
+    const { rules } = this.firewallOf(this.#of(values, type))
+    const at = Number(values.pos)
+    if (values.digest !== undefined && values.digest !== digestOf(rules))
+      throw failed('detected modified configuration - file changed by other user? Try again.')
+    if (!rules[at]) throw failed(`no rule at position ${values.pos}`)
+    return { rules, rule: rules[at], at }
   }
 
   #refuseStopped(guest: ProxmoxGuest, word = wordOf(guest)): void {

@@ -7,7 +7,7 @@ import { labelOf } from '../../parts/labels'
 import { ListCard } from '../../parts/list-card'
 import { RelativeTime } from '../../parts/time'
 import { useList } from '../../queries'
-import { lineOf } from './firewall-text'
+import { linesOf } from './firewall-text'
 
 const reasons: Readonly<Record<FirewallVersionView['reason'], string>> = {
   created: 'Created',
@@ -48,8 +48,8 @@ export function FirewallHistory({ firewall }: { firewall: FirewallView }) {
           {open === one.id && (
             <div className="mt-2">
               <Diff
-                before={one.rules.map(lineOf)}
-                after={firewall.rules.map(lineOf)}
+                before={linesOf(one)}
+                after={linesOf(firewall)}
                 beforeLabel={`Version ${one.rules_version}`}
                 afterLabel="Current version"
               />

@@ -2,7 +2,7 @@ import { useEffect, useState } from 'react'
 import type { ActionView } from '../../../features/actions/shapes'
 import type { FirewallRulesPreview, FirewallView } from '../../../features/servers/firewalls/shapes'
 import { Button } from '../../parts/button'
-import { Columns, NumberField, SelectField, useForm, wordsOf, type Values } from '../../parts/form'
+import { Columns, NumberField, SelectField, TextField, useForm, wordsOf, type Values } from '../../parts/form'
 import { Card } from '../../parts/page'
 import { RowsField, type RowField } from '../../parts/rows-field'
 import { useDryRun } from '../../queries'
@@ -45,18 +45,24 @@ export function FirewallRules({ firewall, onStart }: FirewallRulesProps) {
           }}
         />
       ) : (
-        <RulesTable rules={firewall.rules} />
+        <RulesTable firewall={firewall} />
       )}
     </Card>
   )
 }
 
 /** Rules in words. */
-const RulesTable = ({ rules }: { rules: readonly Rule[] }) =>
-  rules.length === 0 ? (
+const RulesTable = ({ firewall: { rules, blocks } }: Pick<FirewallRulesProps, 'firewall'>) =>
+  rules.length + blocks.length === 0 ? (
     <p className="p-4 text-muted">No rules: all incoming traffic is dropped.</p>
   ) : (
     <ul className="divide-y divide-line">
+      {blocks.length > 0 && (
+        <li className="flex flex-wrap items-baseline gap-x-4 gap-y-1 px-4 py-2">
+          <span className="w-24 shrink-0 font-medium">Blocked</span>
+          <span className="min-w-0 grow basis-48 font-mono text-[13px] wrap-anywhere">{blocks.join(', ')}</span>
+        </li>
+      )}
       {rules.map(one => (
         <li key={one.id} className="flex flex-wrap items-baseline gap-x-4 gap-y-1 px-4 py-2">
           <span className="w-24 shrink-0 font-medium">{directionTitles[one.direction]}</span>
@@ -114,12 +120,22 @@ function RulesEditor({ firewall: current, onClose, onStart }: RulesEditorProps) 
   const isAttached = firewall.attached.length > 0
   return (
     <GuardedForm
-      initial={{ rules: firewall.rules.map(rowOf), confirm: 'manual', confirm_within_seconds: isAttached ? '60' : '0' }}
-      callFor={({ rules, confirm, confirm_within_seconds: seconds }) => ({
+      initial={{
+        rules: firewall.rules.map(rowOf),
+        blocks: firewall.blocks.join(' '),
+        confirm: 'manual',
+        confirm_within_seconds: isAttached ? '60' : '0',
+      }}
+      callFor={({ rules, blocks, confirm, confirm_within_seconds: seconds }) => ({
         method: 'PUT',
         path,
         ifMatch: firewall.version,
-        body: { rules: bodyOf(rules as RuleRow[]), confirm, confirm_within_seconds: Number(seconds) },
+        body: {
+          rules: bodyOf(rules as RuleRow[]),
+          blocks: wordsOf(blocks as string),
+          confirm,
+          confirm_within_seconds: Number(seconds),
+        },
       })}
       blocked={preview?.blocked ?? null}
       submitLabel="Apply rules"
@@ -134,6 +150,11 @@ function RulesEditor({ firewall: current, onClose, onStart }: RulesEditorProps) 
         fields={rowFields}
         newRow={newRow}
         addLabel="Add rule"
+      />
+      <TextField
+        name="blocks"
+        label="Blocked networks"
+        hint="Dropped whatever the rules allow, such as 203.0.113.0/24. Not at Hetzner Cloud."
       />
       {isAttached && (
         <Columns>
@@ -163,7 +184,7 @@ function RulesPreview({ path, onPreview }: RulesPreviewProps) {
     method: 'PUT',
     path,
     query: { dry_run: true },
-    body: { rules: bodyOf(values.rules as RuleRow[]) },
+    body: { rules: bodyOf(values.rules as RuleRow[]), blocks: wordsOf(values.blocks as string) },
   })
   const errors = error?.errors ?? []
   useEffect(() => showFound(errors), [JSON.stringify(errors)])

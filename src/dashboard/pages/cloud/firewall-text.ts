@@ -39,13 +39,18 @@ export const protocolTitles: Readonly<Record<Rule['protocol'], string>> = {
 }
 export const directionTitles: Readonly<Record<Rule['direction'], string>> = { in: 'Incoming', out: 'Outgoing' }
 
-/** A rule on one line, for comparisons. */
-export const lineOf = ({ id, direction, protocol, ports, sources, destinations }: Rule): string =>
+/** Rules and blocks on lines, for comparisons. */
+export const linesOf = ({ rules, blocks }: Pick<FirewallView, 'rules' | 'blocks'>): string[] => [
+  ...rules.map(lineOf),
+  ...blocks.map(one => `blocks ${one}`),
+]
+
+const lineOf = ({ id, direction, protocol, ports, sources, destinations }: Rule): string =>
   `${id}: ${direction} ${protocol} ${ports.length > 0 ? ports.join(',') : 'all ports'} ${(direction === 'in' ? sources : destinations).join(' ')}`
 
 /** Traffic in words: “TCP 443 from 0.0.0.0/0”. */
-export const entryText = ({ direction, protocol, port, network }: Entry): string =>
-  `${protocolTitles[protocol as Rule['protocol']] ?? protocol} ${port ?? (protocol === 'tcp' || protocol === 'udp' ? 'all ports' : '')} ${direction === 'in' ? 'from' : 'to'} ${network}`.replace(
+export const entryText = ({ action, direction, protocol, port, network }: Entry): string =>
+  `${action === 'block' ? 'Block: ' : ''}${protocolTitles[protocol as Rule['protocol']] ?? protocol} ${port ?? (protocol === 'tcp' || protocol === 'udp' ? 'all ports' : '')} ${direction === 'in' ? 'from' : 'to'} ${network}`.replace(
     /  +/g,
     ' ',
   )

@@ -25,6 +25,7 @@ export const listCloudKinds = (): Page<CloudKindView> =>
           volumes: can.volumes !== null,
           snapshots: can.snapshots !== null,
           firewall_protocols: [...can.firewallProtocols],
+          firewall_blocks: can.firewallBlocks,
           name_pattern: can.names.pattern,
           sync_seconds: kind.syncSeconds,
         },

@@ -198,6 +198,7 @@ const CloudKindInfo = Shape(
         firewall_protocols: Type.Array(Words(ruleProtocols), {
           description: 'Protocols that firewalls can filter; empty if the cloud has no firewalls.',
         }),
+        firewall_blocks: Type.Boolean({ description: 'Whether firewalls can block networks.' }),
         name_pattern: Type.String({ description: 'Regular expression for the names of servers.' }),
         sync_seconds: Type.Integer({ description: 'Seconds between two readings of all servers.' }),
       },
@@ -229,6 +230,7 @@ const CloudKindInfo = Shape(
           volumes: true,
           snapshots: true,
           firewall_protocols: ['tcp', 'udp', 'icmp', 'esp', 'gre', 'any'],
+          firewall_blocks: false,
           name_pattern: '^[a-z0-9-]+$',
           sync_seconds: 60,
         },

@@ -414,6 +414,8 @@ export interface CloudCapabilities {
   labels: boolean
   /** Protocols that firewalls of the cloud can filter; empty if it has none. */
   firewallProtocols: readonly RuleProtocol[]
+  /** Whether firewalls can block networks, so that rules of other firewalls don’t allow them. */
+  firewallBlocks: boolean
   /** Volumes; null if all disks stay with their server. */
   volumes: VolumeCapabilities | null
   /** Snapshots of servers; null if there are none. */

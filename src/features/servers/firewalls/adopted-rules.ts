@@ -1,4 +1,4 @@
-import { dynamicSourceOf, maxNetworks, type FirewallRule, type PlainRule } from './rules'
+import { dynamicSourceOf, maxNetworks, type FirewallRule, type PlainRule, type RuleSet } from './rules'
 
 /**
  * Turns the rules that a cloud has into rules of a firewall. Rules that came from one of ours keep its id, description, and dynamic IP
@@ -9,12 +9,14 @@ export function adoptedRules(
   own: readonly FirewallRule[],
   there: readonly PlainRule[],
   networksOf: (sourceId: string, ruleId: string) => readonly string[],
-): FirewallRule[] {
-  const grouped = Map.groupBy(there, one =>
+): RuleSet {
+  const blocks = new Set(there.filter(one => one.action === 'block').flatMap(one => one.networks))
+  const allowing = there.filter(one => one.action !== 'block')
+  const grouped = Map.groupBy(allowing, one =>
     JSON.stringify([one.id, one.direction, one.protocol, [...one.networks].sort().slice(0, maxNetworks)]),
   )
   const ids = new Set<string>()
-  return [...grouped.values()].map((some, at) => {
+  const rules = [...grouped.values()].map((some, at): FirewallRule => {
     const { id, direction, protocol, networks } = some[0]!
     const known = own.find(one => one.id === id && one.direction === direction)
     const free = [known?.id ?? '', /^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$/.test(id) ? id : '', `adopted-${at + 1}`]
@@ -34,6 +36,7 @@ export function adoptedRules(
       description: isKnown ? known.description : '',
     }
   })
+  return { rules, blocks: [...blocks] }
 
   function isThere(entry: string, ruleId: string, networks: readonly string[]): boolean {
     const named = dynamicSourceOf(entry)

@@ -18,7 +18,7 @@ import { enforceJobFor } from './enforce'
 import { maxAttached, type FirewallAttach } from './shapes'
 import { firewallAttachments, firewalls } from './tables'
 import { firewallRows, type FirewallRow } from './view'
-import { requireAllowed, unsupportedProtocols } from './rule-operations'
+import { blockingKinds, requireAllowed, unsupportedProtocols } from './rule-operations'
 
 const maxPerServer = 5
 
@@ -165,6 +165,8 @@ async function attachProblems(tx: Tx, row: FirewallRow, chosen: readonly ServerR
         'unsupported',
         `can’t have the rule ${unsupported.rule.id}: ${kind.title} can’t filter ${unsupported.rule.protocol}.`,
       )
+    if (row.blocks.length > 0 && !kind.capabilities.firewallBlocks)
+      return problem('unsupported', `can’t have the blocks of the firewall: ${kind.title} can’t enforce them. ${blockingKinds()}`)
     const own = others.filter(one => one.serverId === server.id && one.firewallId !== row.id)
     if (own.length >= maxPerServer) return problem('too_many', `has ${maxPerServer} firewalls already, the maximum.`)
     if (full.has(server.id)) return problem('too_many', `${overfull(full.get(server.id)!.count)}.`)

@@ -10,7 +10,7 @@ import { monitorChecksOf } from '../../monitors/statuses'
 import { servers } from '../tables'
 import { plainRules, stageEnforcement } from './enforce'
 import { guardReasons, type GuardedServer, type GuardReason } from './guards'
-import { dynamicSourceOf, type FirewallRule, type PlainRule, type GuardCode } from './rules'
+import { dynamicSourceOf, type FirewallRule, type GuardCode, type PlainRule, type RuleSet } from './rules'
 import type { FirewallVersionView } from './shapes'
 import { firewallAttachments, firewalls, firewallVersions } from './tables'
 import { firewallRows, type FirewallRow } from './view'
@@ -54,13 +54,13 @@ export async function stageRules(
   tx: Tx,
   hub: Hub,
   row: FirewallRow,
-  rules: FirewallRule[],
+  { rules, blocks }: RuleSet,
   sources: Sources,
   version: NewVersion,
   columns: Partial<FirewallRow> = {},
 ): Promise<{ row: FirewallRow; effects: Effects }> {
   const rulesVersion = row.rulesVersion + 1
-  const after = await saveRow(tx, { hub }, firewallRows, row, { ...columns, rules, rulesVersion })
+  const after = await saveRow(tx, { hub }, firewallRows, row, { ...columns, rules, blocks, rulesVersion })
   return { row: after, effects: await followVersion(tx, hub, after, sources, version) }
 }
 
@@ -74,11 +74,11 @@ export async function followVersion(tx: Tx, hub: Hub, row: FirewallRow, sources:
 export async function insertVersion(
   tx: Tx,
   hub: Hub,
-  { id, rules, rulesVersion }: FirewallRow,
+  { id, rules, blocks, rulesVersion }: FirewallRow,
   { reason, note, allowed, by }: NewVersion,
 ): Promise<void> {
   await tx.insert(firewallVersions).values({
-    ...{ id: newId('fwv'), firewallId: id, rulesVersion, rules, reason, note, allowed, actor: by },
+    ...{ id: newId('fwv'), firewallId: id, rulesVersion, rules, blocks, reason, note, allowed, actor: by },
     createdAt: hub.clock.now(),
   })
   await tx

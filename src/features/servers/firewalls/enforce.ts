@@ -13,7 +13,7 @@ import { openCloud } from '../accounts/open'
 import { cloudAccounts } from '../accounts/tables'
 import { CloudError, type FirewallOutcome } from '../clouds/cloud'
 import { servers } from '../tables'
-import { dynamicSourceOf, resolvedRules, type FirewallRule, type PlainRule } from './rules'
+import { blockingRules, dynamicSourceOf, resolvedRules, type PlainRule, type RuleSet } from './rules'
 import { firewallAttachments, firewalls } from './tables'
 import type { AttachmentRow, FirewallRow } from './view'
 
@@ -34,9 +34,12 @@ export const enforceJobFor = (firewallId: string, accountId: string): JobDraft =
 
 /** The rules of a firewall with the current networks of dynamic IP sources. */
 export const plainRules = (
-  { id, rules }: { id: string; rules: readonly FirewallRule[] },
+  { id, rules, blocks }: RuleSet & { id: string },
   networks: ReadonlyMap<string, readonly string[]>,
-): PlainRule[] => resolvedRules(rules, ({ sourceId }, ruleId) => networks.get(linkKey(id, ruleId, sourceId)) ?? [])
+): PlainRule[] => [
+  ...resolvedRules(rules, ({ sourceId }, ruleId) => networks.get(linkKey(id, ruleId, sourceId)) ?? []),
+  ...blockingRules(blocks),
+]
 
 /** An attachment with the state of its server. */
 interface Attached {

@@ -1,17 +1,17 @@
 import { and, eq, inArray, isNull, ne } from 'drizzle-orm'
 import type { Reader } from '../../../core/db/transaction'
 import { servers } from '../tables'
-import { entryCount, maxServerEntries, type FirewallRule } from './rules'
+import { entryCount, maxServerEntries, type RuleSet } from './rules'
 import { firewallAttachments, firewalls } from './tables'
 
 /** Servers whose firewalls would have too many entries together, by id, with how many. */
 export async function overfullServers(
   read: Reader,
   serverIds: readonly string[],
-  firewall: { id: string; rules: readonly FirewallRule[] },
+  firewall: RuleSet & { id: string },
 ): Promise<Map<string, { name: string; count: number }>> {
   const others = await read
-    .select({ serverId: servers.id, name: servers.name, rules: firewalls.rules })
+    .select({ serverId: servers.id, name: servers.name, rules: firewalls.rules, blocks: firewalls.blocks })
     .from(firewallAttachments)
     .innerJoin(firewalls, eq(firewalls.id, firewallAttachments.firewallId))
     .innerJoin(servers, eq(servers.id, firewallAttachments.serverId))
@@ -22,9 +22,9 @@ export async function overfullServers(
         isNull(servers.deletedAt),
       ),
     )
-  const own = entryCount(firewall.rules)
+  const own = entryCount(firewall)
   const counted = [...Map.groupBy(others, one => one.serverId)].map(([id, some]) => {
-    const count = some.reduce((sum, one) => sum + entryCount(one.rules), own)
+    const count = some.reduce((sum, one) => sum + entryCount(one), own)
     return [id, { name: some[0]!.name, count }] as const
   })
   return new Map(counted.filter(([, { count }]) => count > maxServerEntries))

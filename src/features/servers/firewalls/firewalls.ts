@@ -49,14 +49,14 @@ export const getFirewall = async (ctx: Ctx, id: string): Promise<FirewallView> =
 
 /** @throws Problem 403 `plan_limit_reached`, `permission_missing`; 409 if the name exists; 422 */
 export async function createFirewall(ctx: Ctx, input: FirewallInput): Promise<FirewallView> {
-  const rules = await validRules(ctx, input.rules ?? [])
+  const { rules, blocks } = await validRules(ctx, input)
   return await uniqueName(firewallRows, input.name, () =>
     change(ctx, 'cloud.firewall.create', async tx => {
       const sources = await lockSources(tx, ctx.workspaceId, namedSources(rules))
       await refuseOverLimit(tx, ctx, 'firewall')
       const row = await insertRow(tx, ctx, firewallRows, {
         ...inputColumns(firewallMembers, input),
-        ...{ rules, rulesVersion: 1, pending: null, actionId: null, enforcedAt: [] },
+        ...{ rules, blocks, rulesVersion: 1, pending: null, actionId: null, enforcedAt: [] },
       })
       const effects = await followVersion(tx, ctx.hub, row, sources, {
         reason: 'created',
@@ -108,6 +108,7 @@ const versionView = (row: typeof firewallVersions.$inferSelect): FirewallVersion
   id: row.id,
   rules_version: row.rulesVersion,
   rules: row.rules,
+  blocks: row.blocks,
   reason: row.reason,
   note: row.note,
   allowed: row.allowed,

@@ -11,7 +11,7 @@ import type { ActionView } from '../../actions/shapes'
 import { startAction } from '../../actions/start'
 import { linkedNetworks, linkKey, lockSources, networksOfSources } from '../../dynamic-ips/rule-links'
 import { cloudAccounts } from '../accounts/tables'
-import { cloudKindOf } from '../clouds'
+import { cloudKindOf, cloudKinds } from '../clouds'
 import { adoptedRules } from './adopted-rules'
 import { applyKind } from './apply'
 import { blockedBy, stageRules, type NewVersion } from './change-rules'
@@ -19,6 +19,7 @@ import { plainRules } from './enforce'
 import { overfull, overfullServers } from './entry-limit'
 import { type GuardReason } from './guards'
 import {
+  blockingRules,
   canonicalRules,
   dynamicSourceOf,
   namedSources,
@@ -27,6 +28,7 @@ import {
   ruleProblems,
   type FirewallRule,
   type PlainRule,
+  type RuleSet,
   type GuardCode,
 } from './rules'
 import type { FirewallAdopt, FirewallRuleInput, FirewallRulesInput, FirewallRulesPreview, FirewallView } from './shapes'
@@ -37,7 +39,10 @@ const defaultConfirmSeconds = 60
 const minConfirmSeconds = 10
 
 /** @throws Problem 403 `permission_missing`, 422 that names each wrong field */
-export async function validRules(ctx: Ctx, input: readonly FirewallRuleInput[]): Promise<FirewallRule[]> {
+export async function validRules(
+  ctx: Ctx,
+  { rules: input = [], blocks = [] }: { rules?: readonly FirewallRuleInput[]; blocks?: string[] },
+): Promise<RuleSet> {
   const ids = new Set(input.flatMap(one => one.id ?? []))
   let next = 1
   const unused = () => {
@@ -53,10 +58,10 @@ export async function validRules(ctx: Ctx, input: readonly FirewallRuleInput[]):
     destinations: one.destinations ?? [],
     description: one.description ?? '',
   }))
-  const problems = ruleProblems(rules)
+  const problems = ruleProblems({ rules, blocks })
   if (problems.length > 0) throw invalid(problems)
   await requireSources(ctx, rules)
-  return canonicalRules(rules)
+  return canonicalRules({ rules, blocks })
 }
 
 /** @throws Problem 403 without access to dynamic IP sources, 422 for unknown ones */
@@ -92,9 +97,9 @@ export async function replaceRules(
   { dry_run: isDryRun = false }: { dry_run?: boolean },
 ): Promise<ActionView | FirewallRulesPreview> {
   const found = await findRow(ctx.hub.read, ctx, firewallRows, id)
-  const rules = await validRules(ctx, input.rules)
-  await requirePossible(ctx, found.id, rules)
-  if (isDryRun) return await preview(ctx, found, rules)
+  const set = await validRules(ctx, { rules: input.rules, blocks: input.blocks ?? found.blocks })
+  await requirePossible(ctx, found.id, set)
+  if (isDryRun) return await preview(ctx, found, set)
   const seconds = input.confirm_within_seconds
   if (seconds !== undefined && seconds > 0 && seconds < minConfirmSeconds)
     throw invalid([
@@ -104,8 +109,9 @@ export async function replaceRules(
         detail: `must be 0, or between ${minConfirmSeconds} and 600.`,
       },
     ])
-  return await startChange(ctx, found, rules, async tx => {
-    const allowed = requireAllowed(await blockedRules(tx, ctx, id, rules), input)
+  return await startChange(ctx, found, set, async (tx, row) => {
+    if (input.blocks === undefined && row.rulesVersion !== found.rulesVersion) throw changedMeanwhile()
+    const allowed = requireAllowed(await blockedRules(tx, ctx, id, set), input)
     return {
       version: { reason: 'changed', note: input.note ?? null, allowed, by: ctx.actor },
       confirm: input.confirm ?? 'manual',
@@ -124,11 +130,11 @@ interface PlannedChange {
 async function startChange(
   ctx: Ctx,
   found: FirewallRow,
-  rules: FirewallRule[],
+  set: RuleSet,
   plan: (tx: Tx, row: FirewallRow) => Promise<PlannedChange>,
 ): Promise<ActionView> {
   return await change(ctx, 'cloud.firewall.apply', async tx => {
-    const sources = await lockSources(tx, ctx.workspaceId, namedSources([...found.rules, ...rules]))
+    const sources = await lockSources(tx, ctx.workspaceId, namedSources([...found.rules, ...set.rules]))
     const row = await lockRow(tx, ctx, firewallRows, found.id)
     const { version, confirm, confirmSeconds } = await plan(tx, row)
     const before = row.rulesVersion
@@ -143,12 +149,12 @@ async function startChange(
             ...{ rulesVersion: before + 1, restoreVersion: before, confirm: confirm ?? 'manual', expiresAt: null },
             ...{ isConfirmed: false, isTakenBack: false, changedBy: ctx.actor },
           }
-    const { row: after, effects } = await stageRules(tx, ctx.hub, row, rules, sources, version, { actionId: action.id, pending })
+    const { row: after, effects } = await stageRules(tx, ctx.hub, row, set, sources, version, { actionId: action.id, pending })
     return {
       result: action,
       target: targetOf(firewallRows, row),
-      before: { rules_version: before, rules: row.rules },
-      after: { rules_version: after.rulesVersion, rules: after.rules, allowed: version.allowed },
+      before: { rules_version: before, rules: row.rules, blocks: row.blocks },
+      after: { rules_version: after.rulesVersion, rules: after.rules, blocks: after.blocks, allowed: version.allowed },
       reason: version.note,
       ...effects,
       jobs: [job, ...(effects.jobs ?? [])],
@@ -157,13 +163,16 @@ async function startChange(
 }
 
 /** The rules with the networks that their sources have now. */
-async function rulesNow(read: Reader, workspaceId: string, rules: readonly FirewallRule[]): Promise<PlainRule[]> {
+async function rulesNow(read: Reader, workspaceId: string, { rules, blocks }: RuleSet): Promise<PlainRule[]> {
   const networks = await networksOfSources(read, workspaceId, namedSources(rules))
-  return resolvedRules(rules, ({ sourceId, isPrefix }) => networks.get(sourceId)?.[isPrefix ? 'prefix' : 'addresses'] ?? [])
+  return [
+    ...resolvedRules(rules, ({ sourceId, isPrefix }) => networks.get(sourceId)?.[isPrefix ? 'prefix' : 'addresses'] ?? []),
+    ...blockingRules(blocks),
+  ]
 }
 
-const blockedRules = async (read: Reader, ctx: Ctx, firewallId: string, rules: readonly FirewallRule[]): Promise<GuardReason[]> =>
-  await blockedBy(read, ctx.workspaceId, ctx.context.ip, { firewallId, rules: await rulesNow(read, ctx.workspaceId, rules) })
+const blockedRules = async (read: Reader, ctx: Ctx, firewallId: string, set: RuleSet): Promise<GuardReason[]> =>
+  await blockedBy(read, ctx.workspaceId, ctx.context.ip, { firewallId, rules: await rulesNow(read, ctx.workspaceId, set) })
 
 /** @throws Problem 409 `plan_blocked`, 422 without a note */
 export function requireAllowed(
@@ -184,18 +193,18 @@ export function requireAllowed(
   return reasons.map(one => one.code)
 }
 
-async function preview(ctx: Ctx, row: FirewallRow, rules: FirewallRule[]): Promise<FirewallRulesPreview> {
+async function preview(ctx: Ctx, row: FirewallRow, set: RuleSet): Promise<FirewallRulesPreview> {
   const { read } = ctx.hub
   const before = plainRules(row, await linkedNetworks(read, [row.id]))
   return {
-    ...ruleChanges(before, await rulesNow(read, ctx.workspaceId, rules)),
+    ...ruleChanges(before, await rulesNow(read, ctx.workspaceId, set)),
     server_ids: (await firewallViewOf(read, row)).attached.map(one => one.server_id),
-    blocked: await blockedRules(read, ctx, row.id, rules),
+    blocked: await blockedRules(read, ctx, row.id, set),
   }
 }
 
-/** @throws Problem 422 for rules that a server can’t have: with too many entries, or protocols that its cloud can’t filter */
-async function requirePossible(ctx: Ctx, firewallId: string, rules: readonly FirewallRule[]): Promise<void> {
+/** @throws Problem 422 for what a server can’t have: too many entries, or protocols and blocks that its cloud can’t enforce */
+async function requirePossible(ctx: Ctx, firewallId: string, set: RuleSet): Promise<void> {
   const attached = await ctx.hub.read
     .select({ serverId: firewallAttachments.serverId, kind: cloudAccounts.kind })
     .from(firewallAttachments)
@@ -203,18 +212,32 @@ async function requirePossible(ctx: Ctx, firewallId: string, rules: readonly Fir
     .where(eq(firewallAttachments.firewallId, firewallId))
   const kinds = [...new Set(attached.map(one => one.kind))]
   const problems: FieldProblem[] = kinds.flatMap(kind =>
-    unsupportedProtocols(kind, rules).map(({ at, rule }) => ({
+    unsupportedProtocols(kind, set.rules).map(({ at, rule }) => ({
       pointer: `#/rules/${at}/protocol`,
       code: 'unsupported',
       detail: `of the rule ${rule.id} can’t be ${rule.protocol}, because the firewall is attached to servers at ${cloudKindOf(kind)!.title}.`,
     })),
   )
+  if (set.blocks.length > 0)
+    for (const kind of kinds)
+      if (!cloudKindOf(kind)!.capabilities.firewallBlocks)
+        problems.push({
+          ...{ pointer: '#/blocks', code: 'unsupported' },
+          detail: `can’t be used, because the firewall is attached to servers at ${cloudKindOf(kind)!.title}. ${blockingKinds()}`,
+        })
   const ids = attached.map(one => one.serverId)
-  const [full] = (await overfullServers(ctx.hub.read, ids, { id: firewallId, rules })).values()
+  const [full] = (await overfullServers(ctx.hub.read, ids, { id: firewallId, ...set })).values()
   if (full)
     problems.push({ pointer: '#/rules', code: 'too_many', detail: `can’t be these: ${full.name} ${overfull(full.count)}.` })
   if (problems.length > 0) throw invalid(problems)
 }
+
+/** Names the clouds that can block networks. */
+export const blockingKinds = (): string =>
+  `Blocks are possible at ${cloudKinds
+    .filter(one => one.capabilities.firewallBlocks)
+    .map(one => one.title)
+    .join(', and ')}.`
 
 export const unsupportedProtocols = (kind: string, rules: readonly FirewallRule[]) => {
   const { firewallProtocols } = cloudKindOf(kind)!.capabilities
@@ -253,26 +276,28 @@ export async function revertRules(ctx: Ctx, id: string, input: { allow?: GuardCo
     .orderBy(desc(firewallVersions.rulesVersion))
     .limit(1)
   if (!previous) throw conflict('There is no earlier version of the rules.')
-  const rules = await existingSources(ctx, previous.rules)
-  await requireSources(ctx, rules)
-  await requirePossible(ctx, id, rules)
-  return await startKnownChange(ctx, found, rules, 'reverted', input)
+  const set = { rules: await existingSources(ctx, previous.rules), blocks: previous.blocks }
+  await requireSources(ctx, set.rules)
+  await requirePossible(ctx, id, set)
+  return await startKnownChange(ctx, found, set, 'reverted', input)
 }
 
 /** Gives a firewall rules that were found elsewhere. A change that had to be allowed must be confirmed. */
 const startKnownChange = (
   ctx: Ctx,
   found: FirewallRow,
-  rules: FirewallRule[],
+  set: RuleSet,
   reason: NewVersion['reason'],
   input: { allow?: GuardCode[]; note?: string },
 ): Promise<ActionView> =>
-  startChange(ctx, found, rules, async (tx, row) => {
-    if (row.rulesVersion !== found.rulesVersion) throw conflict('The rules were changed meanwhile.')
-    const allowed = requireAllowed(await blockedRules(tx, ctx, found.id, rules), input)
+  startChange(ctx, found, set, async (tx, row) => {
+    if (row.rulesVersion !== found.rulesVersion) throw changedMeanwhile()
+    const allowed = requireAllowed(await blockedRules(tx, ctx, found.id, set), input)
     const version: NewVersion = { reason, note: input.note ?? null, allowed, by: ctx.actor }
     return { version, confirm: 'manual', confirmSeconds: allowed.length > 0 ? defaultConfirmSeconds : 0 }
   })
+
+const changedMeanwhile = () => conflict('The rules were changed meanwhile.')
 
 /** Old rules without sources that were deleted since. */
 async function existingSources(ctx: Ctx, rules: readonly FirewallRule[]): Promise<FirewallRule[]> {
@@ -312,10 +337,10 @@ export async function adoptRules(ctx: Ctx, id: string, { server_id: serverId, ..
   if (drift.added.length + drift.removed.length === 0)
     throw conflict('Only a default was changed at the cloud, and no rule. Apply the rules again to restore it.')
   const networks = await linkedNetworks(ctx.hub.read, [id])
-  const rules = adoptedRules(found.rules, drift.rules, (sourceId, ruleId) => networks.get(linkKey(id, ruleId, sourceId)) ?? [])
-  const problems = ruleProblems(rules)
+  const set = adoptedRules(found.rules, drift.rules, (sourceId, ruleId) => networks.get(linkKey(id, ruleId, sourceId)) ?? [])
+  const problems = ruleProblems(set)
   if (problems.length > 0) throw conflict(`The rules at the cloud can’t be expressed here: ${problems[0]!.detail}`)
-  await requireSources(ctx, rules)
-  await requirePossible(ctx, id, rules)
-  return await startKnownChange(ctx, found, rules, 'adopted', input)
+  await requireSources(ctx, set.rules)
+  await requirePossible(ctx, id, set)
+  return await startKnownChange(ctx, found, set, 'adopted', input)
 }

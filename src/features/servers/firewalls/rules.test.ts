@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import {
-  allowedBy,
+  entriesOf,
   canonicalRules,
   isSameSet,
   passes,
@@ -16,7 +16,8 @@ const rule = (more: Partial<FirewallRule> = {}): FirewallRule => ({
   ...{ id: 'r1', direction: 'in', protocol: 'tcp', ports: ['443'], sources: ['0.0.0.0/0'], destinations: [], description: '' },
   ...more,
 })
-const problemsOf = (...rules: FirewallRule[]) => ruleProblems(rules).map(({ pointer, detail }) => `${pointer}: ${detail}`)
+const problemsOf = (...rules: FirewallRule[]) =>
+  ruleProblems({ rules, blocks: [] }).map(({ pointer, detail }) => `${pointer}: ${detail}`)
 const dip = 'dip_01k3zd4f6g8h0j2k4m6n8p0q2r'
 
 describe('Validation', () => {
@@ -77,7 +78,14 @@ describe('Validation', () => {
   })
 
   test('makes rules canonical', () => {
-    const [one] = canonicalRules([rule({ ports: ['80-80'], sources: ['192.0.2.1', '2001:DB8:0::/32', dip] })])
+    const {
+      rules: [one],
+      blocks,
+    } = canonicalRules({
+      rules: [rule({ ports: ['80-80'], sources: ['192.0.2.1', '2001:DB8:0::/32', dip] })],
+      blocks: ['192.0.2.9'],
+    })
+    expect(blocks).toEqual(['192.0.2.9/32'])
     expect(one).toMatchObject({ ports: ['80'], sources: ['192.0.2.1/32', '2001:db8::/32', dip] })
   })
 })
@@ -95,7 +103,7 @@ describe('Sets', () => {
   test('order and grouping mean nothing', () => {
     fc.assert(
       fc.property(rulesArbitrary, packetArbitrary, (rules, packet) => {
-        const split = allowedBy(rules).map((one, at) =>
+        const split = entriesOf(rules).map((one, at) =>
           plain({ ...one, id: `s${at}`, ports: one.port === null ? [] : [one.port], networks: [one.network] }),
         )
         expect(isSameSet(rules, split.toReversed())).toBe(true)

@@ -20,10 +20,17 @@ export interface FirewallRule {
   description: string
 }
 
+/** The rules of a firewall, and networks that it blocks: packets from them are dropped, whatever rules allow. */
+export interface RuleSet {
+  rules: FirewallRule[]
+  /** CIDRs. */
+  blocks: string[]
+}
+
 /** A rule whose dynamic IP sources are resolved to networks. */
 export interface PlainRule {
   /** `block`: drops what comes from its networks, whatever rules of the server's firewalls allow. Absent: allows. */
-  action?: 'block'
+  action?: 'allow' | 'block'
   id: string
   direction: Direction
   protocol: RuleProtocol
@@ -42,6 +49,7 @@ interface Packet {
 
 const maxRules = 50
 export const maxNetworks = 100
+const maxBlocks = 100
 const maxPorts = 20
 export const maxPort = 65_535
 /** How many entries the rules of a firewall can have: networks times ports. Every change compares and checks all of them. */
@@ -72,8 +80,9 @@ export const namedSources = (rules: readonly FirewallRule[]): string[] => [
 const entryCountOf = ({ ports, sources, destinations }: FirewallRule): number =>
   Math.max(1, ports.length) * (sources.length + destinations.length)
 
-/** How many entries rules have. */
-export const entryCount = (rules: readonly FirewallRule[]): number => rules.reduce((sum, one) => sum + entryCountOf(one), 0)
+/** How many entries rules and blocks have. */
+export const entryCount = ({ rules, blocks }: RuleSet): number =>
+  rules.reduce((sum, one) => sum + entryCountOf(one), blocks.length)
 
 const hasPorts = (protocol: RuleProtocol): boolean => protocol === 'tcp' || protocol === 'udp'
 
@@ -83,9 +92,10 @@ export function portRange(text: string): [number, number] | null {
   return low === undefined ? null : [Number(low), Number(high)]
 }
 
-/** Returns what is wrong with rules. The message of each problem names the rule. */
-export function ruleProblems(rules: readonly FirewallRule[], pointer = '#/rules'): FieldProblem[] {
-  const problems: FieldProblem[] = []
+/** Returns what is wrong with rules and blocks. The message of each problem names the rule. */
+export function ruleProblems({ rules, blocks }: RuleSet): FieldProblem[] {
+  const pointer = '#/rules'
+  const problems = blockProblems(blocks)
   if (rules.length > maxRules)
     problems.push({
       pointer,
@@ -93,7 +103,7 @@ export function ruleProblems(rules: readonly FirewallRule[], pointer = '#/rules'
       detail: `can contain at most ${maxRules} rules, but ${rules.length} were given.`,
     })
   const ids = new Set<string>()
-  let entries = 0
+  let entries = blocks.length
   for (const [at, rule] of rules.entries()) {
     const add = (field: string, code: string, detail: string) =>
       problems.push({ pointer: `${pointer}/${at}/${field}`, code, detail: `of the rule ${rule.id} ${detail}` })
@@ -142,44 +152,61 @@ function networkProblems(rule: FirewallRule, field: 'sources' | 'destinations', 
     add(field, 'required', 'must contain at least one network. To allow all addresses, use 0.0.0.0/0 and ::/0.')
   if (networks.length > maxNetworks)
     add(field, 'too_long', `can contain at most ${maxNetworks} entries, but ${networks.length} were given.`)
+  listProblems(networks, field === 'sources', (at, code, detail) => add(`${field}/${at}`, code, detail))
+}
+
+function blockProblems(blocks: readonly string[]): FieldProblem[] {
+  const problems: FieldProblem[] = []
+  if (blocks.length > maxBlocks)
+    problems.push({
+      ...{ pointer: '#/blocks', code: 'too_long' },
+      detail: `can contain at most ${maxBlocks} networks, but ${blocks.length} were given.`,
+    })
+  listProblems(blocks, false, (at, code, detail) => problems.push({ pointer: `#/blocks/${at}`, code, detail }))
+  return problems
+}
+
+function listProblems(
+  networks: readonly string[],
+  canBeDynamic: boolean,
+  add: (at: number, code: string, detail: string) => void,
+): void {
   const seen = new Set<string>()
   for (const [at, text] of networks.entries()) {
-    if (field === 'sources' && dynamicSourceOf(text)) {
-      if (seen.has(text)) add(`${field}/${at}`, 'duplicate', `contains ${text} twice.`)
+    if (canBeDynamic && dynamicSourceOf(text)) {
+      if (seen.has(text)) add(at, 'duplicate', `contains ${text} twice.`)
       seen.add(text)
       continue
     }
     const range = parseRange(text)
     if (!range) {
-      const kinds = field === 'sources' ? ', or the ID of a dynamic IP source' : ''
-      add(
-        `${field}/${at}`,
-        'pattern',
-        `must be a network such as 203.0.113.0/24 or 2001:db8::/32${kinds}, not ${JSON.stringify(text)}.`,
-      )
+      const kinds = canBeDynamic ? ', or the ID of a dynamic IP source' : ''
+      add(at, 'pattern', `must be a network such as 203.0.113.0/24 or 2001:db8::/32${kinds}, not ${JSON.stringify(text)}.`)
       continue
     }
     // The notation is IPv6, but the packets are IPv4.
     if (range[0].kind() === 'ipv4' && text.includes(':')) {
-      add(`${field}/${at}`, 'mixed_families', `must not mix address families: use ${formatNetwork(range)} instead of ${text}.`)
+      add(at, 'mixed_families', `must not mix address families: use ${formatNetwork(range)} instead of ${text}.`)
       continue
     }
     const network = formatNetwork(range)
     if (!network.startsWith(`${formatAddress(range[0])}/`))
-      add(`${field}/${at}`, 'host_bits', `must be a network address: ${text} has host bits. Use ${network}.`)
-    if (seen.has(network)) add(`${field}/${at}`, 'duplicate', `contains ${network} twice.`)
+      add(at, 'host_bits', `must be a network address: ${text} has host bits. Use ${network}.`)
+    if (seen.has(network)) add(at, 'duplicate', `contains ${network} twice.`)
     seen.add(network)
   }
 }
 
 /** The canonical form of valid rules: networks have a prefix length and standard notation, ranges of one port become that port. */
-export const canonicalRules = (rules: readonly FirewallRule[]): FirewallRule[] =>
-  rules.map(rule => ({
+export const canonicalRules = ({ rules, blocks }: RuleSet): RuleSet => ({
+  rules: rules.map(rule => ({
     ...rule,
     ports: rule.ports.map(canonicalPort),
     sources: rule.sources.map(one => (dynamicSourceOf(one) ? one : canonicalNetwork(one))),
     destinations: rule.destinations.map(canonicalNetwork),
-  }))
+  })),
+  blocks: blocks.map(canonicalNetwork),
+})
 
 function canonicalPort(text: string): string {
   const [low, high] = portRange(text)!
@@ -188,8 +215,9 @@ function canonicalPort(text: string): string {
 
 const canonicalNetwork = (text: string): string => formatNetwork(parseRange(text)!)
 
-/** What one entry of a rule allows. A set of rules is equal to another one if their entries are. */
-export interface Allowed {
+/** What one entry of a rule allows or blocks. A set of rules is equal to another one if their entries are. */
+export interface Entry {
+  action: 'allow' | 'block'
   direction: Direction
   protocol: RuleProtocol
   /** A port or a range; null for all ports. */
@@ -197,28 +225,35 @@ export interface Allowed {
   network: string
 }
 
-const keyOf = ({ direction, protocol, port, network }: Allowed): string => `${direction} ${protocol} ${port ?? '*'} ${network}`
+const keyOf = ({ action, direction, protocol, port, network }: Entry): string =>
+  `${action} ${direction} ${protocol} ${port ?? '*'} ${network}`
 
-/** Everything that rules allow, each entry once, in a fixed order. Order and grouping of rules mean nothing. */
-export function allowedBy(rules: readonly PlainRule[]): Allowed[] {
-  const all = new Map<string, Allowed>()
-  for (const { direction, protocol, ports, networks } of rules)
+/** The entries of rules, each once, in a fixed order. Order and grouping of rules mean nothing. */
+export function entriesOf(rules: readonly PlainRule[]): Entry[] {
+  const all = new Map<string, Entry>()
+  for (const { action = 'allow', direction, protocol, ports, networks } of rules)
     for (const network of networks)
       for (const port of ports.length === 0 ? [null] : ports) {
-        const one = { direction, protocol, port: port === `1-${maxPort}` ? null : port, network }
+        const one: Entry = { action, direction, protocol, port: port === `1-${maxPort}` ? null : port, network }
         all.set(keyOf(one), one)
       }
   return [...all.entries()].toSorted(([a], [b]) => (a < b ? -1 : 1)).map(([, one]) => one)
 }
 
-/** What a change of rules allows and no longer allows. */
-export function ruleChanges(before: readonly PlainRule[], after: readonly PlainRule[]): { added: Allowed[]; removed: Allowed[] } {
-  const [old, current] = [allowedBy(before), allowedBy(after)]
+/** Which entries a change of rules adds and removes. */
+export function ruleChanges(before: readonly PlainRule[], after: readonly PlainRule[]): { added: Entry[]; removed: Entry[] } {
+  const [old, current] = [entriesOf(before), entriesOf(after)]
   const [oldKeys, currentKeys] = [new Set(old.map(keyOf)), new Set(current.map(keyOf))]
   return { added: current.filter(one => !oldKeys.has(keyOf(one))), removed: old.filter(one => !currentKeys.has(keyOf(one))) }
 }
 
-/** Whether two sets of rules allow the same. */
+/** Blocks as a rule. */
+export const blockingRules = (blocks: readonly string[]): PlainRule[] =>
+  blocks.length === 0
+    ? []
+    : [{ action: 'block', id: 'blocks', direction: 'in', protocol: 'any', ports: [], networks: [...blocks] }]
+
+/** Whether two sets of rules allow and block the same. */
 export function isSameSet(a: readonly PlainRule[], b: readonly PlainRule[]): boolean {
   const { added, removed } = ruleChanges(a, b)
   return added.length === 0 && removed.length === 0

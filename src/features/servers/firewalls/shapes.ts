@@ -33,6 +33,8 @@ const networks = (description: string, more: object = {}) => Type.Array(Type.Str
 const sources =
   'For `in`: networks in CIDR notation, and dynamic IP sources: `dip_…` for their addresses, `dip_…/prefix6` for their delegated IPv6 prefix.'
 const destinations = 'For `out`: networks in CIDR notation.'
+const blocks =
+  'Networks in CIDR notation whose packets are dropped, whatever the rules of all firewalls of a server allow. Only for clouds with `firewall_blocks`.'
 
 const exampleRule = {
   id: 'https',
@@ -90,6 +92,7 @@ export const firewallMembers = members({
 
 const FirewallEntry = Shape(
   {
+    action: Words(['allow', 'block'], { description: 'What happens to the traffic.' }),
     direction: Words(['in', 'out'], { description: 'Direction of the traffic.' }),
     protocol: Type.String({ description: 'Protocol; `any` for all.' }),
     port: Nullable(Type.String(), { description: 'Port or range; null for all ports.' }),
@@ -100,7 +103,7 @@ const FirewallEntry = Shape(
   {
     $id: 'FirewallEntry',
     description: 'Traffic of one protocol, port or range, and network.',
-    examples: [{ direction: 'in', protocol: 'tcp', port: '443', network: '0.0.0.0/0' }],
+    examples: [{ action: 'allow', direction: 'in', protocol: 'tcp', port: '443', network: '0.0.0.0/0' }],
   },
 )
 
@@ -112,8 +115,8 @@ const FirewallDrift = Shape(
       description:
         'Directions whose default was changed at the cloud. `in`: incoming traffic that no rule allows is no longer dropped. `out`: outgoing traffic that no rule is about is allowed although the firewall restricts it, or dropped although it doesn’t.',
     }),
-    added: Type.Array(FirewallEntry, { description: 'Traffic that is allowed at the cloud, but not by the firewall.' }),
-    removed: Type.Array(FirewallEntry, { description: 'Traffic that the firewall allows, but that is blocked at the cloud.' }),
+    added: Type.Array(FirewallEntry, { description: 'What the cloud allows or blocks, but the firewall doesn’t.' }),
+    removed: Type.Array(FirewallEntry, { description: 'What the firewall allows or blocks, but the cloud doesn’t.' }),
   },
   {
     $id: 'FirewallDrift',
@@ -123,7 +126,7 @@ const FirewallDrift = Shape(
         detected_at: '2026-11-27T10:00:00.000Z',
         is_attached: true,
         changed_defaults: [],
-        added: [{ direction: 'in', protocol: 'tcp', port: '8080', network: '0.0.0.0/0' }],
+        added: [{ action: 'allow', direction: 'in', protocol: 'tcp', port: '8080', network: '0.0.0.0/0' }],
         removed: [],
       },
     ],
@@ -186,6 +189,7 @@ export const Firewall = Shape(
       description:
         'What is allowed. All other incoming traffic is dropped. Outgoing traffic is only restricted if there are rules for it.',
     }),
+    blocks: networks(blocks),
     rules_version: Type.Integer({ description: 'Version of the rules, which increases with each change.' }),
     state: Words(firewallStates, {
       description:
@@ -206,6 +210,7 @@ export const Firewall = Shape(
         description: '',
         drift_policy: 'report',
         rules: [exampleRule],
+        blocks: ['203.0.113.0/24'],
         rules_version: 7,
         state: 'applied',
         attached: [],
@@ -222,7 +227,11 @@ export const FirewallList = ListOf(Firewall)
 
 const rules = Type.Array(FirewallRuleInput, { maxItems: 200, description: 'All rules, at most 50. Their order means nothing.' })
 export const FirewallInput = Shape(
-  { ...inputMembers(firewallMembers), rules: Type.Optional({ ...rules, default: [] }) },
+  {
+    ...inputMembers(firewallMembers),
+    rules: Type.Optional({ ...rules, default: [] }),
+    blocks: Type.Optional(networks(blocks, { maxItems: 1000, default: [] })),
+  },
   { $id: 'FirewallInput', description: 'A firewall to create.', examples: [{ name: 'web', rules: [exampleRule] }] },
 )
 export const FirewallPatch = Shape(patchMembers(firewallMembers), {
@@ -246,6 +255,7 @@ const allowFields = {
 export const FirewallRulesInput = Shape(
   {
     rules,
+    blocks: Type.Optional(networks(`${blocks} Default: unchanged.`, { maxItems: 1000 })),
     ...allowFields,
     confirm: Type.Optional(
       Words(confirmModes, {
@@ -282,8 +292,8 @@ const FirewallGuard = Shape(
 )
 export const FirewallRulesPreview = Shape(
   {
-    added: Type.Array(FirewallEntry, { description: 'Traffic that would be allowed.' }),
-    removed: Type.Array(FirewallEntry, { description: 'Traffic that would no longer be allowed.' }),
+    added: Type.Array(FirewallEntry, { description: 'Entries that would be added.' }),
+    removed: Type.Array(FirewallEntry, { description: 'Entries that would be removed.' }),
     server_ids: Type.Array(Type.String(), { description: 'IDs of the servers that have the firewall.' }),
     blocked: Type.Array(FirewallGuard, { description: 'Reasons that block the change until they are allowed.' }),
   },
@@ -292,7 +302,7 @@ export const FirewallRulesPreview = Shape(
     description: 'What a change of rules would do.',
     examples: [
       {
-        added: [{ direction: 'in', protocol: 'tcp', port: '443', network: '0.0.0.0/0' }],
+        added: [{ action: 'allow', direction: 'in', protocol: 'tcp', port: '443', network: '0.0.0.0/0' }],
         removed: [],
         server_ids: ['srv_01k3z9a1b2c3d4e5f6g7h8j9km'],
         blocked: [],
@@ -332,6 +342,7 @@ const FirewallVersion = Shape(
     id: Type.String({ description: 'ID of the version.' }),
     rules_version: Type.Integer({ description: 'Version of the rules.' }),
     rules: Type.Array(FirewallRule, { description: 'The rules.' }),
+    blocks: networks('Networks that were blocked.'),
     reason: Words(['created', 'changed', 'reverted', 'adopted', 'dynamic_ip'], {
       description: 'Why there is a new version. `dynamic_ip`: a rule was linked to a dynamic IP source, or a link was deleted.',
     }),
@@ -348,6 +359,7 @@ const FirewallVersion = Shape(
         id: 'fwv_01k3zd5s7t9v1w3x5y7z9a1b3c',
         rules_version: 7,
         rules: [exampleRule],
+        blocks: [],
         reason: 'changed',
         note: null,
         allowed: [],

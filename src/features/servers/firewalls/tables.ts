@@ -5,7 +5,7 @@ import type { AuditActor } from '../../../core/db/tables'
 import { memberColumns } from '../../../core/members'
 import { cloudAccounts } from '../accounts/tables'
 import { servers } from '../tables'
-import type { Allowed, FirewallRule, PlainRule, GuardCode } from './rules'
+import type { Entry, FirewallRule, PlainRule, GuardCode } from './rules'
 import { attachmentStates, firewallMembers, type confirmModes, type FirewallVersionView } from './shapes'
 
 /** A change of rules that is taken back unless it is confirmed. */
@@ -26,8 +26,8 @@ export interface Drift {
   detectedAt: number
   isAttached: boolean
   changedDefaults: PlainRule['direction'][]
-  added: Allowed[]
-  removed: Allowed[]
+  added: Entry[]
+  removed: Entry[]
   /** The rules at the cloud. */
   rules: PlainRule[]
 }
@@ -38,6 +38,7 @@ export const firewalls = table(
     ...resourceColumns(),
     ...memberColumns(firewallMembers),
     rules: json<FirewallRule[]>('rules').notNull(),
+    blocks: json<string[]>('blocks').notNull(),
     rulesVersion: int('rules_version').notNull(),
     pending: json<Pending>('pending'),
     // The action that is applying the rules.
@@ -90,6 +91,7 @@ export const firewallVersions = table(
       .references(() => firewalls.id, { onDelete: 'cascade' }),
     rulesVersion: int('rules_version').notNull(),
     rules: json<FirewallRule[]>('rules').notNull(),
+    blocks: json<string[]>('blocks').notNull(),
     reason: text('reason').$type<FirewallVersionView['reason']>().notNull(),
     note: text('note'),
     allowed: json<GuardCode[]>('allowed').notNull(),

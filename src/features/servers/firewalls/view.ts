@@ -41,6 +41,7 @@ const firewallView = (row: FirewallRow, attached: readonly { attachment: Attachm
   id: row.id,
   ...memberView(firewallMembers, row),
   rules: row.rules,
+  blocks: row.blocks,
   rules_version: row.rulesVersion,
   state: stateOf(
     row,

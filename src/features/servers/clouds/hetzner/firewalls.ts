@@ -48,6 +48,8 @@ export class HetznerFirewalls {
 
   /** Makes one change per call, because Hetzner refuses another one while it works on the first. */
   async set(firewall: CloudFirewall): Promise<FirewallOutcome> {
+    if (firewall.rules.some(one => one.action === 'block'))
+      throw new CloudError('invalid', 'Firewalls at Hetzner can’t block networks.', null, false)
     const rules = hetznerRules(firewall.rules)
     if (rules.length > maxRules)
       throw new CloudError(

@@ -80,6 +80,7 @@ const capabilities: CloudCapabilities = {
   volumes: volumeCapabilities,
   snapshots: { memory: false, surviveServer: true },
   firewallProtocols: ruleProtocols,
+  firewallBlocks: false,
 }
 
 /** Failures by error codes (docs.hetzner.cloud/reference/cloud, Errors, and those of single operations). */

@@ -294,13 +294,14 @@ function withAcls(config: Record<string, string>, names: readonly string[], wiri
 }
 
 /** ICMP has a protocol for each family, and a rule must not mix families. */
-function asSent({ id, direction, protocol, ports, networks }: PlainRule): object[] {
+function asSent({ action, id, direction, protocol, ports, networks }: PlainRule): object[] {
   return ([4, 6] as const).flatMap(family => {
     const some = networks.filter(one => one.includes(':') === (family === 6))
     if (some.length === 0) return []
     return [
       {
-        action: 'allow',
+        // Of all ACLs of an interface, these come first.
+        action: action === 'block' ? 'drop' : 'allow',
         state: 'enabled',
         description: id,
         ...(protocol !== 'any' && { protocol: protocol === 'icmp' ? `icmp${family}` : protocol }),
@@ -316,11 +317,13 @@ function ruleOf(rule: unknown, direction: 'in' | 'out'): PlainRule[] {
   const { action, state, protocol = '', source = '', destination = '', destination_port = '', description = '' } = textsOf(rule)
   if (state === 'disabled') return []
   const networks = (direction === 'in' ? source : destination).split(',').filter(one => one !== '')
+  const isBlock = action === 'drop' && direction === 'in' && protocol === '' && destination_port === ''
   return [
     {
+      ...(isBlock && { action: 'block' as const }),
       id: description,
       direction,
-      protocol: (action === 'allow' ? protocol.replace(/^icmp[46]$/, 'icmp') || 'any' : action) as RuleProtocol,
+      protocol: (action === 'allow' || isBlock ? protocol.replace(/^icmp[46]$/, 'icmp') || 'any' : action) as RuleProtocol,
       ports: destination_port.split(',').filter(one => one !== ''),
       // No network means all.
       networks: networks.length > 0 ? networks : ['0.0.0.0/0', '::/0'],

@@ -70,6 +70,7 @@ const capabilities: CloudCapabilities = {
   volumes: volumeCapabilities,
   snapshots: { memory: true, surviveServer: false },
   firewallProtocols: ['tcp', 'udp', 'icmp', 'any'],
+  firewallBlocks: true,
 }
 
 /** Containers and virtual machines in a project of Incus, or of LXD 5.0 and later. */

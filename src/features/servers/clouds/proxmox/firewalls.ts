@@ -12,6 +12,7 @@ interface GuestRule {
   digest: string | undefined
   /** Id of our firewall; null for the rules of others. */
   mark: string | null
+  isEnabled: boolean
   rule: PlainRule
 }
 
@@ -24,7 +25,7 @@ interface Guests {
 // Lists of addresses have at most 512 characters; lists of ports at most 15 ports, where a range counts twice.
 const maxListLength = 512
 const maxPortsPerRule = 7
-const maxRounds = 200
+const maxRounds = 1000
 
 /** Rules as Proxmox has them: their lists are short, and don’t mix families. Rules without networks allow nothing. */
 export const proxmoxRules = (rules: readonly PlainRule[]): PlainRule[] =>
@@ -128,7 +129,7 @@ export class ProxmoxFirewalls {
             id,
             refs: [ref],
             changedDefaults,
-            rules: rules.filter(one => one.mark === id).map(one => one.rule),
+            rules: effective(rules, id).map(one => one.rule),
           }))
           // The policy is all that there is of a firewall without rules.
           .filter(one => one.rules.length > 0 || !changedDefaults.includes('in'))
@@ -139,22 +140,58 @@ export class ProxmoxFirewalls {
     }
   }
 
-  /** Adds what is missing, and then deletes what is too much. */
+  /** Adds what is missing, and then deletes what is too much. New rules come first, and blocks must come before all others. */
   async #setRules(guest: Guest, id: string, wanted: readonly PlainRule[]): Promise<void> {
-    const there = (await this.#rules(guest)).filter(one => one.mark === id)
-    for (const rule of wanted)
-      if (!there.some(one => isSame(one.rule, rule)))
-        await this.client.change('POST', `${pathOf(guest)}/firewall/rules`, asSent(id, rule))
-    await this.#deleteRules(guest, one => one.mark === id && !wanted.some(rule => isSame(one.rule, rule)))
+    const path = `${pathOf(guest)}/firewall/rules`
+    const there = effective(await this.#rules(guest), id)
+    const missing = wanted.filter(rule => !there.some(one => isSame(one.rule, rule)))
+    for (const rule of missing) if (isBlock(rule)) await this.client.change('POST', path, { ...asSent(id, rule), enable: 1 })
+    const hasBlocks = (await this.#rules(guest)).some(isActiveBlock)
+    for (const rule of missing)
+      if (!isBlock(rule)) await this.client.change('POST', path, { ...asSent(id, rule), enable: hasBlocks ? 0 : 1 })
+    if (hasBlocks) await this.#enableBelowBlocks(guest, id, wanted)
+    await this.#deleteRules(
+      guest,
+      (one, all) => one.mark === id && !(effective(all, id).includes(one) && wanted.some(rule => isSame(one.rule, rule))),
+    )
   }
 
-  /** Deletes rules one after another, because positions change, also when others change rules. The digest notices that. */
-  async #deleteRules(guest: Guest, isExtra: (rule: GuestRule) => boolean): Promise<void> {
+  /** Moves new rules below the blocks, and enables them there. */
+  async #enableBelowBlocks(guest: Guest, id: string, wanted: readonly PlainRule[]): Promise<void> {
+    await this.#changeRules(guest, all => {
+      const found = all.find(
+        one => one.mark === id && !one.isEnabled && !isBlock(one.rule) && wanted.some(rule => isSame(one.rule, rule)),
+      )
+      if (!found) return null
+      const last = all.findLast(isActiveBlock)
+      const isAbove = last !== undefined && found.pos < last.pos
+      return { method: 'PUT', rule: found, parameters: isAbove ? { moveto: last.pos + 1 } : { enable: 1 } }
+    })
+  }
+
+  async #deleteRules(guest: Guest, isExtra: (rule: GuestRule, all: readonly GuestRule[]) => boolean): Promise<void> {
+    await this.#changeRules(guest, all => {
+      const last = all.findLast(one => isExtra(one, all))
+      return last ? { method: 'DELETE', rule: last, parameters: {} } : null
+    })
+  }
+
+  /**
+   * Changes rules one after another, because positions change, also when others change rules. The digest notices that.
+   * @param next the next change; null at the end
+   */
+  async #changeRules(
+    guest: Guest,
+    next: (
+      all: readonly GuestRule[],
+    ) => { method: 'PUT' | 'DELETE'; rule: GuestRule; parameters: Record<string, number | undefined> } | null,
+  ): Promise<void> {
     for (let round = 0; round < maxRounds; round++) {
-      const last = (await this.#rules(guest)).findLast(isExtra)
-      if (!last) return
+      const change = next(await this.#rules(guest))
+      if (!change) return
+      const { method, rule, parameters } = change
       try {
-        await this.client.change('DELETE', `${pathOf(guest)}/firewall/rules/${last.pos}`, { digest: last.digest })
+        await this.client.change(method, `${pathOf(guest)}/firewall/rules/${rule.pos}`, { ...parameters, digest: rule.digest })
       } catch (error) {
         if (!(error instanceof CloudError) || !/detected modified configuration/i.test(error.message)) throw error
       }
@@ -219,18 +256,30 @@ export class ProxmoxFirewalls {
 /** Policies of a guest that has a firewall of ours. */
 const policiesFor = (rules: readonly GuestRule[]): Record<'in' | 'out', string> => ({
   in: 'DROP',
-  out: rules.some(({ mark, rule }) => mark !== null && rule.direction === 'out') ? 'DROP' : 'ACCEPT',
+  out: rules.some(({ mark, isEnabled, rule }) => mark !== null && isEnabled && rule.direction === 'out') ? 'DROP' : 'ACCEPT',
 })
 
 const policyOf = (options: Record<string, unknown>, direction: 'in' | 'out'): unknown =>
   options[`policy_${direction}`] ?? (direction === 'out' ? 'ACCEPT' : null)
 
+const isBlock = ({ action }: PlainRule): boolean => action === 'block'
+const isActiveBlock = ({ mark, isEnabled, rule }: GuestRule): boolean => mark !== null && isEnabled && isBlock(rule)
+
+/** The rules of a firewall that have an effect. A block has none below rules of ours that allow something. */
+function effective(all: readonly GuestRule[], id: string): GuestRule[] {
+  const firstAllowing = all.findIndex(
+    ({ mark, isEnabled, rule }) => mark !== null && isEnabled && rule.direction === 'in' && !isBlock(rule),
+  )
+  return all.filter(
+    (one, at) => one.mark === id && one.isEnabled && (!isBlock(one.rule) || firstAllowing === -1 || at < firstAllowing),
+  )
+}
+
 const commentOf = (id: string, rule: PlainRule): string => `${id}.${rule.id}`
 
 const asSent = (id: string, rule: PlainRule) => ({
   type: rule.direction,
-  action: 'ACCEPT',
-  enable: 1,
+  action: isBlock(rule) ? 'DROP' : 'ACCEPT',
   comment: commentOf(id, rule),
   proto: protocolOf(rule),
   dport: rule.ports.length === 0 ? undefined : rule.ports.map(one => one.replace('-', ':')).join(','),
@@ -247,13 +296,16 @@ function ruleOf(row: Record<string, unknown>): GuestRule {
   const [, mark = null, ruleId = ''] = /^(fw_[0-9a-z]{26})\.(\S+)/.exec(String(comment ?? '')) ?? []
   const direction = type === 'out' ? 'out' : 'in'
   const networks = String((direction === 'in' ? source : dest) ?? '')
-  const isOurs = action === 'ACCEPT' && enable === 1 && macro === undefined
+  const isBlocking = action === 'DROP' && direction === 'in' && proto === undefined && dport === undefined && macro === undefined
+  const isOurs = isBlocking || (action === 'ACCEPT' && macro === undefined)
   const protocol = String(proto ?? 'any')
   return {
     pos,
     digest: typeof digest === 'string' ? digest : undefined,
     mark,
+    isEnabled: enable === 1,
     rule: {
+      ...(isBlocking && { action: 'block' as const }),
       id: ruleId,
       direction,
       // What can’t be expressed is a rule that equals none of ours.
@@ -267,7 +319,7 @@ function ruleOf(row: Record<string, unknown>): GuestRule {
   }
 }
 
-const keyOf = ({ direction, protocol, ports, networks }: PlainRule): string =>
-  [direction, protocol, [...ports].sort().join(), [...networks].sort().join()].join(' ')
+const keyOf = ({ action, direction, protocol, ports, networks }: PlainRule): string =>
+  [action, direction, protocol, [...ports].sort().join(), [...networks].sort().join()].join(' ')
 
 const isSame = (one: PlainRule, other: PlainRule): boolean => keyOf(one) === keyOf(other)

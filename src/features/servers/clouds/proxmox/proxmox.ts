@@ -131,6 +131,7 @@ const capabilities: CloudCapabilities = {
   volumes: null,
   snapshots: { memory: true, surviveServer: false },
   firewallProtocols: ruleProtocols,
+  firewallBlocks: true,
 }
 
 /** Proxmox VE 8 and later, a node or a cluster, via its HTTP API. */
