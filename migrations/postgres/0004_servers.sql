@@ -41,6 +41,7 @@ CREATE TABLE "servers" (
 	"location" text collate "C",
 	"image" text collate "C",
 	"cloud" text,
+	"removed_labels" text NOT NULL,
 	"manual_addresses" text NOT NULL,
 	"order_details" text,
 	"user_data_sealed" text collate "C",

@@ -46,6 +46,7 @@ CREATE TABLE `servers` (
 	`location` text,
 	`image` text,
 	`cloud` text,
+	`removed_labels` text NOT NULL,
 	`manual_addresses` text NOT NULL,
 	`order_details` text,
 	`user_data_sealed` text,

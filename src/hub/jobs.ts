@@ -17,7 +17,7 @@ import { checkControllerJob } from '../features/servers/server-controllers/serve
 import { serverActionKinds } from '../features/servers/actions/kinds'
 import { volumeActionKinds } from '../features/servers/volumes/kinds'
 import { runPolicyJob } from '../features/servers/snapshot-policies/run'
-import { deleteSnapshotAction } from '../features/servers/snapshots/delete-action'
+import { snapshotActionKinds } from '../features/servers/snapshots/kinds'
 import { applyKind } from '../features/servers/firewalls/apply'
 import { enforceFirewallJob } from '../features/servers/firewalls/enforce'
 import { actionJob } from '../features/actions/run'
@@ -63,7 +63,7 @@ export const jobKinds: readonly JobKind[] = [
   actionJob(syncAction),
   ...serverActionKinds.map(actionJob),
   ...volumeActionKinds.map(actionJob),
-  actionJob(deleteSnapshotAction),
+  ...snapshotActionKinds.map(actionJob),
   actionJob(applyKind),
   enforceFirewallJob,
   notifyJob,

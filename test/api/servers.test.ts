@@ -164,6 +164,72 @@ describe('servers that exist at a cloud', () => {
     expect(await here.emitted()).toEqual([])
   })
 
+  test('that were created here have the labels that are set here, and get them back', async () => {
+    const here = await world()
+    const { double, create, finish, get, account } = await cloudScene(here)
+    const created = (await create('web-1', { labels: { role: 'web', stage: 'test' } })).body
+    await finish(created.action_id)
+    const there = double.serverNamed('web-1')!
+    const patch = async (body: object) => (await here.acme.call('PATCH', `/v1/servers/${created.id}`, body)).body
+    await here.audited()
+    const patched = await patch({ labels: { role: 'database', team: 'core' } })
+    expect([patched.labels, patched.status]).toEqual([{ role: 'database', team: 'core' }, 'running'])
+    expect(await here.audited()).toEqual(['cloud.server.update'])
+    expect(await finish(patched.action_id)).toMatchObject({ type: 'server.set_labels', status: 'success', error: null })
+    expect(there.labels).toEqual({ bailiwick: created.id, role: 'database', team: 'core' })
+    expect(patched.actions).toEqual([])
+    expect((await get(created.id)).actions.map((one: any) => one.action)).not.toContain('set_labels')
+    // Someone else changes one label and adds another one: ours is put back, and theirs is taken over.
+    await here.audited()
+    double.console.relabel(there, { bailiwick: created.id, role: 'web', team: 'core', added: 'there' })
+    await here.advance(60_000)
+    for (let seconds = 0; seconds < 20; seconds += 5) await here.advance(5000)
+    expect(there.labels).toEqual({ bailiwick: created.id, role: 'database', team: 'core', added: 'there' })
+    expect((await get(created.id)).labels).toEqual({ role: 'database', team: 'core', added: 'there' })
+    expect((await here.audited()).filter(one => one === 'cloud.server.set_labels')).toHaveLength(1)
+    // What a request leaves out is removed, also if it was added there.
+    const removed = await patch({ labels: { role: 'database' } })
+    expect(removed.labels).toEqual({ role: 'database' })
+    await finish(removed.action_id)
+    expect(there.labels).toEqual({ bailiwick: created.id, role: 'database' })
+    double.console.relabel(there, { bailiwick: created.id, role: 'database', team: 'again' })
+    await here.advance(60_000)
+    expect((await get(created.id)).labels).toEqual({ role: 'database', team: 'again' })
+    expect(double.offences).toEqual([])
+    const found = double.addServer({ name: 'found', labels: { role: 'web' } })
+    await here.advance(60_000)
+    const other = (await here.acme.call('GET', '/v1/servers?q=found')).body.data[0]
+    expect((await here.acme.call('PATCH', `/v1/servers/${other.id}`, { labels: { role: 'api' } })).body.action_id).toBeNull()
+    await here.advance(120_000)
+    expect(found.labels).toEqual({ role: 'web' })
+    expect((await here.acme.call('GET', `/v1/cloud-accounts/${account.id}`)).body.state).toBe('ok')
+  }, 30_000)
+
+  test('that are busy get their labels later, and labels are put back three times in ten minutes at most', async () => {
+    const here = await world()
+    const { double, create, finish, act, get } = await cloudScene(here)
+    const created = (await create('web-1', { labels: { role: 'web' } })).body
+    await finish(created.action_id)
+    const there = double.serverNamed('web-1')!
+    double.project.actionMs = command => (command === 'stop_server' ? 30_000 : 0)
+    const busy = await act(created.id, 'power_off')
+    const patched = await here.acme.call('PATCH', `/v1/servers/${created.id}`, { labels: { stage: 'live' } })
+    expect([patched.status, patched.body.labels]).toEqual([200, { stage: 'live' }])
+    await finish(busy.body.id)
+    for (let seconds = 0; seconds < 20; seconds += 5) await here.advance(5000)
+    expect(there.labels).toEqual({ bailiwick: created.id, stage: 'live' })
+    let restored = 0
+    for (let minutes = 0; minutes < 6; minutes++) {
+      double.console.relabel(there, { stage: `other-${minutes}` })
+      await here.advance(60_000)
+      for (let seconds = 0; seconds < 20; seconds += 5) await here.advance(5000)
+      if (there.labels.stage === 'live') restored++
+    }
+    // The first one after the server was busy counts, too.
+    expect(restored).toBe(2)
+    expect((await get(created.id)).labels.stage).toBe('live')
+  }, 30_000)
+
   test('are added by their labels, or one by one, up to the limit of the plan', async () => {
     const here = await world()
     const { double, account, refresh } = await cloudScene(here, { import: { mode: 'selector', label_selector: 'role=web' } })

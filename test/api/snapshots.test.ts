@@ -80,6 +80,24 @@ describe('snapshots of a server', () => {
     expect(past.status).toBe(422)
   })
 
+  test('have the labels that are set here, where the cloud can store them', async () => {
+    const { taken, call, finish, images, here } = await scene()
+    const { snapshot } = await taken('one')
+    await here.audited()
+    const patched = (await call('PATCH', `/snapshots/${snapshot.id}`, { labels: { keep: 'long' }, protected: true })).body
+    expect(await finish(patched.action_id)).toMatchObject({ type: 'snapshot.set_labels', status: 'success', error: null })
+    expect(images()[0]!.labels).toEqual({ bailiwick: snapshot.id, keep: 'long' })
+    expect(await here.audited()).toEqual(['cloud.snapshot.update'])
+    const cleared = (await call('PATCH', `/snapshots/${snapshot.id}`, { labels: {} })).body
+    await finish(cleared.action_id)
+    expect(images()[0]!.labels).toEqual({ bailiwick: snapshot.id })
+    expect((await call('GET', `/snapshots/${snapshot.id}`)).body).toMatchObject({
+      labels: {},
+      state: 'available',
+      action_id: null,
+    })
+  })
+
   test('shut the server down first if asked to, and switch it on again, also if they fail', async () => {
     const { taken, get, id, double, images } = await scene()
     const commands = () => [...double.project.actions.values()].map(one => one.command).slice(-3)

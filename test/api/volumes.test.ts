@@ -103,6 +103,47 @@ describe('volumes', () => {
     expect((await call('DELETE', `/volumes/${created.id}`)).status).toBe(204)
   })
 
+  test('are renamed and labeled at their cloud, and have their old name again if that fails', async () => {
+    const { bought, call, finish, there, double, here } = await scene()
+    const { volume } = await bought('data-1', { labels: { role: 'database', stage: 'test' } })
+    const patch = (body: object) => call('PATCH', `/volumes/${volume.id}`, body)
+    const get = async () => (await call('GET', `/volumes/${volume.id}`)).body
+    await here.audited()
+    const renamed = (await patch({ name: 'data-2', labels: { role: 'files' } })).body
+    expect(renamed).toMatchObject({ name: 'data-2', labels: { role: 'files' }, state: 'available' })
+    expect(await finish(renamed.action_id)).toMatchObject({ type: 'volume.update', status: 'success', error: null })
+    expect(there()).toMatchObject([{ name: 'data-2' }])
+    expect(there()[0]!.labels).toEqual({ bailiwick: volume.id, role: 'files' })
+    expect(await here.audited()).toEqual(['cloud.volume.update'])
+    expect(await get()).toMatchObject({ name: 'data-2', action_id: null, version: renamed.version })
+    expect(refusal(await patch({ name: '-a' }))).toEqual([422, '#/name'])
+    const { volume: other } = await bought('data-3')
+    const taken = (await patch({ name: other.name })).body
+    expect(refusal(await patch({ name: 'data-4' }))).toEqual([409, 'resource_locked'])
+    expect(await finish(taken.action_id)).toMatchObject({ status: 'error', error: { code: 'provider_failed' } })
+    expect(await get()).toMatchObject({ name: 'data-2', labels: { role: 'files' }, state: 'available', action_id: null })
+    expect(double.offences).toEqual([])
+  })
+
+  test('are renamed at Incus while they are not attached, and keep their data and snapshots by their new ref', async () => {
+    const here = await world()
+    const { id, volume: bought, call, finish, double } = await incusScene(here)
+    const { volume } = await bought('data-1', { server_id: id, labels: { role: 'files' } })
+    const refused = await call('PATCH', `/volumes/${volume.id}`, { name: 'data-2' })
+    expect([refused.status, refused.body.detail]).toEqual([409, expect.stringContaining('Detach it before you rename it')])
+    const labeled = (await call('PATCH', `/volumes/${volume.id}`, { labels: {} })).body
+    expect((await finish(labeled.action_id)).status).toBe('success')
+    expect(double.volumes[0]!.config['user.bailiwick.label.role']).toBe('')
+    const detached = await call('POST', `/volumes/${volume.id}/actions`, { action: 'detach', params: { force: true } })
+    await finish(detached.body.id)
+    const renamed = (await call('PATCH', `/volumes/${volume.id}`, { name: 'data-2' })).body
+    expect((await finish(renamed.action_id)).status).toBe('success')
+    expect(double.volumes.map(one => one.name)).toEqual(['data-2'])
+    await here.advance(600_000)
+    const all = (await call('GET', '/volumes')).body.data
+    expect(all).toMatchObject([{ id: volume.id, name: 'data-2', provider_ref: 'default/data-2', state: 'available' }])
+  })
+
   test('are bought after reading only their price', async () => {
     const { bought, double } = await scene()
     double.requests.length = 0

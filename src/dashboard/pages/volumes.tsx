@@ -71,7 +71,7 @@ export default function Volumes() {
             one.state === 'in_use' ? { label: 'Detach volume', onSelect: () => detach(one), disabled: !isFree } : null,
             { label: 'Resize volume', onSelect: () => resize(one), disabled: !isFree },
             { label: 'Change protection', onSelect: () => protect(one), disabled: !isFree },
-            { label: 'Edit labels', onSelect: () => editLabels(one) },
+            { label: 'Edit volume', onSelect: () => edit(one), disabled: !isFree },
             '-',
             {
               label: 'Delete volume',
@@ -297,12 +297,22 @@ const protect = (volume: VolumeView) =>
     paramsOf: values => ({ delete: values['params.delete'] }),
   })
 
-const editLabels = ({ id, labels }: VolumeView) =>
+const edit = ({ id, name, labels }: VolumeView) =>
   openForm<VolumeView>({
-    title: 'Edit labels',
+    title: 'Edit volume',
     submitLabel: 'Save changes',
-    initial: { labels: labelsText(labels) },
-    call: values => ({ method: 'PATCH', path: `/volumes/${id}`, body: { labels: labelsFrom(String(values.labels)) } }),
-    send: { toast: 'Labels saved', invalidates },
-    fields: <LabelsField />,
+    description: 'Incus and LXD can rename a volume only while it is not attached.',
+    initial: { name, labels: labelsText(labels) },
+    call: values => ({
+      method: 'PATCH',
+      path: `/volumes/${id}`,
+      body: { name: values.name, labels: labelsFrom(String(values.labels)) },
+    }),
+    send: { toast: 'Volume saved', invalidates },
+    fields: (
+      <>
+        <TextField name="name" label="Name" />
+        <LabelsField />
+      </>
+    ),
   })

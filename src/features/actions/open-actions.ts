@@ -1,4 +1,4 @@
-import { and, eq, exists, gt, inArray, type Column, type SQL } from 'drizzle-orm'
+import { and, count, eq, exists, gt, inArray, type Column, type SQL } from 'drizzle-orm'
 import type { Reader } from '../../core/db/transaction'
 import { actionResources, actions, openStates } from './tables'
 
@@ -28,3 +28,26 @@ export const hasFailedSince = (read: Reader, resourceId: Column, type: string, s
         ),
       ),
   )
+
+/** The number of actions of a type on a resource that were started since a time (ms UTC), or only of those that failed. */
+export async function countStarted(
+  read: Reader,
+  resourceId: string,
+  type: string,
+  since: number,
+  status?: 'error',
+): Promise<number> {
+  const [row] = await read
+    .select({ n: count() })
+    .from(actionResources)
+    .innerJoin(actions, eq(actions.id, actionResources.actionId))
+    .where(
+      and(
+        eq(actionResources.resourceId, resourceId),
+        eq(actions.type, type),
+        gt(actions.createdAt, since),
+        status && eq(actions.status, status),
+      ),
+    )
+  return row!.n
+}

@@ -22,6 +22,7 @@ const phrases: Partial<Record<(typeof serverVerbs)[number], string>> = {
   disable_backups: 'disable backups of {server}',
   snapshot: 'create a snapshot of {server}',
   restore_snapshot: 'restore {server} from a snapshot',
+  set_labels: 'store the labels of {server} at its cloud',
 }
 
 const verbActions = Object.fromEntries(
@@ -144,7 +145,11 @@ export const serverActions = {
     channels: [...requestChannels, 'job'],
     example: { before: {}, after: { name: 'data-1' } },
   },
-  'cloud.volume.update': { example: { before: { labels: {} }, after: { labels: { role: 'database' } } } },
+  'cloud.volume.update': {
+    targets: ['volume', 'action'],
+    channels: [...requestChannels, 'job'],
+    example: { before: { labels: {} }, after: { labels: { role: 'database' } } },
+  },
   'cloud.volume.delete': {
     description: 'A volume was deleted, or the action that deletes it at its cloud was started.',
     targets: ['volume', 'action'],
@@ -179,7 +184,11 @@ export const serverActions = {
     example: { before: { next_at: null }, after: { next_at: '2026-11-27T10:00:00.000Z' } },
   },
   'cloud.snapshot.create': { example: { before: {}, after: { name: 'before the upgrade' } } },
-  'cloud.snapshot.update': { example: { before: { protected: false }, after: { protected: true } } },
+  'cloud.snapshot.update': {
+    targets: ['snapshot', 'action'],
+    channels: [...requestChannels, 'job'],
+    example: { before: { protected: false }, after: { protected: true } },
+  },
   'cloud.snapshot.delete': {
     description: 'A snapshot was deleted, or the action that deletes it at its cloud was started.',
     targets: ['snapshot', 'action'],

@@ -1,5 +1,5 @@
 import { cloudKindOf } from './clouds'
-import { serverVerbs, type CloudStatus, type ServerVerb } from './clouds/cloud'
+import { internalVerbs, serverVerbs, type CloudStatus, type ServerVerb } from './clouds/cloud'
 import { controllerKinds } from './controllers'
 import type { ServerStatus, ServerView } from './shapes'
 import { verbRules } from './actions/verbs'
@@ -25,6 +25,7 @@ export function availableActions(
 
 /** The ways to perform an action, the preferred one first. */
 export function waysOf(verb: ServerVerb, account: AccountState | null, controllers: readonly Controlled[]): string[] {
+  if (internalVerbs.includes(verb)) return []
   const kind = account && cloudKindOf(account.kind)
   const atCloud = kind?.capabilities.verbs.includes(verb) && !account!.lacks.includes(verb)
   const able = controllerKinds.filter(

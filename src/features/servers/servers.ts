@@ -25,6 +25,7 @@ import { catalogOf, type DatedCatalog } from './accounts/catalog'
 import { cloudAccounts } from './accounts/tables'
 import type { CloudAccountRow } from './accounts/view'
 import { provisionSteps } from './actions/kinds'
+import { needsLabels, startSetLabels } from './actions/labels'
 import { startOn, waitForAction } from './actions/start'
 import { agentFilter } from './agents/filter'
 import { agentsOf } from './agents/rows'
@@ -225,6 +226,7 @@ export const newColumns = (now: number) => ({
   toldHealth: null,
   power: 'unknown' as const,
   cloud: null,
+  removedLabels: [] as string[],
   manualAddresses: [] as ServerAddress[],
   priceMicros: null,
   priceCurrency: null,
@@ -359,18 +361,41 @@ export async function updateServer(ctx: Ctx, id: string, patch: ServerPatch): Pr
   if (problems.length > 0) throw invalid(problems)
   return await change(ctx, 'cloud.server.update', async tx => {
     const before = await lockRow(tx, ctx, serverRows, id)
-    const columns = { ...patchColumns(serverMembers, patch), ...(await placeColumns(tx, ctx, before, patch)) }
+    const columns = {
+      ...patchColumns(serverMembers, patch),
+      ...(await placeColumns(tx, ctx, before, patch)),
+      ...(patch.labels && { removedLabels: removedLabels(before, patch.labels) }),
+    }
     const after = await saveRow(tx, ctx, serverRows, before, columns)
     if (after === before) return await changedRow(serverRows, before, after, one => viewOf(tx, one))
     await saveLabels(tx, serverLabels, ctx.workspaceId, [{ id, before: labelsOf(before), after: labelsOf(after) }])
-    if (isDeepStrictEqual(before.healthMonitorIds, after.healthMonitorIds))
-      return await changedRow(serverRows, before, after, one => viewOf(tx, one))
+    const labeling = patch.labels ? await sendLabels(tx, ctx, after) : {}
+    if (isDeepStrictEqual(before.healthMonitorIds, after.healthMonitorIds)) {
+      const now = await findRow(tx, ctx, serverRows, id)
+      return { ...(await changedRow(serverRows, before, now, one => viewOf(tx, one))), ...labeling }
+    }
     const by = { source: 'monitor' as const, reason: 'The bound monitors were changed.' }
     const account = (await accountStates(tx, [after])).get(after.accountId ?? '') ?? null
-    const concluded = await writeState(tx, ctx.hub, after, {}, await proofsOf(tx, after, account), by)
+    const now = await findRow(tx, ctx, serverRows, id)
+    const concluded = await writeState(tx, ctx.hub, now, {}, await proofsOf(tx, after, account), by)
     const changed = await changedRow(serverRows, before, concluded.row, one => viewOf(tx, one))
-    return { ...changed, events: concluded.events }
+    return { ...changed, ...labeling, events: [...(labeling.events ?? []), ...concluded.events] }
   })
+}
+
+/** Keys of labels that a server that was created here no longer has, but its cloud may. */
+const removedLabels = (before: ServerRow, labels: Record<string, string>): string[] =>
+  before.origin === 'made' && before.cloud !== null
+    ? [...new Set([...before.removedLabels, ...Object.keys(labelsOf(before))])].filter(key => !Object.hasOwn(labels, key))
+    : []
+
+/** Stores the labels at the cloud of a server that was created here. While an action works on it, the next sync does that. */
+async function sendLabels(tx: Tx, ctx: Ctx, row: ServerRow): Promise<Pick<ChangeResult<unknown>, 'jobs' | 'events'>> {
+  if (row.accountId === null) return {}
+  const [account] = await tx.select().from(cloudAccounts).where(eq(cloudAccounts.id, row.accountId))
+  if (!account || !needsLabels(row, account)) return {}
+  const { jobs, events } = await startSetLabels(tx, ctx, row, account)
+  return { jobs, events }
 }
 
 /** The columns of what depends on where the server is. @throws Problem 409, 422 */

@@ -40,6 +40,8 @@ export const servers = table(
     image: text('image'),
     // As the cloud last reported it; null without a cloud.
     cloud: json<CloudServer>('cloud'),
+    // Keys of labels that were removed here, until they are removed at the cloud.
+    removedLabels: json<string[]>('removed_labels').notNull(),
     // Addresses entered manually, for servers without a cloud account.
     manualAddresses: json<ServerAddress[]>('manual_addresses').notNull(),
     // What to order; null unless it is a draft or being created.

@@ -9,6 +9,7 @@ import type { AgentRow } from './agents/rows'
 import { agentSummary } from './agents/view'
 import { availableActions } from './available-actions'
 import type { ServerAddress } from './clouds/cloud'
+import { labelsAfter, type LabelChange } from './clouds/label-change'
 import { priceOfRow } from './money'
 import type { serverControllers } from './server-controllers/tables'
 import { serverMembers, type ServerView } from './shapes'
@@ -25,11 +26,15 @@ export const lockServer = async (tx: Tx, id: string): Promise<ServerRow | undefi
 /** After this many failed readings in a row, nothing is known about the servers of an account. */
 export const maxSyncFailures = 3
 
-/** Labels at the cloud, and those set here, which take precedence. */
-export const labelsOf = (row: Pick<ServerRow, 'labels' | 'cloud'>): Record<string, string> => ({
-  ...row.cloud?.labels,
-  ...row.labels,
+/** What has to change at the cloud, so that it has the labels that were set here. */
+export const labelChangeOf = ({ labels, removedLabels }: Pick<ServerRow, 'labels' | 'removedLabels'>): LabelChange => ({
+  set: labels,
+  remove: removedLabels,
 })
+
+/** Labels at the cloud, and those set here, which take precedence. */
+export const labelsOf = (row: Pick<ServerRow, 'labels' | 'removedLabels' | 'cloud'>): Record<string, string> =>
+  labelsAfter(row.cloud?.labels ?? {}, labelChangeOf(row))
 
 export const addressesOf = (row: Pick<ServerRow, 'cloud' | 'manualAddresses'>): ServerAddress[] =>
   row.cloud?.addresses ?? row.manualAddresses

@@ -487,6 +487,22 @@ export function cloudContract(title: string, start: () => Promise<CloudUnderTest
       await remove(ref)
     }, 120_000)
 
+    test('changes labels, and keeps the others and the mark', async () => {
+      expect(can('set_labels')).toBe(here.kind.capabilities.labels)
+      if (!can('set_labels')) return
+      const { ref, order } = await provision({ labels: { role: 'web', stage: 'test' } })
+      const labels = { set: { role: 'database', 'a.b-c_D': 'x.Y-z_1' }, remove: ['stage', 'absent'] }
+      const changed = await runTwice(ref, { verb: 'set_labels', labels })
+      expect(changed).toMatchObject({ labels: { role: 'database', 'a.b-c_D': 'x.Y-z_1' }, mark: order.mark, name: order.name })
+      expect(await here.cloud.find(order)).toEqual(stable(changed))
+      const more = await runTwice(ref, { verb: 'set_labels', labels: { set: { stage: 'live' }, remove: [] } })
+      expect(more.labels).toEqual({ ...changed.labels, stage: 'live' })
+      const none = await runTwice(ref, { verb: 'set_labels', labels: { set: {}, remove: Object.keys(more.labels) } })
+      expect(none).toMatchObject({ labels: {}, mark: order.mark })
+      expect(await failureOf(run(absentRef(), { verb: 'set_labels', labels }))).toBe('not_found')
+      await remove(ref)
+    })
+
     test('protects servers from being deleted', async () => {
       if (!can('set_protection')) return
       const { ref } = await provision()
@@ -536,6 +552,13 @@ export function cloudContract(title: string, start: () => Promise<CloudUnderTest
       expect(await here.cloud.start(ref, { verb: 'snapshot', order })).toEqual({ state: 'done', unchanged: true })
       expect(await snapshots.get(taken!.ref)).toEqual(taken)
       expect((await snapshots.list()).filter(one => one.mark === mark)).toEqual([taken!])
+      if (here.kind.capabilities.snapshots!.labels) {
+        const change = { verb: 'set_labels', labels: { set: { role: 'backup' }, remove: [] } } as const
+        expect((await finish(await snapshots.start(taken!.ref, change))).unchanged).toBe(false)
+        expect(await snapshots.get(taken!.ref)).toEqual({ ...taken!, labels: { role: 'backup' } })
+        expect(await snapshots.start(taken!.ref, change)).toEqual({ state: 'done', unchanged: true })
+        await finish(await snapshots.start(taken!.ref, { verb: 'set_labels', labels: { set: {}, remove: ['role'] } }))
+      }
       const since = Date.now() - 1000
       await run(ref, { verb: 'restore_snapshot', snapshotRef: taken!.ref })
       expect(await statusOf(ref)).toEqual(['running', 'on'])
@@ -584,7 +607,7 @@ export function cloudContract(title: string, start: () => Promise<CloudUnderTest
       const started = await volumes.start(null, { verb: 'create', order })
       expect(started.ref).toBeString()
       await finish(started)
-      const ref = started.ref!
+      let ref = started.ref!
       const created = await volumes.get(ref)
       const facts = { ref, name, status: 'available', serverRef: null, sizeBytes, mark: order.mark, labels: order.labels }
       expect(created).toMatchObject({ ...facts, isProtected: false, location })
@@ -601,6 +624,27 @@ export function cloudContract(title: string, start: () => Promise<CloudUnderTest
       expect(await failureOf(change(ref, { verb: 'resize', sizeBytes }))).toBe('invalid')
       expect((await changeTwice(ref, { verb: 'detach' }))?.serverRef).toBeNull()
       expect(await statusOf(server.ref)).toEqual(['running', 'on'])
+      const renamed = {
+        verb: 'update',
+        mark: order.mark,
+        name: freeName(),
+        labels: { set: { a: 'b' }, remove: ['role'] },
+      } as const
+      const renaming = await change(ref, renamed)
+      const oldRef = ref
+      ref = renaming.ref ?? ref
+      expect(await volumes.get(ref)).toMatchObject({
+        ref,
+        name: renamed.name,
+        labels: { a: 'b' },
+        mark: order.mark,
+        sizeBytes: larger,
+      })
+      // As after a lost response: by its old ref, too.
+      for (const one of new Set([ref, oldRef])) {
+        const { state, unchanged } = (await volumes.start(one, renamed)) as { state: string; unchanged?: boolean }
+        expect([state, unchanged]).toEqual(['done', true])
+      }
       if (can.protection) {
         expect((await changeTwice(ref, { verb: 'set_protection', isProtected: true }))?.isProtected).toBe(true)
         expect(await failureOf(change(ref, { verb: 'delete' }))).toBe('protected')

@@ -206,7 +206,7 @@ export class IncusDouble extends ApiDouble {
 
   #volume(method: string, name: string, body: any): ApiResponse {
     const found = this.volumes.find(one => one.name === name)
-    if (method === 'POST') {
+    if (method === 'POST' && name === '') {
       if (this.volumes.some(one => one.name === body.name)) return errorOf(400, 'Volume by that name already exists')
       this.volumes.push({ name: body.name, config: body.config })
       return sync({})
@@ -214,6 +214,11 @@ export class IncusDouble extends ApiDouble {
     if (name === '') return sync(this.volumes.map(one => this.#volumeShown(one)))
     if (!found) return errorOf(404, 'Storage volume not found')
     if (method === 'PATCH') Object.assign(found.config, body.config)
+    if (method === 'POST' && this.#volumeShown(found).used_by.length > 0)
+      return errorOf(400, 'Volume is still in use by running instances')
+    if (method === 'POST' && this.volumes.some(one => one.name === body.name))
+      return errorOf(400, 'Volume by that name already exists')
+    if (method === 'POST') found.name = body.name
     if (method === 'DELETE' && this.#volumeShown(found).used_by.length > 0)
       return errorOf(400, 'The storage volume is still in use')
     if (method === 'DELETE') this.volumes.splice(this.volumes.indexOf(found), 1)

@@ -46,6 +46,7 @@ export const verbTitles: Readonly<Record<Verb, string>> = {
   resize: 'Resize',
   rebuild: 'Rebuild',
   set_protection: 'Change protection',
+  set_labels: 'Store labels',
   enable_rescue: 'Enable rescue mode',
   disable_rescue: 'Disable rescue mode',
   enable_backups: 'Enable backups',

@@ -1,6 +1,7 @@
 import { kindView } from '../../../adapters/kinds'
 import { onePage, type Page } from '../../../core/shapes'
 import { cloudKinds } from '../clouds'
+import { internalVerbs } from '../clouds/cloud'
 import type { CloudKindView } from './shapes'
 
 /** Lists all kinds of clouds on one page. */
@@ -11,7 +12,7 @@ export const listCloudKinds = (): Page<CloudKindView> =>
       return {
         ...kindView(kind),
         capabilities: {
-          actions: [...can.verbs],
+          actions: can.verbs.filter(one => !internalVerbs.includes(one)),
           sizes: can.sizes,
           needs_location: can.needsLocation,
           ssh_keys: can.sshKeys,

@@ -34,6 +34,7 @@ import { maxSyncFailures, serverRows, type ServerRow } from '../view'
 import { catalogOf, type DatedCatalog } from './catalog'
 import { openCloud } from './open'
 import { isCurrent, isSameAccess, someOf } from './readings'
+import { restoreLabels } from './restore-labels'
 import { syncJobFor, syncKind } from './sync-jobs'
 import { storageEveryMs, syncStorage } from './sync-storage'
 import { cloudAccounts } from './tables'
@@ -96,6 +97,7 @@ export async function syncAccount(hub: Hub, account: CloudAccountRow, isFull = f
     const matched = await matchedServers(known, reading)
     await recordUsage(hub, matched, reading, readAt)
     await followKnown(hub, account, matched, startedAt, catalog)
+    await restoreLabels(hub, account, matched)
     await followMissing(hub, account, known, matched, startedAt, cloud)
     await checkFirewalls(hub, account, cloud, startedAt)
     const rest = await addFound(hub, account, matched, reading, startedAt, catalog)

@@ -18,6 +18,7 @@ import {
   type ServerOrder,
   type ServerVerb,
 } from '../clouds/cloud'
+import { isLabeled } from '../clouds/label-change'
 import { amountOf } from '../money'
 import { priceOf } from '../order'
 import { priceProblem } from '../price-problem'
@@ -106,6 +107,8 @@ class ServerAction extends CloudAction<ServerActionInput, ServerRow, CloudServer
   }
 
   protected hasEnded(seen: CloudServer, at: number): boolean {
+    const command = this.#commands[at]
+    if (command?.verb === 'set_labels') return isLabeled(seen.labels, command.labels)
     const { endsIn } = verbRules[this.#verbAt(at)]
     return endsIn === null || endsIn.includes(seen.status)
   }
@@ -292,16 +295,24 @@ class ServerAction extends CloudAction<ServerActionInput, ServerRow, CloudServer
       if (isUnfinished) return await wait(tx)
       if (next < this.#commands.length) return { result: { state: this.continueAt(next, state.failure) } }
       const isDeleted = verb === 'delete'
+      const removed = command?.verb === 'set_labels' ? command.labels.remove : []
       if (isDeleted) await forgetStorage(tx, this.id)
       const columns = {
         ...(isDeleted ? deleted(this.hub.clock.now()) : seenColumns(seen)),
         ...(verb === 'provision' && { order: null }),
+        ...(removed.length > 0 && { removedLabels: await this.#stillRemoved(tx, removed) }),
         ...(verb !== 'provision' && prices && { priceMicros: prices.after }),
       }
       const { failure } = state
       const failed = failure && new Problem(failure.code as 'conflict', failure.detail, { fields: { failure: failure.failure } })
       return await this.#end(tx, server, columns, failed ? { failed } : { done: isUnchanged ? { unchanged: true } : {} })
     }
+  }
+
+  /** Labels that are still to be removed at the cloud, as some were. */
+  async #stillRemoved(tx: Tx, removed: readonly string[]): Promise<string[]> {
+    const [row] = await tx.select({ keys: servers.removedLabels }).from(servers).where(eq(servers.id, this.id))
+    return (row?.keys ?? []).filter(one => !removed.includes(one))
   }
 
   /**

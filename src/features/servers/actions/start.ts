@@ -108,9 +108,9 @@ function refuseUnlessPossible(row: ServerRow, account: CloudAccountRow | null, v
 }
 
 /** Starts the action, and moves the server to the status that it has meanwhile. */
-async function started(
+export async function started(
   tx: Tx,
-  ctx: Ctx,
+  ctx: Pick<Ctx, 'hub' | 'workspaceId' | 'actor'>,
   row: ServerRow,
   account: CloudAccountRow | null,
   { input, columns, notices, snapshotIds = [] }: Planned,
@@ -230,7 +230,7 @@ async function plan(
 }
 
 /** The input of an action that costs nothing. */
-const plainInput = {
+export const plainInput = {
   via: 'cloud',
   command: null,
   order: null,
@@ -517,6 +517,7 @@ function commandOf(row: ServerRow, verb: ServerVerb, params: Record<string, any>
     case 'provision':
     case 'snapshot':
     case 'restore_snapshot':
+    case 'set_labels':
       throw new TypeError(`${verb} is planned elsewhere`)
     case 'shutdown':
       return { verb, timeoutSeconds: params.timeout_seconds ?? 120, thenForce: params.then_force ?? false }

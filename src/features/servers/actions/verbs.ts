@@ -88,6 +88,7 @@ export const verbRules: Readonly<Record<ServerVerb, VerbRule>> = {
     takesDown: true,
   }),
   set_protection: plain(),
+  set_labels: plain(),
   enable_rescue: plain(),
   disable_rescue: plain(),
   enable_backups: plain(),

@@ -3,6 +3,7 @@ import type { AdapterContext } from '../../../adapters/context'
 import { AdapterError } from '../../../adapters/failure'
 import type { Settings } from '../../../core/sealed-settings'
 import type { PlainRule, RuleProtocol } from '../firewalls/rules'
+import type { LabelChange } from './label-change'
 
 export type { AdapterContext }
 
@@ -27,7 +28,11 @@ export const serverVerbs = [
   'delete',
   'snapshot',
   'restore_snapshot',
+  'set_labels',
 ] as const
+
+/** Verbs that follow from changes of a server. They are not offered as actions. */
+export const internalVerbs: readonly ServerVerb[] = ['set_labels']
 export type ServerVerb = (typeof serverVerbs)[number]
 
 /** What a server is doing, as far as clouds tell. `unknown`: a status that this version doesn't know. */
@@ -199,6 +204,7 @@ export type ServerCommand =
   /** Creates the snapshot, unless one with its mark exists. */
   | { verb: 'snapshot'; order: SnapshotOrder }
   | { verb: 'restore_snapshot'; snapshotRef: string }
+  | { verb: 'set_labels'; labels: LabelChange }
 
 /** A snapshot of a server to create. */
 interface SnapshotOrder {
@@ -221,6 +227,7 @@ export interface CloudSnapshot {
   includesMemory: boolean
   /** When it was created (ms UTC); null if unknown. */
   createdAt: number | null
+  labels: Record<string, string>
   mark: string | null
 }
 
@@ -266,9 +273,11 @@ export type VolumeCommand =
   | { verb: 'attach'; serverRef: string; mountPath: string | null }
   | { verb: 'resize'; sizeBytes: number }
   | { verb: 'set_protection'; isProtected: boolean }
+  /** `mark`: of the volume, where its ref changes with its name. `name`: null if it stays. */
+  | { verb: 'update'; mark: string; name: string | null; labels: LabelChange }
   | { verb: 'detach' | 'delete' }
 
-export type SnapshotCommand = { verb: 'delete' }
+export type SnapshotCommand = { verb: 'delete' } | { verb: 'set_labels'; labels: LabelChange }
 
 /** Volumes or snapshots of an opened account. Their operations are continued with {@link Cloud.poll}. All calls throw {@link CloudError}. */
 export interface CloudStorage<Seen, Command> {
@@ -435,6 +444,8 @@ export interface VolumeCapabilities {
   isMounted: boolean
   /** Whether it can be protected from deletion. */
   protection: boolean
+  /** Whether it can be renamed while it is attached. */
+  renamedInUse: boolean
 }
 
 /** What snapshots of a kind can do. */
@@ -443,6 +454,8 @@ interface SnapshotCapabilities {
   memory: boolean
   /** Whether they remain when their server is deleted. */
   surviveServer: boolean
+  /** Whether labels can be stored with them at the cloud. */
+  labels: boolean
 }
 
 /** An opened cloud account. All calls throw {@link CloudError}; messages never contain secrets. */

@@ -12,11 +12,13 @@ import { changedRow, findRow, insertRow, lockRow, removeRow, saveRow, targetOf }
 import { newId } from '../../../core/ids'
 import type { ActionView } from '../../actions/shapes'
 import { startAction } from '../../actions/start'
+import { cloudAccounts } from '../accounts/tables'
 import type { CloudAccountRow } from '../accounts/view'
 import { cloudKindOf } from '../clouds'
+import { isLabeled } from '../clouds/label-change'
 import { priceOfRow } from '../money'
 import type { ServerRow } from '../view'
-import { deleteSnapshotAction } from './delete-action'
+import { snapshotActionKind } from './kinds'
 import {
   snapshotMembers,
   snapshotStates,
@@ -126,8 +128,27 @@ export const updateSnapshot = (ctx: Ctx, id: string, patch: SnapshotPatch): Prom
       ...patchColumns(snapshotMembers, members),
       ...(expires_at !== undefined && { expiresAt: expiryOf(ctx, expires_at, '#/expires_at') }),
     })
-    return await changedRow(snapshotRows, before, after, snapshotView)
+    const sent = after === before ? undefined : await sendLabels(tx, ctx, before, after)
+    return { ...(await changedRow(snapshotRows, before, sent?.row ?? after, snapshotView)), ...(sent && { jobs: [sent.job] }) }
   })
+
+/** Starts the action that stores labels with a snapshot at its cloud; undefined if they are not stored there. @throws Problem 409 */
+async function sendLabels(tx: Tx, ctx: Ctx, before: SnapshotRow, after: SnapshotRow) {
+  const remove = Object.keys(before.labels).filter(key => !Object.hasOwn(after.labels, key))
+  const labels = { set: after.labels, remove }
+  if (after.origin !== 'made' || isLabeled(before.labels, labels)) return undefined
+  const [account] = await tx.select().from(cloudAccounts).where(eq(cloudAccounts.id, after.accountId))
+  if (!cloudKindOf(account!.kind)?.capabilities.snapshots?.labels) return undefined
+  refuseBusy(before)
+  if (before.providerRef === null || before.state === 'missing') return undefined
+  const { action, job } = await startAction(tx, ctx, snapshotActionKind('set_labels'), {
+    resources: [{ type: 'snapshot', id: after.id }],
+    input: { command: { verb: 'set_labels', labels } },
+  })
+  const columns = { actionId: action.id, writtenAt: ctx.hub.clock.now() }
+  const [row] = await tx.update(snapshots).set(columns).where(eq(snapshots.id, after.id)).returning()
+  return { row: row!, job }
+}
 
 /**
  * Deletes a snapshot, at its cloud too.
@@ -158,7 +179,7 @@ function refuseBusy({ actionId }: SnapshotRow): void {
 
 /** Starts the action that deletes a snapshot at its cloud. */
 export async function startDeletion(tx: Tx, by: Pick<Ctx, 'hub' | 'workspaceId' | 'actor'>, row: SnapshotRow) {
-  const started = await startAction(tx, by, deleteSnapshotAction, {
+  const started = await startAction(tx, by, snapshotActionKind('delete'), {
     resources: [{ type: 'snapshot', id: row.id }],
     input: { command: { verb: 'delete' } },
   })

@@ -6,7 +6,7 @@ import { forUpdate } from '../../../core/db/dialect'
 import type { Tx } from '../../../core/db/transaction'
 import type { Hub } from '../../../core/hub'
 import { hasFailedSince, openActionIds } from '../../actions/open-actions'
-import { deleteSnapshotAction } from './delete-action'
+import { snapshotActionKind } from './kinds'
 import { released } from './snapshot-state'
 import { startDeletion } from './snapshots'
 import type { SnapshotRow } from './rows'
@@ -29,7 +29,7 @@ export async function watchStorage(hub: Hub): Promise<void> {
       .from(workspaces)
       .where(and(eq(workspaces.id, snapshots.workspaceId), isNull(workspaces.suspendedAt))),
   )
-  const hasFailed = hasFailedSince(hub.read, snapshots.id, deleteSnapshotAction.type, now - retryAfterMs)
+  const hasFailed = hasFailedSince(hub.read, snapshots.id, snapshotActionKind('delete').type, now - retryAfterMs)
   const isFree = and(eq(snapshots.protected, false), isNull(actionId), ne(state, 'deleting'))
   const isExpired = and(lt(expiresAt, now), isFree, isActive, not(hasFailed))
   await eachRow(hub, isExpired, row => record(hub, tx => expire(tx, hub, row.id)))

@@ -8,6 +8,7 @@ import { cloudAccounts } from '../accounts/tables'
 import type { CloudActionState } from '../actions/engine'
 import { StorageAction, type StorageInput } from '../actions/storage-action'
 import { cloudKindOf } from '../clouds'
+import { isLabeled } from '../clouds/label-change'
 import type { CloudVolume, VolumeCommand } from '../clouds/cloud'
 import { priceProblem } from '../price-problem'
 import { servers } from '../tables'
@@ -58,7 +59,7 @@ export const volumeActionKind = (verb: VolumeCommand['verb']): ActionKind<Volume
     }).run(),
 })
 
-export const volumeActionKinds = (['create', 'attach', 'detach', 'resize', 'set_protection', 'delete'] as const).map(
+export const volumeActionKinds = (['create', 'attach', 'detach', 'resize', 'set_protection', 'update', 'delete'] as const).map(
   volumeActionKind,
 )
 
@@ -72,6 +73,8 @@ function hasEnded(seen: CloudVolume, command: VolumeCommand): boolean {
       return seen.serverRef === null
     case 'resize':
       return (seen.sizeBytes ?? 0) >= command.sizeBytes
+    case 'update':
+      return (command.name === null || seen.name === command.name) && isLabeled(seen.labels, command.labels)
     case 'set_protection':
       return seen.isProtected === command.isProtected
     case 'delete':

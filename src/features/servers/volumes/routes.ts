@@ -11,8 +11,10 @@ export const volumeRoutes = area('volumes', 'Servers and cloud', [
     list: { description: 'Lists the volumes.', listing: volumeListing, response: VolumeList, run: listVolumes },
     get: { description: 'Returns a volume.', run: getVolume },
     update: {
-      description: 'Updates the labels. They are only stored here.',
+      description:
+        'Updates the given fields, also at the cloud: `action_id` is the action that does that. If it fails, the name is the one at the cloud again. Labels of volumes that were not created here are only stored here.',
       body: VolumePatch,
+      problems: ['conflict', 'resource_locked'],
       run: updateVolume,
     },
   }),

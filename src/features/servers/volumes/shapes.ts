@@ -24,7 +24,6 @@ export const volumeMembers = members({
   name: {
     schema: Type.String({ minLength: 1, maxLength: 100, description: 'Name of the volume, also at the cloud.' }),
     required: true,
-    fixed: true,
   },
   labels: { schema: Labels, default: {} },
 })

@@ -23,6 +23,7 @@ import { catalogOf, type DatedCatalog } from '../accounts/catalog'
 import { cloudAccounts } from '../accounts/tables'
 import type { CloudAccountRow } from '../accounts/view'
 import { cloudKindOf } from '../clouds'
+import { isLabeled } from '../clouds/label-change'
 import type { Catalog, Price, VolumeCapabilities, VolumeCommand, VolumeOrder } from '../clouds/cloud'
 import { listingByLabel, saveLabels, selectorFilter } from '../label-filter'
 import { microsOf, priceColumns, priceOfRow } from '../money'
@@ -219,15 +220,39 @@ async function start(tx: Tx, ctx: Ctx, row: VolumeRow, state: VolumeState, input
   return { action, job, row: after! }
 }
 
-/** Updates the labels of a volume here. @throws Problem 404, 412 */
+/**
+ * Updates the name and labels of a volume, also at its cloud: the name always, labels if it was created here.
+ * @throws Problem 404; 409; 412; 422
+ */
 export const updateVolume = (ctx: Ctx, id: string, patch: VolumePatch): Promise<VolumeView> =>
   change(ctx, 'cloud.volume.update', async tx => {
     const before = await lockRow(tx, ctx, volumeRows, id)
     const after = await saveRow(tx, ctx, volumeRows, before, patchColumns(volumeMembers, patch))
-    if (after !== before)
-      await saveLabels(tx, volumeLabels, ctx.workspaceId, [{ id, before: before.labels, after: after.labels }])
-    return await changedRow(volumeRows, before, after, view)
+    if (after === before) return await changedRow(volumeRows, before, after, view)
+    await saveLabels(tx, volumeLabels, ctx.workspaceId, [{ id, before: before.labels, after: after.labels }])
+    const sent = await sendUpdate(tx, ctx, before, after)
+    return { ...(await changedRow(volumeRows, before, sent?.row ?? after, view)), ...(sent && { jobs: [sent.job] }) }
   })
+
+/** Starts the action that updates a volume at its cloud; undefined if nothing changes there. @throws Problem 409, 422 */
+async function sendUpdate(tx: Tx, ctx: Ctx, before: VolumeRow, after: VolumeRow) {
+  const isRenamed = after.name !== before.name
+  const removed = Object.keys(before.labels).filter(key => !Object.hasOwn(after.labels, key))
+  const labels = after.origin === 'made' ? { set: after.labels, remove: removed } : { set: {}, remove: [] }
+  const isRelabeled = after.origin === 'made' && !isLabeled(before.labels, labels)
+  if (!isRenamed && !isRelabeled) return undefined
+  if (before.providerRef === null && before.actionId === null) return undefined
+  refuseBusy(before)
+  const [account] = await tx.select().from(cloudAccounts).where(eq(cloudAccounts.id, after.accountId))
+  const can = cloudKindOf(account!.kind)!.capabilities.volumes!
+  if (isRenamed && !new RegExp(can.names.pattern).test(after.name))
+    throw invalid([{ pointer: '#/name', code: 'format', detail: can.names.rule }])
+  if (isRenamed && !can.renamedInUse && before.state === 'in_use')
+    throw conflict(`The volume is attached to ${before.serverId ?? 'a server'}. Detach it before you rename it.`)
+  if (before.state === 'missing') throw conflict('The volume no longer exists at the cloud.')
+  const command = { verb: 'update', mark: after.id, name: isRenamed ? after.name : null, labels } as const
+  return await start(tx, ctx, after, after.state, { ...plainInput, command })
+}
 
 /**
  * Deletes a volume, at its cloud too.

@@ -11,8 +11,9 @@ import {
   type ServerVerb,
   type Started,
 } from '../cloud'
+import { isLabeled, labelsAfter } from '../label-change'
 import { actionsOf, startedBy, stored, type HetznerOperation, type NextStep } from './operation'
-import { gibibyte, markLabel, serverOf } from './readings'
+import { gibibyte, markLabel, serverOf, textsOf } from './readings'
 import type { HetznerSnapshots } from './snapshots'
 import { addSshKeys, readSshKeys } from './ssh-keys'
 
@@ -99,6 +100,11 @@ export class HetznerCommands {
           : await act('change_type', { server_type: slugOf(command.size), upgrade_disk: command.upgradeDisk })
       case 'rebuild':
         return await act('rebuild', { image: command.image, ...(command.userData !== null && { user_data: command.userData }) })
+      case 'set_labels':
+        if (isLabeled(server.labels, command.labels)) return unchanged
+        // All labels are replaced, also the mark.
+        await this.api.send('PUT', `/servers/${server.ref}`, { labels: labelsAfter(textsOf(row.labels), command.labels) })
+        return { state: 'done' }
       case 'set_protection': {
         const { protection } = command
         if (protection.delete === server.protection.delete && protection.rebuild === server.protection.rebuild) return unchanged

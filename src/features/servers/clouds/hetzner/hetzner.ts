@@ -59,6 +59,7 @@ const capabilities: CloudCapabilities = {
       'delete',
       'snapshot',
       'restore_snapshot',
+      'set_labels',
     ] as const),
   ],
   names: {
@@ -78,7 +79,7 @@ const capabilities: CloudCapabilities = {
   hasPrices: true,
   labels: true,
   volumes: volumeCapabilities,
-  snapshots: { memory: false, surviveServer: true },
+  snapshots: { memory: false, surviveServer: true, labels: true },
   firewallProtocols: ruleProtocols,
   firewallBlocks: false,
 }

@@ -3,6 +3,7 @@ import type { Clock } from '../../../../core/clock'
 import { isObject } from '../../../../dns/octets'
 import { HetznerError, type HetznerApi } from '../../../../vendors/hetzner'
 import { CloudError, type CloudSnapshot, type CloudStorage, type SnapshotCommand, type Started } from '../cloud'
+import { isLabeled, labelsAfter } from '../label-change'
 import { perPage } from './catalog'
 import { gibibyte, markLabel, textsOf } from './readings'
 
@@ -41,8 +42,17 @@ export class HetznerSnapshots implements CloudStorage<CloudSnapshot, SnapshotCom
     return rows.length === 0 ? null : snapshotOf(rows[0])
   }
 
-  async start(ref: string | null): Promise<Started> {
-    if ((await this.get(ref!)) === null) return { state: 'done', unchanged: true }
+  async start(ref: string | null, command: SnapshotCommand): Promise<Started> {
+    const snapshot = await this.get(ref!)
+    if (command.verb === 'set_labels') {
+      if (!snapshot) throw new CloudError('not_found', 'The snapshot does not exist at Hetzner.', null, false)
+      if (isLabeled(snapshot.labels, command.labels)) return { state: 'done', unchanged: true }
+      // All labels are replaced, also the mark.
+      const own = snapshot.mark === null ? {} : { [markLabel]: snapshot.mark }
+      await this.api.send('PUT', `/images/${ref}`, { labels: { ...labelsAfter(snapshot.labels, command.labels), ...own } })
+      return { state: 'done' }
+    }
+    if (!snapshot) return { state: 'done', unchanged: true }
     await this.api.send('DELETE', `/images/${ref}`)
     return { state: 'done' }
   }
@@ -52,6 +62,7 @@ function snapshotOf(row: unknown): CloudSnapshot {
   const { id, description, status, created, created_from: from, image_size: size, labels } = isObject(row) ? row : {}
   if (!Number.isSafeInteger(id)) throw new CloudError('invalid_response', 'The response of Hetzner has an image without an id.')
   const createdAt = Date.parse(String(created))
+  const { [markLabel]: mark, ...others } = textsOf(labels)
   return {
     ref: String(id),
     name: typeof description === 'string' && description !== '' ? description : `Image ${String(id)}`,
@@ -60,6 +71,7 @@ function snapshotOf(row: unknown): CloudSnapshot {
     sizeBytes: typeof size === 'number' ? Math.round(size * gibibyte) : null,
     includesMemory: false,
     createdAt: Number.isNaN(createdAt) ? null : createdAt,
-    mark: textsOf(labels)[markLabel] ?? null,
+    labels: others,
+    mark: mark ?? null,
   }
 }

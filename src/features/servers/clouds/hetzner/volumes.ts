@@ -11,6 +11,7 @@ import {
   type VolumeCommand,
   type VolumeOrder,
 } from '../cloud'
+import { isLabeled, labelsAfter } from '../label-change'
 import { perPage } from './catalog'
 import { startedBy, stored } from './operation'
 import { gibibyte, markLabel, textsOf } from './readings'
@@ -26,6 +27,7 @@ export const volumeCapabilities: VolumeCapabilities = {
   formats: ['ext4', 'xfs'],
   isMounted: false,
   protection: true,
+  renamedInUse: true,
 }
 
 /** Volumes of a project. */
@@ -77,6 +79,16 @@ export class HetznerVolumes implements CloudStorage<CloudVolume, VolumeCommand> 
         return volume.isProtected === command.isProtected
           ? unchanged
           : await act('change_protection', { delete: command.isProtected })
+      case 'update': {
+        const { name, labels } = command
+        const isNamed = name === null || volume.name === name
+        if (isNamed && isLabeled(volume.labels, labels)) return unchanged
+        // All labels are replaced, also the mark.
+        const own = volume.mark === null ? {} : { [markLabel]: volume.mark }
+        const changed = { ...(!isNamed && { name }), labels: { ...labelsAfter(volume.labels, labels), ...own } }
+        await this.api.send('PUT', `/volumes/${volume.ref}`, changed)
+        return { state: 'done' }
+      }
       case 'delete':
         await this.api.send('DELETE', `/volumes/${volume.ref}`)
         return { state: 'done' }

@@ -7,6 +7,7 @@ import {
   type ServerOrder,
   type Started,
 } from '../cloud'
+import { isLabeled } from '../label-change'
 import { OperationFailed, type Accepted, type IncusClient } from './client'
 import { pathOf, snapshotNameOf, snapshotPath, type Instances } from './instances'
 import { creationOf, freeSize, imageNamed, invalid, refuseInvalidName, resizedRoot, userDataKey } from './orders'
@@ -15,6 +16,7 @@ import {
   imageKey,
   imageValue,
   instanceOf,
+  labelConfig,
   markKey,
   protectionKey,
   refOf,
@@ -138,6 +140,9 @@ export class IncusCommands {
       case 'rebuild':
         if (status !== 'off') throw invalid('The server must be off to be rebuilt.')
         return await this.#rebuild(name, command)
+      case 'set_labels':
+        if (isLabeled(serverOf(instance).labels, command.labels)) return unchanged
+        return await this.#configure(name, labelConfig(command.labels))
       case 'set_protection':
         if (serverOf(instance).protection.delete === command.protection.delete) return unchanged
         return await this.#configure(name, { [protectionKey]: String(command.protection.delete) })

@@ -49,6 +49,7 @@ const capabilities: CloudCapabilities = {
     'rename',
     'resize',
     'rebuild',
+    'set_labels',
     'set_protection',
     'delete',
     'snapshot',
@@ -68,7 +69,7 @@ const capabilities: CloudCapabilities = {
   hasPrices: false,
   labels: true,
   volumes: volumeCapabilities,
-  snapshots: { memory: true, surviveServer: false },
+  snapshots: { memory: true, surviveServer: false, labels: false },
   firewallProtocols: ['tcp', 'udp', 'icmp', 'any'],
   firewallBlocks: true,
 }

@@ -1,6 +1,6 @@
 import { CloudError, type ServerOrder, type SizeOrder } from '../cloud'
 import type { IncusClient } from './client'
-import { devicesOf, imageKey, imageValue, labelPrefix, markKey, rootDisk, sizeText, type Device, type Instance } from './readings'
+import { devicesOf, imageKey, imageValue, labelConfig, markKey, rootDisk, sizeText, type Device, type Instance } from './readings'
 import type { IncusSettings } from './settings'
 
 /** Names that both Incus and LXD accept: hostnames that start with a letter. */
@@ -32,7 +32,7 @@ export async function creationOf(order: ServerOrder, settings: IncusSettings, cl
       'limits.memory': sizeText(memoryBytes),
       [markKey]: mark,
       [imageKey]: imageValue(fingerprint, image),
-      ...Object.fromEntries(Object.entries(labels).map(([key, value]) => [`${labelPrefix}${key}`, value])),
+      ...labelConfig({ set: labels, remove: [] }),
       ...(userData !== null && { [userDataKey]: userData }),
       ...(sshKeys.length > 0 && { 'cloud-init.vendor-data': withKeys(sshKeys.map(one => one.publicKey)) }),
     },

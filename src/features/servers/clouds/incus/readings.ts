@@ -1,12 +1,13 @@
 import { classOf, formatAddress, parseAddress } from '../../../../core/net/address'
 import { flatMapInTurns } from '../../../../core/time-slices'
 import { isObject } from '../../../../dns/octets'
+import type { LabelChange } from '../label-change'
 import { CloudError, type CloudServer, type CloudStatus, type ServerAddress, type ServerUsage } from '../cloud'
 
 /** Config keys at an instance. Keys below `user.` are free. */
 export const markKey = 'user.bailiwick.server'
 export const imageKey = 'user.bailiwick.image'
-export const labelPrefix = 'user.bailiwick.label.'
+const labelPrefix = 'user.bailiwick.label.'
 export const protectionKey = 'security.protection.delete'
 const baseImageKey = 'volatile.base_image'
 
@@ -158,10 +159,18 @@ function imageOf(config: Record<string, string>): string | null {
 /** Value of {@link imageKey}. */
 export const imageValue = (fingerprint: string, slug: string): string => `${fingerprint} ${slug}`
 
+/** The configuration that a change of labels sets. An empty value removes a key. */
+export const labelConfig = ({ set, remove }: LabelChange): Record<string, string> =>
+  Object.fromEntries([
+    ...remove.map(key => [`${labelPrefix}${key}`, '']),
+    ...Object.entries(set).map(([key, value]) => [`${labelPrefix}${key}`, value]),
+  ])
+
 export const labelsOf = (config: Record<string, string>): Record<string, string> =>
   Object.fromEntries(
     Object.entries(config).flatMap(([key, value]) =>
-      key.startsWith(labelPrefix) ? [[key.slice(labelPrefix.length), value]] : [],
+      // An empty value removes a key.
+      key.startsWith(labelPrefix) && value !== '' ? [[key.slice(labelPrefix.length), value]] : [],
     ),
   )
 

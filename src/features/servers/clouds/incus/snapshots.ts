@@ -55,6 +55,7 @@ function snapshotOf(instanceRef: string, row: unknown): CloudSnapshot {
     sizeBytes: typeof size === 'number' && size > 0 ? size : null,
     includesMemory: stateful === true,
     createdAt: Number.isNaN(createdAt) ? null : createdAt,
+    labels: {},
     mark: own.startsWith('snap_') ? own : null,
   }
 }

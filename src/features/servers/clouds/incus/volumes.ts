@@ -8,11 +8,12 @@ import {
   type VolumeCommand,
   type VolumeOrder,
 } from '../cloud'
+import { isLabeled } from '../label-change'
 import type { IncusClient } from './client'
 import type { IncusCommands } from './commands'
 import type { Instances } from './instances'
 import { invalid } from './orders'
-import { bytesOf, devicesOf, instanceOf, labelPrefix, labelsOf, refOf, sizeText, textsOf, type Instance } from './readings'
+import { bytesOf, devicesOf, instanceOf, labelConfig, labelsOf, refOf, sizeText, textsOf, type Instance } from './readings'
 import type { IncusSettings } from './settings'
 
 const mebibyte = 2 ** 20
@@ -28,6 +29,7 @@ export const volumeCapabilities: VolumeCapabilities = {
   formats: [],
   isMounted: true,
   protection: false,
+  renamedInUse: false,
 }
 
 const markKey = 'user.bailiwick.volume'
@@ -84,6 +86,9 @@ export class IncusVolumes implements CloudStorage<CloudVolume, VolumeCommand> {
     const custom = await this.#custom(ref!)
     if (!custom) {
       if (command.verb === 'delete') return unchanged
+      const renamed = command.verb === 'update' && command.name !== null ? await this.#renamed(ref!, command.name) : null
+      if (renamed && command.verb === 'update' && renamed.mark === command.mark)
+        return { state: 'done', unchanged: true, ref: renamed.ref }
       throw new CloudError('not_found', 'The volume doesn’t exist.', null, false)
     }
     const volume = await this.#volumeOf(custom)
@@ -100,6 +105,8 @@ export class IncusVolumes implements CloudStorage<CloudVolume, VolumeCommand> {
         if (volume.sizeBytes !== null && command.sizeBytes < volume.sizeBytes)
           throw invalid(`The volume can’t be shrunk from ${sizeText(volume.sizeBytes)} to ${sizeText(command.sizeBytes)}.`)
         return await this.commands.send('PATCH', path, { config: { size: sizeText(command.sizeBytes) } }, { name: custom.name })
+      case 'update':
+        return await this.#update(custom, volume, command)
       case 'set_protection':
         throw invalid('Incus and LXD don’t protect volumes.')
       case 'delete':
@@ -109,16 +116,35 @@ export class IncusVolumes implements CloudStorage<CloudVolume, VolumeCommand> {
   }
 
   async #create({ mark, name, sizeBytes, location, labels }: VolumeOrder): Promise<Started> {
-    if (!new RegExp(volumeCapabilities.names.pattern).test(name)) throw invalid(`The name ${name} is invalid.`)
+    refuseInvalidName(name)
     const pool = await this.#pool()
     const config = {
       size: sizeText(sizeBytes),
       [markKey]: mark,
-      ...Object.fromEntries(Object.entries(labels).map(([key, value]) => [`${labelPrefix}${key}`, value])),
+      ...labelConfig({ set: labels, remove: [] }),
     }
     const target = location === null ? '' : `?target=${encodeURIComponent(location)}`
     const started = await this.commands.send('POST', `${poolPath(pool)}${target}`, { name, config }, { name })
     return { ...started, ref: refIn(pool, name) }
+  }
+
+  /** The volume with another name in the same pool: an earlier attempt may have renamed it. */
+  async #renamed(ref: string, name: string): Promise<CloudVolume | null> {
+    const [pool = ''] = ref.split('/').map(decodeURIComponent)
+    return await this.get(refIn(pool, name))
+  }
+
+  /** The name is part of the ref. */
+  async #update(custom: Custom, { labels }: CloudVolume, change: VolumeCommand & { verb: 'update' }): Promise<Started> {
+    const { pool, name } = custom
+    const newName = change.name ?? name
+    let last: Started = unchanged
+    if (!isLabeled(labels, change.labels))
+      last = await this.commands.send('PATCH', volumePath(custom), { config: labelConfig(change.labels) }, { name })
+    if (newName === name) return last
+    refuseInvalidName(newName)
+    await this.commands.send('POST', volumePath(custom), { name: newName }, { name })
+    return { state: 'done', ref: refIn(pool, newName) }
   }
 
   async #attach({ pool, name }: Custom, serverRef: string, path: string): Promise<Started> {
@@ -171,6 +197,11 @@ export class IncusVolumes implements CloudStorage<CloudVolume, VolumeCommand> {
     if (root?.pool === undefined) throw invalid('The profiles have no root disk. Set a storage pool for new volumes.')
     return root.pool
   }
+}
+
+/** @throws CloudError `invalid` */
+function refuseInvalidName(name: string): void {
+  if (!new RegExp(volumeCapabilities.names.pattern).test(name)) throw invalid(`The name ${name} is invalid.`)
 }
 
 const unchanged: Started = { state: 'done', unchanged: true }

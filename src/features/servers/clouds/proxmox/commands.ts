@@ -1,10 +1,11 @@
 import { CloudError, type ServerCommand, type ServerOrder, type ServerVerb, type SizeOrder, type Started } from '../cloud'
+import { isLabeled, labelsAfter } from '../label-change'
 import type { ProxmoxClient } from './client'
 import { bootDiskOf, diskBytesOf, hasCloudInit, type GuestType } from './config'
 import { pathOf, type Guest } from './guests'
 import type { KnownGuests } from './known-guests'
 import { isObject } from '../../../../dns/octets'
-import { parseNotes } from './notes'
+import { parseNotes, relabeled } from './notes'
 import type { ProxmoxOperation, SnapshotStep, StatusStep, Step } from './operation'
 import { snapshotNameOf } from './snapshot-list'
 import type { Steps } from './steps'
@@ -78,6 +79,8 @@ export class Commands {
         return await this.#resize(guest, command)
       case 'set_protection':
         return await this.#protect(guest, command)
+      case 'set_labels':
+        return await this.#label(guest, command)
       case 'snapshot': {
         const { mark: name, name: description, includesMemory } = command.order
         return await this.#snapshot(guest, 'snapshot', { name, description, includesMemory: includesMemory && !isOff })
@@ -142,6 +145,26 @@ export class Commands {
     const { protection: now = '0' } = await this.steps.configOf(guest)
     if ((now === '1') === protection.delete) return unchanged
     await this.steps.configure(guest, { protection: Number(protection.delete) })
+    return { state: 'done' }
+  }
+
+  /** Labels are in the description. Those that are tags of people can only be removed. */
+  async #label(guest: Guest, { labels: change }: CommandOf<'set_labels'>): Promise<Started> {
+    const { description = '' } = await this.steps.configOf(guest)
+    const { mark, labels } = parseNotes(description, guest.vmid)
+    if (mark === null)
+      throw new CloudError(
+        'refused',
+        'The notes of the guest no longer begin with the line that Bailiwick wrote, so that its labels can’t be stored there.',
+        null,
+        false,
+      )
+    const tags = guest.tags.filter(one => !change.remove.includes(one))
+    if (isLabeled(labels, change) && tags.length === guest.tags.length) return unchanged
+    await this.steps.configure(guest, {
+      description: relabeled(description, labelsAfter(labels, change)),
+      ...(tags.length < guest.tags.length && { tags: tags.join(';') }),
+    })
     return { state: 'done' }
   }
 

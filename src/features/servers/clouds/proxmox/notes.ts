@@ -23,13 +23,18 @@ export const notesOf = (
   { mark, image, labels }: Pick<ServerOrder, 'mark' | 'image' | 'labels'>,
   vmid: number,
   isUnfinished: boolean,
-) =>
-  [
-    `bailiwick ${mark} ${vmid}`,
-    `image ${image}`,
-    ...Object.entries(labels).map(([key, value]) => `label ${key}=${value}`),
-    ...(isUnfinished ? [unfinishedLine] : []),
-  ].join('\n')
+) => [`bailiwick ${mark} ${vmid}`, `image ${image}`, ...labelLines(labels), ...(isUnfinished ? [unfinishedLine] : [])].join('\n')
+
+const labelLines = (labels: Record<string, string>) => Object.entries(labels).map(([key, value]) => `label ${key}=${value}`)
+
+/** A description of Bailiwick with other labels. What people wrote below is kept. */
+export function relabeled(description: string, labels: Record<string, string>): string {
+  const [first, ...lines] = description.split(/\r?\n/)
+  const isOwn = (line: string) => imageLine.test(line) || labelLine.test(line) || line === unfinishedLine
+  const end = lines.findIndex(line => !isOwn(line))
+  const [own, rest] = end < 0 ? [lines, []] : [lines.slice(0, end), lines.slice(end)]
+  return [first, ...own.filter(line => !labelLine.test(line)), ...labelLines(labels), ...rest].join('\n')
+}
 
 /** Reads a description. */
 export function parseNotes(description: string, vmid: number): Notes {

@@ -108,7 +108,7 @@ const label = '[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?'
 const capabilities: CloudCapabilities = {
   verbs: [
     ...(['provision', 'power_on', 'power_off', 'shutdown', 'reboot', 'power_cycle', 'suspend', 'resume'] as const),
-    ...(['rename', 'resize', 'set_protection', 'delete', 'snapshot', 'restore_snapshot'] as const),
+    ...(['rename', 'resize', 'set_protection', 'set_labels', 'delete', 'snapshot', 'restore_snapshot'] as const),
   ],
   names: {
     pattern: `^(?=.{1,253}$)${label}(?:\\.${label})*$`,
@@ -129,7 +129,7 @@ const capabilities: CloudCapabilities = {
   labels: true,
   // Disks belong to their guest.
   volumes: null,
-  snapshots: { memory: true, surviveServer: false },
+  snapshots: { memory: true, surviveServer: false, labels: false },
   firewallProtocols: ruleProtocols,
   firewallBlocks: true,
 }

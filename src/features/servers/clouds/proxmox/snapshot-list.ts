@@ -20,6 +20,7 @@ export function snapshotsOf(vmid: number, data: unknown): CloudSnapshot[] {
             sizeBytes: null,
             includesMemory: Number(vmstate ?? 0) === 1,
             createdAt: typeof snaptime === 'number' && snaptime > 0 ? snaptime * 1000 : null,
+            labels: {},
             mark: name.startsWith('snap_') ? name : null,
           },
         ],

@@ -1,6 +1,8 @@
 import { eq } from 'drizzle-orm'
+import type { AuditAction } from '../../../core/audit-actions'
 import type { ActionKind } from '../../actions/kind'
 import { cloudAccounts } from '../accounts/tables'
+import { isLabeled } from '../clouds/label-change'
 import type { CloudSnapshot, SnapshotCommand } from '../clouds/cloud'
 import type { CloudActionState } from '../actions/engine'
 import { StorageAction, type StorageInput } from '../actions/storage-action'
@@ -8,11 +10,18 @@ import { released, seenSnapshotColumns } from './snapshot-state'
 import type { SnapshotRow } from './rows'
 import { snapshots } from './tables'
 
-/** Deletes a snapshot at its cloud. */
-export const deleteSnapshotAction: ActionKind<StorageInput<SnapshotCommand>, CloudActionState> = {
-  type: 'snapshot.delete',
+type SnapshotActionKind = ActionKind<StorageInput<SnapshotCommand>, CloudActionState>
+
+const audits: Readonly<Record<SnapshotCommand['verb'], AuditAction>> = {
+  delete: 'cloud.snapshot.delete',
+  set_labels: 'cloud.snapshot.update',
+}
+
+/** The kind of the actions for a verb. */
+export const snapshotActionKind = (verb: SnapshotCommand['verb']): SnapshotActionKind => ({
+  type: `snapshot.${verb}`,
   area: 'cloud',
-  audit: 'cloud.snapshot.delete',
+  audit: audits[verb],
   cancelable: false,
   resumable: true,
   concurrency: 32,
@@ -29,11 +38,13 @@ export const deleteSnapshotAction: ActionKind<StorageInput<SnapshotCommand>, Clo
           .where(eq(snapshots.id, id))
         return found ?? null
       },
-      hasEnded: () => true,
+      hasEnded: (seen, command) => command.verb !== 'set_labels' || isLabeled(seen.labels, command.labels),
       async save(tx, row, seen) {
         const columns = { ...released(row), ...(seen && seenSnapshotColumns(seen, null, hub.clock.now())) }
         await tx.update(snapshots).set(columns).where(eq(snapshots.id, row.id))
       },
       remove: (tx, row) => tx.delete(snapshots).where(eq(snapshots.id, row.id)),
     }).run(),
-}
+})
+
+export const snapshotActionKinds = (['delete', 'set_labels'] as const).map(snapshotActionKind)
