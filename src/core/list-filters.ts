@@ -1,7 +1,7 @@
 import { Type, type TSchema } from '@sinclair/typebox'
 import { and, or, sql, type SQL } from 'drizzle-orm'
 import type { SQLiteColumn } from 'drizzle-orm/sqlite-core'
-import { containsText } from './db/contains-text'
+import { containsText, isAscii } from './db/contains-text'
 import type { Filter } from './listing'
 import { propertyOf } from './property-name'
 import { parameterName, Words } from './shapes'
@@ -75,15 +75,18 @@ export function timeFilters(field: string, column: SQLiteColumn): Record<string,
 export const searchFilter = (columns: SQLiteColumn[], description: string): Filter => ({
   schema: Type.String({ minLength: 1, maxLength: 100, description }),
   where: (value, bind) => containsWords(columns, value as string, bind),
-  variant: value => String(searchedWords(value as string).length),
+  variant: value => searchVariant(value as string),
 })
 
 /** Condition: each word of the text is in any of the columns. */
 export const containsWords = (columns: SQLiteColumn[], text: string, bind: (value: unknown) => SQL): SQL =>
-  sql`(${and(...searchedWords(text).map(word => or(...columns.map(column => containsText(column, word, bind)))))})`
+  sql`(${and(...searchedWords(text).map(word => or(...columns.map(column => containsText(column, word, isAscii(text), bind)))))})`
 
 // Each number of words has its own prepared query.
 const maxWords = 8
+
+/** Identifies the SQL text of `containsWords`. */
+export const searchVariant = (text: string): string => `${searchedWords(text).length}${isAscii(text) ? '' : '+'}`
 
 /** The words that a search looks for. Those after the seventh are searched as one text. A text of spaces is a word. */
 export function searchedWords(text: string): string[] {

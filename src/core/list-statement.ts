@@ -1,4 +1,18 @@
-import { and, asc, desc, eq, getTableColumns, getTableName, sql, type SQL } from 'drizzle-orm'
+import {
+  and,
+  asc,
+  Column,
+  desc,
+  eq,
+  getTableColumns,
+  getTableName,
+  is,
+  Param,
+  Placeholder,
+  SQL,
+  sql,
+  StringChunk,
+} from 'drizzle-orm'
 import type { SQLiteColumn, SQLiteTable } from 'drizzle-orm/sqlite-core'
 import type { Ctx } from './ctx'
 import { countRows } from './db/counts'
@@ -49,8 +63,8 @@ export async function pageRows<Row>(selection: Selection, shape: string, limit: 
     const columns = columnsOf(listing, order)
     const inOrder = inOrderOf(order)
     if (checked) {
-      // Conditions on the rows found may need any column.
-      const examined = rowsOf(read, listing, getTableColumns(listing.table))
+      const narrow = columnsToCheck(listing, order, checked)
+      const examined = rowsOf(read, listing, narrow ?? getTableColumns(listing.table))
         .where(parts[0])
         .orderBy(...inOrder)
         .limit(maxExamined)
@@ -64,11 +78,15 @@ export async function pageRows<Row>(selection: Selection, shape: string, limit: 
           // Under the name of the table, so that the conditions fit.
           .select({ ...columns, isLast: sql<number>`${sql.raw(isLast ? '1' : '0')}`.as('is_last') })
           .from(query.as(name) as SQLiteTable)
-      const checkedInOrder = read
-        .select(columns)
-        .from(examined.as(name) as never as SQLiteTable)
-        .where(checked)
-      const matching = inOrderOfSubquery(checkedInOrder, inOrderOf(ownColumns(listing, order))).limit(sql.placeholder('limit'))
+      const matchingIn = (fields: Record<string, SQLiteColumn>) =>
+        inOrderOfSubquery(
+          read
+            .select(fields)
+            .from(examined.as(name) as never as SQLiteTable)
+            .where(checked),
+          inOrderOf(ownColumns(listing, order)),
+        ).limit(sql.placeholder('limit'))
+      const matching = narrow ? wholeRows(read, listing, columns, matchingIn({ id: listing.id }), inOrder) : matchingIn(columns)
       return wrapped(matching, false)
         .unionAll(wrapped(last, true) as never)
         .limit(sql.placeholder('limit'))
@@ -116,6 +134,52 @@ export async function countSelected(selection: Selection): Promise<number> {
       .from(examined)
       .where(checked),
   )
+}
+
+/**
+ * The columns that are needed to examine rows: those of the conditions and of the order. Reading 10,000 whole rows would take much
+ * longer. Null if the rows can't be read by their id afterwards, or if a condition may need any column.
+ */
+function columnsToCheck(
+  { table, id, through }: Listing<never>,
+  order: readonly SortColumn<never>[],
+  checked: SQL,
+): Record<string, SQLiteColumn> | null {
+  const used = columnsIn(checked)
+  if (!id.primary || through || !used) return null
+  const needed = new Set<unknown>([id, ...order.map(one => one.column), ...used])
+  return Object.fromEntries(Object.entries(getTableColumns(table)).filter(([, column]) => needed.has(column)))
+}
+
+/** The columns in a condition. Null if it can't be looked into. */
+function columnsIn(condition: SQL): Column[] | null {
+  const columns: Column[] = []
+  for (const chunk of condition.queryChunks) {
+    if (is(chunk, Column)) columns.push(chunk)
+    else if (is(chunk, SQL)) {
+      const inner = columnsIn(chunk)
+      if (!inner) return null
+      columns.push(...inner)
+    } else if (!is(chunk, StringChunk) && !is(chunk, Placeholder) && !is(chunk, Param) && typeof chunk === 'object') return null
+  }
+  return columns
+}
+
+/** The rows with the ids of a query, in the order of the list. */
+function wholeRows(
+  read: Reader,
+  { table, id }: Listing<never>,
+  columns: Record<string, SQLiteColumn>,
+  ids: { as(alias: string): unknown },
+  inOrder: SQL[],
+) {
+  const matching = ids.as('matching') as { id: SQLiteColumn }
+  const rows = read
+    .select(columns)
+    .from(matching as never as SQLiteTable)
+    .crossJoin(table)
+    .where(eq(id, matching.id))
+  return inOrderOfSubquery(rows, inOrder)
 }
 
 function boundValues({ owner }: Selection): { values: Record<string, unknown>; bind: Bind } {

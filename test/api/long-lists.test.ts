@@ -70,7 +70,7 @@ test('a large list can’t be sorted by several fields without an index', async 
 
 test('search ignores the case of all letters', async () => {
   const { acme } = await world()
-  const names = ['Österreich', 'STRAẞE', 'ΟΔΟΣ', 'Žižkov [1]', 'a*c', '100%', 'x^y']
+  const names = ['Österreich', 'STRAẞE', 'ΟΔΟΣ', 'Žižkov [1]', 'a*c', '100%', 'x^y', 'd_e', 'f\\g', '12 \u{212a}']
   for (const name of names) {
     const created = await acme.call('POST', '/v1/heartbeats', {
       name,
@@ -90,6 +90,12 @@ test('search ignores the case of all letters', async () => {
     ['0%', '100%'],
     ['^', 'x^y'],
     ['X^', 'x^y'],
+    ['_', 'd_e'],
+    ['F\\', 'f\\g'],
+    ['KOV', 'Žižkov [1]'],
+    ['1 KOV ž', 'Žižkov [1]'],
+    // The sign of the unit kelvin.
+    ['12 k', '12 \u{212a}'],
   ] as const)
     expect([q, await found(q)]).toEqual([q, [name]])
   for (const q of ['[a-z]', 'a?c', '.*', 'xa']) expect([q, await found(q)]).toEqual([q, []])

@@ -5,11 +5,21 @@ import { isPostgres } from './dialect'
 /**
  * Condition: the column contains the text, in upper or lower case. `lower` can't be used: SQLite, and PostgreSQL with the C locale,
  * only know the letters of ASCII.
+ * @param isPlain whether the text and others with the same SQL text contain only ASCII
  */
-export function containsText(column: SQLiteColumn, text: string, bind: (value: unknown) => SQL): SQL {
-  if (isPostgres) return sql`${column} ~ ${bind(eachCharacter(text, /[!-/:-@[-`{-~]/, one => `\\${one}`))}`
+export function containsText(column: SQLiteColumn, text: string, isPlain: boolean, bind: (value: unknown) => SQL): SQL {
+  if (isPostgres) {
+    const matches = sql`${column} ~ ${bind(eachCharacter(text, /[!-/:-@[-`{-~]/, one => `\\${one}`))}`
+    if (!isPlain) return matches
+    // A regular expression takes several times as long. Only values with other letters than those of ASCII need it.
+    const like = bind(`%${text.replace(/[%_\\]/g, '\\$&')}%`)
+    return sql`(${column} ilike ${like} or (octet_length(${column}) <> length(${column}) and ${matches}))`
+  }
   return sql`${column} glob ${bind(`*${eachCharacter(text, /[*?[]/, one => `[${one}]`)}*`)}`
 }
+
+/** Whether a text contains only ASCII. */
+export const isAscii = (text: string): boolean => Buffer.byteLength(text) === text.length
 
 /** Makes a pattern with a set for each letter that has several forms. */
 const eachCharacter = (text: string, special: RegExp, escaped: (one: string) => string): string =>

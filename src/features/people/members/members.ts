@@ -12,7 +12,7 @@ import { forUpdate } from '../../../core/db/dialect'
 import type { Reader, Tx } from '../../../core/db/transaction'
 import { requireMatch } from '../../../core/if-match'
 import { listingOf, listPage } from '../../../core/list'
-import { containsWords, searchedWords, timeFilters, wordsFilter } from '../../../core/list-filters'
+import { containsWords, searchVariant, timeFilters, wordsFilter } from '../../../core/list-filters'
 import { notFound } from '../../../core/problem'
 import type { Page } from '../../../core/shapes'
 import { revokeInvitations } from '../invitations/revocation'
@@ -40,7 +40,7 @@ export const memberListing = listingOf('members', memberships, {
       where: (value, place) =>
         sql`exists (select 1 from ${users} where ${users.id} = ${memberships.userId}
           and ${containsWords([users.name, users.email], value as string, place)})`,
-      variant: value => String(searchedWords(value as string).length),
+      variant: value => searchVariant(value as string),
     },
     ...timeFilters('joined_at', memberships.createdAt),
   },
