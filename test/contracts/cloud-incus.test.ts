@@ -89,3 +89,17 @@ test('devices that others changed meanwhile are read again once', async () => {
   expect(failure).toBe('locked')
   double.remove(instance)
 })
+
+test('an operation that can’t be read while the server forgets it is read again', async () => {
+  const { instance, refs, cloud } = await filtered('forgotten')
+  double.fault = ({ path }) =>
+    path.startsWith('/operations/') ? { status: 500, code: 'Missing event connection with target cluster member' } : null
+  const started = await cloud.start(refs[0]!, { verb: 'power_off' })
+  if (started.state !== 'running') throw new Error('It should not be known whether it has ended.')
+  expect(await cloud.poll(started.operation).catch(error => error.failure)).toBe('unreachable')
+  double.operations = []
+  double.fault = () => null
+  expect(await cloud.poll(started.operation)).toEqual({ state: 'gone' })
+  expect((await cloud.get(refs[0]!))?.status).toBe('off')
+  double.remove(instance)
+})
