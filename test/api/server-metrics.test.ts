@@ -1,13 +1,16 @@
 import { X509Certificate } from 'node:crypto'
 import { readFileSync } from 'node:fs'
-import { expect, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
 import { eq } from 'drizzle-orm'
-import { tiers } from '../../src/core/db/series/metric-tiers'
+import { openSeries } from '../../src/core/db/series'
+import { tiers, type Tier } from '../../src/core/db/series/metric-tiers'
 import { record } from '../../src/core/change'
 import { rollUpMetrics } from '../../src/features/servers/metrics/recorder'
+import { seriesKinds } from '../../src/features/series-kinds'
 import { pruneMetrics, thinMetrics } from '../../src/features/servers/metrics/retention'
 import { subjectOf } from '../../src/features/servers/metrics/names'
 import { servers } from '../../src/features/servers/tables'
+import { AgentDouble } from '../support/agent-double'
 import { cloudScene } from '../support/clouds/cloud-scene'
 import { IncusDouble } from '../support/clouds/incus-double'
 import { RedfishDouble } from '../support/controllers/redfish'
@@ -290,7 +293,7 @@ test('windows and steps that are not possible are refused', async () => {
     '?step=30',
     '?step=x',
     '?type=weather',
-    '?source=agent',
+    '?source=disk',
     `?from=${ago(731)}`,
     `?from=${ago(-1)}`,
     `?from=${ago(1)}&to=${ago(2)}`,
@@ -300,4 +303,123 @@ test('windows and steps that are not possible are refused', async () => {
   const ids = Array.from({ length: 101 }, (_, n) => `srv_${n}`).join(',')
   for (const query of ['', '?ids=', `?ids=${ids}`])
     expect([query, (await here.acme.call('GET', `/v1/servers/latest${query}`)).status]).toEqual([query, 400])
+})
+
+describe('metrics of an agent', () => {
+  const addServer = async (here: World): Promise<string> =>
+    (await here.acme.call('POST', '/v1/servers', { name: 'nas' }, { 'Idempotency-Key': 'nas' })).body.id
+  const seriesOf = async (here: World, id: string, query = '') => {
+    const from = new Date(here.clock.now() - 20 * minuteMs).toISOString()
+    const { body } = await here.acme.call('GET', `/v1/servers/${id}/metrics?from=${from}${query}`)
+    return body.series.map((one: any) => [one.name, one.device, one.source, one.avg.filter((value: any) => value !== null)])
+  }
+  const stored = async (here: World, id: string, tier: Tier = tiers[0]) => {
+    const rows: unknown[] = []
+    await here.hub.series.metrics.read(subjectOf(id, 'agent'), tier, 0, here.clock.now() + dayMs, (...row) => rows.push(row))
+    return rows
+  }
+
+  test('are stored by the minute, with their devices', async () => {
+    const here = await world()
+    const id = await addServer(here)
+    const agent = await AgentDouble.enroll(here, id)
+    const start = Math.floor(here.clock.now() / minuteMs) * minuteMs - minuteMs
+    await agent.sends({
+      columns: ['cpu.used_percent', 'disk.busy_percent:sda', 'disk.busy_percent:sdb', 'weather.rain', 'load.1'],
+      minutes: [
+        [start - minuteMs, 6, [12.5, 3, null, 1, Number.NaN], [31, 2, null, 1, 1]],
+        [start, 6, [25, 4, 5, 1, 0.5], [50, 4, 5, 1, 0.75]],
+        // The clock of the server is wrong.
+        [start + 60 * minuteMs, 6, [99, 99, 99, 99, 99], [99, 99, 99, 99, 99]],
+      ],
+    })
+    expect(await seriesOf(here, id, '&step=60')).toEqual([
+      ['cpu.used_percent', null, 'agent', [12.5, 25]],
+      ['disk.busy_percent', 'sda', 'agent', [3, 4]],
+      ['disk.busy_percent', 'sdb', 'agent', [5]],
+      ['load.1', null, 'agent', [0.5]],
+    ])
+    expect(await seriesOf(here, id, '&step=60&source=agent&type=load')).toEqual([['load.1', null, 'agent', [0.5]]])
+    expect(await seriesOf(here, id, '&source=cloud')).toEqual([])
+  })
+
+  test('can be sent again, and late minutes are added to the coarser resolutions', async () => {
+    const here = await world()
+    const id = await addServer(here)
+    const agent = await AgentDouble.enroll(here, id)
+    const start = Math.floor(here.clock.now() / dayMs) * dayMs
+    const send = (value: number, ...minutes: number[]) =>
+      agent.measured({ 'cpu.used_percent': value }, ...minutes.map(at => start + at * minuteMs))
+    await send(10, 0, 1, 2)
+    await rollUpMetrics(here.hub)
+    const before = [await stored(here, id), await stored(here, id, tiers[1]!), await stored(here, id, tiers[3]!)]
+    await send(10, 2, 0, 1)
+    await rollUpMetrics(here.hub)
+    expect([await stored(here, id), await stored(here, id, tiers[1]!), await stored(here, id, tiers[3]!)]).toEqual(before)
+    // An hour later, the backlog arrives.
+    await here.advance(60 * minuteMs)
+    await rollUpMetrics(here.hub)
+    await send(40, 3, 4, 5)
+    await rollUpMetrics(here.hub)
+    expect(await stored(here, id, tiers[1]!)).toEqual([[start, 'cpu.used_percent', 25, 40, 36]])
+    for (const tier of tiers.slice(2))
+      expect(await stored(here, id, tier)).toMatchObject([[start, 'cpu.used_percent', 25, 40, 36]])
+  })
+
+  test('that arrived late are in the coarser resolutions even if the hub ends before', async () => {
+    const here = await world()
+    const id = await addServer(here)
+    const agent = await AgentDouble.enroll(here, id)
+    const start = Math.floor(here.clock.now() / dayMs) * dayMs
+    await agent.measured({ 'cpu.used_percent': 10 }, start)
+    await rollUpMetrics(here.hub)
+    await here.advance(3 * 60 * minuteMs)
+    await rollUpMetrics(here.hub)
+    await agent.measured({ 'cpu.used_percent': 40 }, start + minuteMs)
+    // Another process, which knows only what is stored.
+    const { data, databaseUrl } = here.hub.config
+    const other = openSeries({ data, databaseUrl, now: here.clock.now }, seriesKinds)
+    closeLater(() => other.close())
+    await other.metrics.rollUp(here.clock.now())
+    expect(await stored(here, id, tiers[1]!)).toMatchObject([[start, 'cpu.used_percent', 25, 40, 12]])
+  })
+
+  test('take precedence over those of the cloud, which fill in the rest', async () => {
+    const here = await world()
+    const { id, use } = await incusScene(here)
+    const agent = await AgentDouble.enroll(here, id)
+    for (let n = 0; n < 4; n++) {
+      await use({ cpuSeconds: 30, received: 60_000, sent: 600, memory: 2 ** 20 })
+      const at = Math.floor(here.clock.now() / minuteMs) * minuteMs
+      await agent.measured({ 'cpu.used_percent': 7, 'network.received_bytes_per_second:eth0': 80, 'load.1': 0.25 }, at)
+      await agent.measured({ 'cpu.used_percent': 7, 'network.received_bytes_per_second:eth0': 80, 'load.1': 0.25 }, at - 600_000)
+    }
+    const found = await seriesOf(here, id)
+    expect(found.map((one: any) => one.slice(0, 3))).toEqual([
+      ['cpu.used_percent', null, 'agent'],
+      ['load.1', null, 'agent'],
+      ['memory.used_bytes', null, 'cloud'],
+      ['network.received_bytes_per_second', 'eth0', 'agent'],
+      ['network.sent_bytes_per_second', null, 'cloud'],
+    ])
+    expect((await seriesOf(here, id, '&source=cloud&type=cpu'))[0][2]).toBe('cloud')
+    await rollUpMetrics(here.hub)
+    const [latest] = (await here.acme.call('GET', `/v1/servers/latest?ids=${id}`)).body.data
+    expect(latest).toMatchObject({ cpu_percent: 7, load: 0.25, load_last_hour: 0.25, network_received_bytes_per_second: 80 })
+    expect(latest.memory_used_bytes).toBeGreaterThan(0)
+    expect(latest.network_sent_bytes_per_second).toBeGreaterThan(0)
+  })
+
+  test('are returned even if the cloud can’t be reached', async () => {
+    const here = await world()
+    const { double, named } = await cloudScene(here)
+    double.addServer({ name: 'web-1' })
+    await here.advance(minuteMs)
+    const { id } = await named('web-1')
+    const agent = await AgentDouble.enroll(here, id)
+    await agent.measured({ 'cpu.used_percent': 5 }, here.clock.now() - minuteMs)
+    double.fault = () => 'dropped'
+    expect(await seriesOf(here, id)).toEqual([['cpu.used_percent', null, 'agent', [5]]])
+    expect((await here.acme.call('GET', `/v1/servers/${id}/metrics?source=cloud`)).status).toBe(424)
+  })
 })

@@ -2,6 +2,7 @@ import { record } from '../../src/core/change'
 import { newId } from '../../src/core/ids'
 import { recordGoodbye, recordReport, type AgentReport } from '../../src/features/servers/agents/agents'
 import type { StopReason } from '../../src/features/servers/agents/shapes'
+import { recordMinutes, type AgentMinutes } from '../../src/features/servers/agents/minutes'
 import { agents } from '../../src/features/servers/agents/tables'
 import type { World } from './world'
 
@@ -10,11 +11,14 @@ export class AgentDouble {
   readonly id: string = newId('agent')
   readonly report: AgentReport = { version: '0.3.0', intervalSeconds: 60, allow: ['collect'] }
 
-  private constructor(private readonly here: World) {}
+  private constructor(
+    private readonly here: World,
+    readonly serverId: string,
+  ) {}
 
   /** Enrolls an agent on a server, which has just reported for the first time. */
   static async enroll(here: World, serverId: string, report: Partial<AgentReport> = {}): Promise<AgentDouble> {
-    const double = new AgentDouble(here)
+    const double = new AgentDouble(here, serverId)
     Object.assign(double.report, report)
     const now = here.clock.now()
     await record(here.hub, async tx => {
@@ -52,5 +56,19 @@ export class AgentDouble {
   /** Says why it stops, as on SIGTERM. */
   async stops(reason: StopReason): Promise<void> {
     await recordGoodbye(this.here.hub, this.id, reason)
+  }
+
+  /**
+   * Sends minutes in which all samples had the same values, such as those of a backlog.
+   * @param starts start of each minute (ms UTC)
+   */
+  async measured(values: Readonly<Record<string, number>>, ...starts: number[]): Promise<void> {
+    const columns = Object.keys(values)
+    const row = Object.values(values)
+    await this.sends({ columns, minutes: starts.map(start => [start, 6, row, row]) })
+  }
+
+  async sends(minutes: AgentMinutes): Promise<void> {
+    await recordMinutes(this.here.hub, this, minutes)
   }
 }

@@ -74,7 +74,13 @@ export default function Servers() {
           ),
       },
       { title: 'Size', width: '7rem', showFrom: 'lg', onPhone: 'plain', render: sizeOf },
-      { title: 'CPU (1 h)', width: '5.5rem', showFrom: 'lg', onPhone: 'hidden', render: one => <Load of={latest.get(one.id)} /> },
+      {
+        title: 'Load (1 h)',
+        width: '5.5rem',
+        showFrom: 'lg',
+        onPhone: 'hidden',
+        render: one => <Load of={latest.get(one.id)} />,
+      },
       accounts.length > 1 && {
         title: 'Account',
         width: 'clamp(8rem, 12cqw, 16rem)',
@@ -139,11 +145,14 @@ export default function Servers() {
   )
 }
 
-/** How much of all cores a server used in the last hour. */
+/** How much of all cores a server used in the last hour, and its load average. */
 const Load = ({ of }: { of: ServerLatestView | undefined }) =>
   of?.cpu_last_hour_percent == null ? null : (
     <div className="w-full">
-      <span className="text-[13px] text-muted">{Math.round(of.cpu_last_hour_percent)}%</span>
+      <span className="flex justify-between gap-1 text-[13px] text-muted">
+        {Math.round(of.cpu_last_hour_percent)}%
+        {of.load_last_hour !== null && <span title="Load average in the last hour">{of.load_last_hour.toFixed(2)}</span>}
+      </span>
       <Meter label="CPU use in the last hour" value={of.cpu_last_hour_percent} max={100} />
     </div>
   )

@@ -27,6 +27,8 @@ interface StoredRow {
 // Each batch blocks the event loop for a few milliseconds.
 const rowsPerWrite = 200
 const subjectsPerRead = 50
+/** Minutes are computed into coarser rows each minute. Those that are older when they are stored could be missed after a restart. */
+const lateMs = 120_000
 const rolledFact = 'metrics_rolled_at'
 const [minutes] = tiers
 
@@ -68,6 +70,7 @@ export class MetricSeries {
           })
         }
         await this.put(within, minutes, numbered)
+        await this.noteLate(within, Math.min(...numbered.map(one => one.at)) * minutes.stepMs, now)
         return numbered
       })
       for (const { subject, at } of stored) this.touch(1, at * minutes.stepMs, subject)
@@ -250,6 +253,12 @@ export class MetricSeries {
       }
       after = subjects.at(-1)!.number
     }
+  }
+
+  /** Makes sure that coarser rows are computed for minutes that arrive late, even if this process ends before. */
+  private async noteLate(within: Statements, at: number, now: number): Promise<void> {
+    if (now - at >= lateMs)
+      await within.run('update series_facts set value = ? where name = ? and value > ?', [at, rolledFact, at])
   }
 
   private touch(level: number, at: number, subject: number): void {

@@ -27,13 +27,25 @@ const height = 160
 const plain = (value: number) => value.toLocaleString(undefined, { maximumFractionDigits: 1 })
 
 /** Charts in their order: metrics of a type with the same unit share one. */
-const charts: { title: string; type: string; unit: Metric['unit']; format(value: number): string }[] = [
+const charts: { title: string; type: string; unit: Metric['unit']; name?: string; format(value: number): string }[] = [
   { title: 'CPU', type: 'cpu', unit: 'percent', format: value => `${plain(value)}%` },
+  { title: 'Load average', type: 'load', unit: 'load', format: plain },
+  { title: 'Pressure', type: 'pressure', unit: 'percent', format: value => `${plain(value)}%` },
   { title: 'Memory', type: 'memory', unit: 'bytes', format: formatGibibytes },
+  { title: 'Swap', type: 'swap', unit: 'bytes', format: formatGibibytes },
+  { title: 'File systems', type: 'filesystem', unit: 'bytes', name: 'filesystem.used_bytes', format: formatGibibytes },
+  { title: 'Inodes', type: 'filesystem', unit: 'percent', format: value => `${plain(value)}%` },
   { title: 'Network', type: 'network', unit: 'bytes_per_second', format: value => `${formatBytes(value)}/s` },
   { title: 'Disk', type: 'disk', unit: 'bytes_per_second', format: value => `${formatBytes(value)}/s` },
   { title: 'Packets', type: 'network', unit: 'packets_per_second', format: value => `${plain(value)}/s` },
   { title: 'Disk operations', type: 'disk', unit: 'operations_per_second', format: value => `${plain(value)}/s` },
+  { title: 'Disk utilization', type: 'disk', unit: 'percent', format: value => `${plain(value)}%` },
+  { title: 'Swap activity', type: 'swap', unit: 'bytes_per_second', format: value => `${formatBytes(value)}/s` },
+  { title: 'TCP connections', type: 'tcp', unit: 'count', format: plain },
+  { title: 'Processes', type: 'processes', unit: 'count', format: plain },
+  { title: 'CPU of containers', type: 'container', unit: 'percent', format: value => `${plain(value)}%` },
+  { title: 'Memory of containers', type: 'container', unit: 'bytes', format: formatGibibytes },
+  { title: 'Network of containers', type: 'container', unit: 'bytes_per_second', format: value => `${formatBytes(value)}/s` },
   { title: 'Temperature', type: 'temperature', unit: 'celsius', format: value => `${plain(value)} °C` },
   { title: 'Fans', type: 'fan', unit: 'rpm', format: value => `${plain(value)} rpm` },
   { title: 'Power consumption', type: 'power', unit: 'watts', format: value => `${plain(value)} W` },
@@ -52,13 +64,17 @@ export function ServerMetrics({ id, name }: { id: string; name: string }) {
     <Card title="Metrics" actions={range.picker}>
       {found.error && !data && <Problem error={found.error} onRetry={() => void found.refetch()} />}
       {data?.sources.length === 0 && (
-        <p className="text-muted">No metrics yet. Most clouds and Redfish controllers report metrics of running servers.</p>
+        <p className="text-muted">
+          No metrics yet. Agents, most clouds, and Redfish controllers report metrics of running servers.
+        </p>
       )}
       {data && data.sources.length > 0 && data.series.length === 0 && <p className="text-muted">No metrics in this range.</p>}
       {data && (
         <div className="grid gap-x-4 gap-y-5 xl:grid-cols-2">
-          {charts.map(({ title, type, unit, format }) => {
-            const metrics = data.series.filter(one => one.name.startsWith(`${type}.`) && one.unit === unit)
+          {charts.map(({ title, type, unit, name: only, format }) => {
+            const metrics = data.series.filter(
+              one => one.name.startsWith(`${type}.`) && one.unit === unit && (only === undefined || one.name === only),
+            )
             return metrics.length === 0 ? null : (
               <MetricChart key={title} {...{ title, server: name, format, metrics, times, range }} />
             )
@@ -136,8 +152,17 @@ function seriesOf(metrics: readonly Metric[]): Series[] {
       { label: first.device ?? 'Average', color: colors[0]!, values: first.avg },
       { label: 'Maximum', color: '--idle-mark', values: first.max, dashed: true },
     ]
-  return metrics.map((one, at) => ({ label: labelOf(one), color: colors[at % colors.length]!, values: one.avg }))
+  const hasSeveralNames = metrics.some(one => one.name !== first?.name)
+  return metrics.map((one, at) => ({ label: labelOf(one, hasSeveralNames), color: colors[at % colors.length]!, values: one.avg }))
 }
 
-/** “Received”, or the device. */
-const labelOf = ({ name, device }: Metric): string => device ?? capitalize(name.split('.')[1]!.split('_')[0]!)
+/** “Received”, the device, or both. */
+function labelOf({ name, device }: Metric, hasSeveralNames: boolean): string {
+  const word = capitalize(
+    name
+      .split('.')[1]!
+      .replace(/_(?:percent|bytes|bytes_per_second|operations_per_second|packets_per_second|per_second)$/, '')
+      .replaceAll('_', ' '),
+  )
+  return device === null ? word : hasSeveralNames ? `${device}: ${word.toLowerCase()}` : device
+}

@@ -1,27 +1,68 @@
 /** Metrics of servers, and their units. The part before the dot is the type. */
 export const metricUnits = {
   'cpu.used_percent': 'percent',
+  'cpu.user_percent': 'percent',
+  'cpu.system_percent': 'percent',
+  'cpu.iowait_percent': 'percent',
+  'cpu.steal_percent': 'percent',
+  'load.1': 'load',
+  'load.5': 'load',
+  'load.15': 'load',
+  'pressure.cpu_some_percent': 'percent',
+  'pressure.memory_some_percent': 'percent',
+  'pressure.memory_full_percent': 'percent',
+  'pressure.io_some_percent': 'percent',
+  'pressure.io_full_percent': 'percent',
   'memory.used_bytes': 'bytes',
+  'memory.available_bytes': 'bytes',
+  'memory.cached_bytes': 'bytes',
+  'memory.arc_bytes': 'bytes',
+  'swap.used_bytes': 'bytes',
+  'swap.size_bytes': 'bytes',
+  'swap.in_bytes_per_second': 'bytes_per_second',
+  'swap.out_bytes_per_second': 'bytes_per_second',
+  'filesystem.used_bytes': 'bytes',
+  'filesystem.size_bytes': 'bytes',
+  'filesystem.inodes_used_percent': 'percent',
   'disk.read_bytes_per_second': 'bytes_per_second',
   'disk.write_bytes_per_second': 'bytes_per_second',
   'disk.read_operations_per_second': 'operations_per_second',
   'disk.write_operations_per_second': 'operations_per_second',
+  'disk.busy_percent': 'percent',
+  'disk.wait_ms': 'ms',
   'network.received_bytes_per_second': 'bytes_per_second',
   'network.sent_bytes_per_second': 'bytes_per_second',
   'network.received_packets_per_second': 'packets_per_second',
   'network.sent_packets_per_second': 'packets_per_second',
+  'network.errors_per_second': 'packets_per_second',
+  'network.drops_per_second': 'packets_per_second',
+  'tcp.established': 'count',
+  'tcp.listening': 'count',
+  'tcp.retransmits_per_second': 'packets_per_second',
+  'processes.count': 'count',
+  'processes.running': 'count',
+  'processes.zombies': 'count',
+  'files.open': 'count',
   'temperature.celsius': 'celsius',
   'fan.rpm': 'rpm',
   'power.watts': 'watts',
+  'battery.percent': 'percent',
+  'container.cpu_percent': 'percent',
+  'container.memory_bytes': 'bytes',
+  'container.network_received_bytes_per_second': 'bytes_per_second',
+  'container.network_sent_bytes_per_second': 'bytes_per_second',
 } as const
 
 export type MetricName = keyof typeof metricUnits
 
-export const metricTypes = ['cpu', 'memory', 'disk', 'network', 'temperature', 'fan', 'power'] as const
+export const metricTypes = [
+  ...(['cpu', 'load', 'pressure', 'memory', 'swap', 'filesystem', 'disk', 'network', 'tcp', 'processes', 'files'] as const),
+  ...(['temperature', 'fan', 'power', 'battery', 'container'] as const),
+] as const
 export type MetricType = (typeof metricTypes)[number]
 
-/** Who measures: the cloud, or the controller of the server (BMC). */
-export const metricSources = ['cloud', 'bmc'] as const
+/** Who measures: the agent of the server, its cloud, or its controller (BMC). The best source is first. */
+export const metricSources = ['agent', 'cloud', 'bmc'] as const
 export type MetricSource = (typeof metricSources)[number]
 
 /** How long after the last measurement of a source nothing is known from it. */

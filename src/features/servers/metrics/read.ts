@@ -2,16 +2,19 @@ import { and, eq, inArray, isNull } from 'drizzle-orm'
 import { callAdapter } from '../../../adapters/call'
 import { instant } from '../../../core/clock'
 import type { Ctx } from '../../../core/ctx'
+import type { Mean } from '../../../core/db/series/metric-row'
 import { tiers } from '../../../core/db/series/metric-tiers'
 import type { Hub } from '../../../core/hub'
+import { Problem } from '../../../core/problem'
 import { findRow } from '../../../core/rows'
 import { openCloud } from '../accounts/open'
 import { cloudAccounts } from '../accounts/tables'
+import { agentsOf } from '../agents/rows'
 import type { CloudSeries } from '../clouds/cloud'
 import { servers } from '../tables'
 import { serverRows, type ServerRow } from '../view'
 import { Grid } from './grid'
-import { metricSources, staleMs, subjectOf, type MetricSource } from './names'
+import { metricSources, staleMs, subjectOf, type MetricName, type MetricSource } from './names'
 import type { LatestQuery, ServerLatestView, ServerMetricsQuery, ServerMetricsView } from './shapes'
 import { windowOf, type Window } from './window'
 
@@ -28,12 +31,11 @@ export async function readMetrics(ctx: Ctx, id: string, query: ServerMetricsQuer
   for (const source of metricSources) {
     if (wanted !== 'auto' && wanted !== source) continue
     const found = await (source === 'cloud'
-      ? fromCloud(ctx.hub, server, window, query)
+      ? fromCloud(ctx.hub, server, window, query).catch(error => ignoreIf(series.length > 0, error))
       : stored(ctx.hub, server, source, window, query))
     if (!found) continue
     sources.push(found.source)
-    // The sources are in the order of preference.
-    series.push(...found.series.filter(one => !series.some(other => keyOf(other) === keyOf(one))))
+    series.push(...found.series.filter(one => !series.some(better => isMeasuredBy(better, one))))
   }
   return {
     from_at: instant(window.from),
@@ -45,6 +47,16 @@ export async function readMetrics(ctx: Ctx, id: string, query: ServerMetricsQuer
 }
 
 const keyOf = ({ name, device }: Series): string => `${name} ${device ?? ''}`
+
+/** Whether a series of a better source has what another one has: the same device, or the parts of the whole server. */
+const isMeasuredBy = (better: Series, one: Series): boolean =>
+  better.source !== one.source && better.name === one.name && (better.device === one.device || one.device === null)
+
+/** The metrics of a better source are returned even if the cloud can’t be reached. */
+function ignoreIf(isEnough: boolean, error: unknown): null {
+  if (isEnough && error instanceof Problem && error.code === 'provider_failed') return null
+  throw error
+}
 
 interface Found {
   source: Source
@@ -128,26 +140,32 @@ export async function readLatest(ctx: Ctx, { ids }: LatestQuery): Promise<{ data
     .select({ id: servers.id, cloud: servers.cloud })
     .from(servers)
     .where(and(eq(servers.workspaceId, ctx.workspaceId), inArray(servers.id, ids), isNull(servers.deletedAt)))
+  const known = await agentsOf(hub.read, rows)
   const now = hub.clock.now()
-  const subjects = rows.map(row => subjectOf(row.id, 'cloud'))
+  const subjects = rows.flatMap(row => listedSources.map(source => subjectOf(row.id, source)))
   const { metrics } = hub.series
   const latest = await metrics.summaries(subjects, minute, now - staleMs, now)
   const hour = await metrics.summaries(subjects, tenMinutes, now - hourMs, now)
   const found = new Map<string, ServerLatestView>()
   for (const { id, cloud } of rows) {
-    const subject = subjectOf(id, 'cloud')
-    const { at = null, columns } = latest.get(subject) ?? {}
-    const value = (name: string, from = columns) => {
-      const mean = from?.get(name)
-      return mean ? Number(mean.avg.toPrecision(5)) : null
+    const own = listedSources.map(source => subjectOf(id, source))
+    const times = own.flatMap(subject => latest.get(subject)?.at ?? [])
+    const value = (name: MetricName, from = latest) => {
+      for (const subject of own) {
+        const sum = wholeServer(from.get(subject)?.columns, name)
+        if (sum !== null) return Number(sum.toPrecision(5))
+      }
+      return null
     }
     const used = value('memory.used_bytes')
-    const size = cloud?.resources.memoryBytes ?? null
+    const size = cloud?.resources.memoryBytes ?? known.get(id)?.facts?.memory_bytes ?? null
     found.set(id, {
       id,
-      at: instant(at),
+      at: times.length === 0 ? null : instant(Math.max(...times)),
       cpu_percent: value('cpu.used_percent'),
-      cpu_last_hour_percent: value('cpu.used_percent', hour.get(subject)?.columns),
+      cpu_last_hour_percent: value('cpu.used_percent', hour),
+      load: value('load.1'),
+      load_last_hour: value('load.1', hour),
       memory_used_bytes: used,
       memory_used_percent: used === null || size === null ? null : Number(Math.min((used / size) * 100, 100).toPrecision(5)),
       network_received_bytes_per_second: value('network.received_bytes_per_second'),
@@ -155,4 +173,14 @@ export async function readLatest(ctx: Ctx, { ids }: LatestQuery): Promise<{ data
     })
   }
   return { data: ids.flatMap(id => found.get(id) ?? []) }
+}
+
+const listedSources = ['agent', 'cloud'] as const satisfies MetricSource[]
+
+/** The average of a metric of the whole server: the sum over its devices, if only those were measured. Null if nothing was. */
+function wholeServer(columns: ReadonlyMap<string, Mean> | undefined, name: MetricName): number | null {
+  const whole = columns?.get(name)
+  if (!columns || whole) return whole?.avg ?? null
+  const parts = [...columns].filter(([column]) => column.startsWith(`${name} `))
+  return parts.length === 0 ? null : parts.reduce((sum, [, mean]) => sum + mean.avg, 0)
 }

@@ -42,7 +42,7 @@ export const ServerMetricsQuery = Type.Object(
 export type ServerMetricsQuery = Static<typeof ServerMetricsQuery>
 
 const Source = Words(metricSources, {
-  description: 'Who measured: the cloud, or the management controller of the server (`bmc`).',
+  description: 'Who measured: the agent of the server, its cloud, or its management controller (`bmc`).',
 })
 const Values = (description: string) =>
   Type.Array(Nullable(Type.Number()), { maxItems: maxPoints, description: `${description} per point; null where unknown.` })
@@ -126,6 +126,8 @@ export const ServerLatestList = Shape(
           at: NullableInstant({ description: 'When it was last measured; null if not within the last 5 minutes.' }),
           cpu_percent: Latest('Use of all cores in percent'),
           cpu_last_hour_percent: Latest('Average use of all cores over the last hour in percent'),
+          load: Latest('Load average over a minute, as the agent reports it'),
+          load_last_hour: Latest('Average load over the last hour'),
           memory_used_bytes: Latest('Used memory in bytes'),
           memory_used_percent: Latest('Used memory in percent'),
           network_received_bytes_per_second: Latest('Bytes received per second'),
@@ -147,6 +149,8 @@ export const ServerLatestList = Shape(
             at: '2026-11-21T09:59:00.000Z',
             cpu_percent: 12.5,
             cpu_last_hour_percent: 18.2,
+            load: 0.42,
+            load_last_hour: 0.61,
             memory_used_bytes: 1_610_612_736,
             memory_used_percent: 37.5,
             network_received_bytes_per_second: 48_200,

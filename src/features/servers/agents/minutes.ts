@@ -1,0 +1,50 @@
+import type { Measured } from '../../../core/db/series/metric-row'
+import type { Hub } from '../../../core/hub'
+import { columnOf, metricUnits, subjectOf, type MetricName } from '../metrics/names'
+import type { AgentRow } from './rows'
+
+/** Minutes as an agent measured them, in the order of its columns. */
+export interface AgentMinutes {
+  /** Metrics, each with its device after a colon if it has one: `cpu.used_percent`, `disk.busy_percent:sda`. */
+  columns: string[]
+  /** Start of the minute (ms UTC), number of samples, averages, and maximums. Null where nothing was measured. */
+  minutes: [start: number, samples: number, averages: (number | null)[], most: (number | null)[]][]
+}
+
+/** An agent measures at most this many metrics. The others are ignored. */
+const maxColumns = 300
+/** The clock of a server may be ahead by this much. */
+const maxAheadMs = 120_000
+
+/**
+ * Stores minutes of an agent, current ones and those of a backlog, in any order. A minute that is stored already is replaced, so
+ * reports can be repeated. Metrics that this version doesn’t know are ignored.
+ * @throws if they could not be stored, so that the agent sends them again
+ */
+export async function recordMinutes(
+  hub: Hub,
+  { serverId }: Pick<AgentRow, 'serverId'>,
+  { columns, minutes }: AgentMinutes,
+): Promise<void> {
+  const now = hub.clock.now()
+  const subject = subjectOf(serverId, 'agent')
+  const names = columns.slice(0, maxColumns).map(storedColumn)
+  const rows = minutes
+    .filter(([start]) => start <= now + maxAheadMs)
+    .map(([at, samples, averages, most]) => {
+      const values = new Map<string, Measured>()
+      for (const [place, name] of names.entries()) {
+        const avg = averages[place]
+        if (name === null || avg == null || !Number.isFinite(avg)) continue
+        values.set(name, { n: Math.max(1, samples), avg, max: Math.max(avg, most[place] ?? avg) })
+      }
+      return { subject, at, values }
+    })
+  await hub.series.metrics.append(rows, now)
+}
+
+/** The column of the store for a column of an agent; null for an unknown metric. */
+function storedColumn(column: string): string | null {
+  const [, name, device = null] = /^([^:]+)(?::(.+))?$/.exec(column) ?? []
+  return name !== undefined && Object.hasOwn(metricUnits, name) ? columnOf(name as MetricName, device) : null
+}
