@@ -119,10 +119,26 @@ CREATE TABLE "firewall_attachments" (
 	"state" text collate "C" NOT NULL,
 	"rules_version" bigint,
 	"applied_at" bigint,
+	"is_direct" boolean NOT NULL,
+	"is_selected" boolean NOT NULL,
 	"error" text collate "C",
 	"warning" text collate "C",
 	"drift" text,
 	CONSTRAINT "firewall_attachments_firewall_id_server_id_pk" PRIMARY KEY("firewall_id","server_id")
+);
+--> statement-breakpoint
+CREATE TABLE "firewall_labels" (
+	"workspace_id" text collate "C" NOT NULL,
+	"resource_id" text collate "C" NOT NULL,
+	"mark" text collate "C" NOT NULL,
+	CONSTRAINT "firewall_labels_resource_id_mark_pk" PRIMARY KEY("resource_id","mark")
+);
+--> statement-breakpoint
+CREATE TABLE "firewall_refusals" (
+	"firewall_id" text collate "C" NOT NULL,
+	"server_id" text collate "C" NOT NULL,
+	"reason" text collate "C" NOT NULL,
+	CONSTRAINT "firewall_refusals_firewall_id_server_id_pk" PRIMARY KEY("firewall_id","server_id")
 );
 --> statement-breakpoint
 CREATE TABLE "firewall_versions" (
@@ -147,6 +163,8 @@ CREATE TABLE "firewalls" (
 	"name" text collate "C" NOT NULL,
 	"description" text collate "C" NOT NULL,
 	"drift_policy" text collate "C" NOT NULL,
+	"labels" text NOT NULL,
+	"label_selector" text collate "C",
 	"rules" text NOT NULL,
 	"blocks" text NOT NULL,
 	"rules_version" bigint NOT NULL,
@@ -284,6 +302,9 @@ ALTER TABLE "agents" ADD CONSTRAINT "agents_server_id_servers_id_fk" FOREIGN KEY
 ALTER TABLE "firewall_attachments" ADD CONSTRAINT "firewall_attachments_firewall_id_firewalls_id_fk" FOREIGN KEY ("firewall_id") REFERENCES "public"."firewalls"("id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
 ALTER TABLE "firewall_attachments" ADD CONSTRAINT "firewall_attachments_server_id_servers_id_fk" FOREIGN KEY ("server_id") REFERENCES "public"."servers"("id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
 ALTER TABLE "firewall_attachments" ADD CONSTRAINT "firewall_attachments_account_id_cloud_accounts_id_fk" FOREIGN KEY ("account_id") REFERENCES "public"."cloud_accounts"("id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
+ALTER TABLE "firewall_labels" ADD CONSTRAINT "firewall_labels_resource_id_firewalls_id_fk" FOREIGN KEY ("resource_id") REFERENCES "public"."firewalls"("id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
+ALTER TABLE "firewall_refusals" ADD CONSTRAINT "firewall_refusals_firewall_id_firewalls_id_fk" FOREIGN KEY ("firewall_id") REFERENCES "public"."firewalls"("id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
+ALTER TABLE "firewall_refusals" ADD CONSTRAINT "firewall_refusals_server_id_servers_id_fk" FOREIGN KEY ("server_id") REFERENCES "public"."servers"("id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
 ALTER TABLE "firewall_versions" ADD CONSTRAINT "firewall_versions_firewall_id_firewalls_id_fk" FOREIGN KEY ("firewall_id") REFERENCES "public"."firewalls"("id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
 ALTER TABLE "firewalls" ADD CONSTRAINT "firewalls_workspace_id_workspaces_id_fk" FOREIGN KEY ("workspace_id") REFERENCES "public"."workspaces"("id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
 ALTER TABLE "server_controllers" ADD CONSTRAINT "server_controllers_workspace_id_workspaces_id_fk" FOREIGN KEY ("workspace_id") REFERENCES "public"."workspaces"("id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
@@ -326,6 +347,8 @@ CREATE INDEX "agents_silent" ON "agents" USING btree ("id") WHERE state = 'silen
 CREATE INDEX "agents_unheard" ON "agents" USING btree ("workspace_id") WHERE unheard;--> statement-breakpoint
 CREATE INDEX "firewall_attachments_server" ON "firewall_attachments" USING btree ("server_id");--> statement-breakpoint
 CREATE INDEX "firewall_attachments_account" ON "firewall_attachments" USING btree ("account_id","firewall_id");--> statement-breakpoint
+CREATE INDEX "firewall_labels_mark" ON "firewall_labels" USING btree ("workspace_id","mark","resource_id");--> statement-breakpoint
+CREATE INDEX "firewall_refusals_server" ON "firewall_refusals" USING btree ("server_id");--> statement-breakpoint
 CREATE UNIQUE INDEX "firewall_versions_version" ON "firewall_versions" USING btree ("firewall_id","rules_version");--> statement-breakpoint
 CREATE INDEX "firewall_versions_firewall" ON "firewall_versions" USING btree ("firewall_id","id");--> statement-breakpoint
 CREATE INDEX "firewalls_workspace" ON "firewalls" USING btree ("workspace_id","id");--> statement-breakpoint

@@ -154,6 +154,8 @@ CREATE TABLE `firewall_attachments` (
 	`state` text NOT NULL,
 	`rules_version` integer,
 	`applied_at` integer,
+	`is_direct` integer NOT NULL,
+	`is_selected` integer NOT NULL,
 	`error` text,
 	`warning` text,
 	`drift` text,
@@ -165,6 +167,25 @@ CREATE TABLE `firewall_attachments` (
 --> statement-breakpoint
 CREATE INDEX `firewall_attachments_server` ON `firewall_attachments` (`server_id`);--> statement-breakpoint
 CREATE INDEX `firewall_attachments_account` ON `firewall_attachments` (`account_id`,`firewall_id`);--> statement-breakpoint
+CREATE TABLE `firewall_labels` (
+	`workspace_id` text NOT NULL,
+	`resource_id` text NOT NULL,
+	`mark` text NOT NULL,
+	PRIMARY KEY(`resource_id`, `mark`),
+	FOREIGN KEY (`resource_id`) REFERENCES `firewalls`(`id`) ON UPDATE no action ON DELETE cascade
+);
+--> statement-breakpoint
+CREATE INDEX `firewall_labels_mark` ON `firewall_labels` (`workspace_id`,`mark`,`resource_id`);--> statement-breakpoint
+CREATE TABLE `firewall_refusals` (
+	`firewall_id` text NOT NULL,
+	`server_id` text NOT NULL,
+	`reason` text NOT NULL,
+	PRIMARY KEY(`firewall_id`, `server_id`),
+	FOREIGN KEY (`firewall_id`) REFERENCES `firewalls`(`id`) ON UPDATE no action ON DELETE cascade,
+	FOREIGN KEY (`server_id`) REFERENCES `servers`(`id`) ON UPDATE no action ON DELETE cascade
+);
+--> statement-breakpoint
+CREATE INDEX `firewall_refusals_server` ON `firewall_refusals` (`server_id`);--> statement-breakpoint
 CREATE TABLE `firewall_versions` (
 	`id` text PRIMARY KEY NOT NULL,
 	`firewall_id` text NOT NULL,
@@ -190,6 +211,8 @@ CREATE TABLE `firewalls` (
 	`name` text NOT NULL,
 	`description` text NOT NULL,
 	`drift_policy` text NOT NULL,
+	`labels` text NOT NULL,
+	`label_selector` text,
 	`rules` text NOT NULL,
 	`blocks` text NOT NULL,
 	`rules_version` integer NOT NULL,

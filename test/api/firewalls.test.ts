@@ -404,6 +404,93 @@ describe('drift', () => {
   })
 })
 
+describe('label selectors', () => {
+  const by = async () => (await s.get()).attached.map((one: any) => [one.server_id, one.by, one.state])
+  const label = (id: string, labels: object, more: object = {}) => s.call('PATCH', `/v1/servers/${id}`, { labels, ...more })
+  const select = (label_selector: string | null, more: object = {}) => s.call('PATCH', s.path, { label_selector, ...more })
+  const opening = { allow: ['opens_everything'], note: 'It moves behind another firewall.' }
+
+  test('attach servers that match, and detach those that no longer do, with guards', async () => {
+    expect((await select('role=')).body.errors[0]).toMatchObject({ pointer: '#/label_selector', code: 'format' })
+    await label(s.web.id, { role: 'web' })
+    expect((await select('role=web')).status).toBe(200)
+    expect(await by()).toEqual([[s.web.id, 'selector', 'applying']])
+    await s.pass(5)
+    expect([await by(), s.reaches(8080, '192.0.2.1'), s.reaches(8080, '192.0.2.1', 1)]).toEqual([
+      [[s.web.id, 'selector', 'applied']],
+      false,
+      true,
+    ])
+    expect((await label(s.other.id, { role: 'web' })).status).toBe(200)
+    await s.pass(5)
+    expect(s.reaches(8080, '192.0.2.1', 1)).toBe(false)
+    // A selected server is detached by its labels only, unless it was attached.
+    const detach = () => s.call('POST', `${s.path}/detach`, { server_ids: [s.other.id], ...opening })
+    expect((await detach()).body.errors[0]).toMatchObject({ pointer: '#/server_ids/0', code: 'selected' })
+    const held = await label(s.other.id, {})
+    expect([held.body.code, held.body.reasons.map((one: any) => one.code)]).toEqual(['plan_blocked', ['opens_everything']])
+    expect((await s.cloud.get(s.other.id)).labels).toEqual({ role: 'web' })
+    await s.done(s.attach([s.other.id]))
+    expect((await by())[1]).toEqual([s.other.id, 'direct', 'applied'])
+    expect((await label(s.other.id, {})).status).toBe(200)
+    expect(s.reaches(8080, '192.0.2.1', 1)).toBe(false)
+    await s.done(detach())
+    expect(s.reaches(8080, '192.0.2.1', 1)).toBe(true)
+    expect((await select(null)).body.code).toBe('plan_blocked')
+    expect((await select(null, opening)).status).toBe(200)
+    await s.pass(10)
+    expect([await by(), s.reaches(8080, '192.0.2.1')]).toEqual([[], true])
+  })
+
+  test('are no reason to hold back labels that move a server to another firewall', async () => {
+    const other = { name: 'db', rules: [ssh, https], label_selector: 'role=db' }
+    const { id } = (await s.call('POST', '/v1/firewalls', other)).body
+    await select('role=web')
+    await label(s.web.id, { role: 'web' })
+    await s.pass(5)
+    expect((await label(s.web.id, { role: 'db' })).status).toBe(200)
+    await s.pass(10)
+    expect(await by()).toEqual([])
+    expect((await s.call('GET', `/v1/firewalls/${id}`)).body.attached).toMatchObject([{ server_id: s.web.id, state: 'applied' }])
+  })
+
+  test('follow labels at the cloud, and new servers', async () => {
+    await select('role=web')
+    s.machines[0]!.labels = { role: 'web' }
+    s.cloud.double.addServer({ name: 'web-3', labels: { role: 'web' } })
+    const made = await s.cloud.create('web-4', { labels: { role: 'web' } })
+    await s.cloud.finish(made.body.action_id)
+    await s.pass(90, 5)
+    const found = await s.cloud.named('web-3')
+    expect((await by()).toSorted()).toEqual([s.web.id, found.id, made.body.id].toSorted().map(id => [id, 'selector', 'applied']))
+    s.machines[0]!.labels = {}
+    await s.pass(90, 5)
+    expect((await by()).map(([id]: string[]) => id)).not.toContain(s.web.id)
+    expect(s.reaches(8080, '192.0.2.1')).toBe(true)
+  })
+
+  test('name servers that can’t have the firewall, which get it once they can', async () => {
+    await s.done(s.put([ssh, https], { blocks: ['192.0.2.1'] }))
+    await label(s.web.id, { role: 'web' })
+    expect((await select('role')).body).toMatchObject({
+      attached: [],
+      refused: [{ server_id: s.web.id, reason: expect.stringContaining('web-1 can’t have the blocks') }],
+    })
+    await s.done(s.put([ssh, https], { blocks: [] }))
+    await s.pass(90, 5)
+    expect(await s.get()).toMatchObject({ refused: [], attached: [{ server_id: s.web.id, by: 'selector', state: 'applied' }] })
+  })
+})
+
+test('firewalls have labels, by which they are listed', async () => {
+  await s.call('PATCH', s.path, { labels: { team: 'web' } })
+  await s.call('POST', '/v1/firewalls', { name: 'db', labels: { team: 'db' } })
+  const names = async (selector: string) =>
+    (await s.call('GET', `/v1/firewalls?label_selector=${encodeURIComponent(selector)}`)).body.data.map((one: any) => one.name)
+  expect([await names('team=web'), await names('team'), await names('!team')]).toEqual([['web'], ['db', 'web'], []])
+  expect((await s.call('GET', '/v1/firewalls?label_selector=a,,b')).status).toBe(400)
+})
+
 describe('blocks', () => {
   test('are validated, and refused where the cloud can’t enforce them', async () => {
     const problems = async (blocks: string[]) =>

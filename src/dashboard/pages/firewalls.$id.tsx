@@ -1,13 +1,15 @@
+import { Link } from '@tanstack/react-router'
 import { useEffect, useState } from 'react'
 import type { ActionView } from '../../features/actions/shapes'
 import type { FirewallView } from '../../features/servers/firewalls/shapes'
 import { Button } from '../parts/button'
 import { CopyableText } from '../parts/code'
-import { closeDialog, confirmDelete, openDialog, openForm } from '../parts/open-dialog'
+import { ListCard } from '../parts/list-card'
+import { closeDialog, confirmDelete, openDialog } from '../parts/open-dialog'
 import { Card, Loaded, Page } from '../parts/page'
 import { resourcePage } from '../parts/resource-page'
 import { SendButton } from '../parts/send-button'
-import { Status } from '../parts/status'
+import { Status, Tags } from '../parts/status'
 import { RelativeTime, useNow } from '../parts/time'
 import { changedFields } from '../parts/values'
 import { usePerson } from '../session'
@@ -16,8 +18,9 @@ import { useCloudKinds } from './cloud/accounts'
 import { FirewallHistory } from './cloud/firewall-history'
 import { FirewallRules } from './cloud/firewall-rules'
 import { FirewallServers } from './cloud/firewall-servers'
-import { driftPolicies, firewallDefaults, invalidates, stateTitles, toneOfFirewall } from './cloud/firewall-text'
+import { driftPolicies, firewallBody, firewallValues, invalidates, stateTitles, toneOfFirewall } from './cloud/firewall-text'
 import { GuardedForm } from './cloud/guarded-form'
+import { labelsText } from './cloud/server-text'
 import { FirewallFields } from './firewalls'
 
 /** A firewall: its rules, the servers that have it, and its history. */
@@ -61,6 +64,7 @@ function FirewallPage({ resource: firewall }: { resource: FirewallView }) {
           {firewall.pending && <PendingChange path={path} pending={firewall.pending} />}
           <FirewallRules firewall={firewall} onStart={onStart} />
           <FirewallServers firewall={firewall} onStart={onStart} />
+          {firewall.refused.length > 0 && <RefusedServers firewall={firewall} />}
           <FirewallHistory firewall={firewall} />
         </div>
         <div className="flex min-w-0 flex-col gap-4">
@@ -70,6 +74,8 @@ function FirewallPage({ resource: firewall }: { resource: FirewallView }) {
             facts={[
               ['Version of the rules', String(firewall.rules_version)],
               ['If changed at the cloud', driftPolicies[firewall.drift_policy]],
+              ['Label selector', firewall.label_selector],
+              ['Labels', <Tags tags={Object.entries(firewall.labels).map(([key, value]) => labelsText({ [key]: value }))} />],
               ['Created', <RelativeTime at={firewall.created_at} />],
               ['ID', <CopyableText text={firewall.id} />],
             ]}
@@ -82,15 +88,28 @@ function FirewallPage({ resource: firewall }: { resource: FirewallView }) {
 
 function FirewallActions({ firewall, onStart }: { firewall: FirewallView; onStart(action: ActionView): void }) {
   const path = `/firewalls/${firewall.id}`
-  const before = Object.fromEntries(Object.keys(firewallDefaults).map(name => [name, firewall[name as 'name']]))
+  const before = firewallValues(firewall)
   const edit = () =>
-    openForm({
+    openDialog({
       title: 'Edit firewall',
-      submitLabel: 'Save changes',
-      initial: before,
-      call: values => ({ method: 'PATCH', path, ifMatch: firewall.version, body: changedFields(before, values) }),
-      send: { toast: 'Changes saved', invalidates },
-      fields: <FirewallFields />,
+      content: (
+        <GuardedForm<FirewallView>
+          initial={before}
+          callFor={values => ({
+            method: 'PATCH',
+            path,
+            ifMatch: firewall.version,
+            body: firewallBody(changedFields(before, values)),
+          })}
+          submitLabel="Save changes"
+          overrideLabel="Override and save"
+          title="Changes saved"
+          onCancel={closeDialog}
+          onStart={closeDialog}
+        >
+          <FirewallFields />
+        </GuardedForm>
+      ),
     })
   const revert = () =>
     openDialog({
@@ -140,6 +159,17 @@ function FirewallActions({ firewall, onStart }: { firewall: FirewallView; onStar
     </>
   )
 }
+
+/** Servers that the label selector selects, but that can’t have the firewall. */
+const RefusedServers = ({ firewall: { refused } }: { firewall: FirewallView }) => (
+  <ListCard title="Selected servers without the firewall" rows={refused} keyOf={one => one.server_id} empty="None.">
+    {one => (
+      <Link to="/servers/$id" params={{ id: one.server_id }} className="text-bad wrap-anywhere hover:underline">
+        {one.reason}
+      </Link>
+    )}
+  </ListCard>
+)
 
 interface PendingChangeProps {
   path: string

@@ -2,12 +2,14 @@ import { BrickWall } from 'lucide-react'
 import type { FirewallView } from '../../features/servers/firewalls/shapes'
 import { Columns, SelectField, TextareaField, TextField } from '../parts/form'
 import { ListPage, type Column } from '../parts/list'
-import { openForm } from '../parts/open-dialog'
+import { closeDialog, openDialog } from '../parts/open-dialog'
+import { UrlSearch } from '../parts/filters'
 import { pluralize } from '../parts/plural'
 import { Status } from '../parts/status'
 import { RelativeTime } from '../parts/time'
 import { usePerson } from '../session'
-import { driftPolicies, firewallDefaults, invalidates, stateTitles, toneOfFirewall } from './cloud/firewall-text'
+import { driftPolicies, firewallBody, firewallDefaults, stateTitles, toneOfFirewall } from './cloud/firewall-text'
+import { GuardedForm } from './cloud/guarded-form'
 
 const columns: readonly Column<FirewallView>[] = [
   { title: 'Name', sort: 'name', look: 'strong', render: one => one.name },
@@ -47,6 +49,8 @@ export default function Firewalls() {
       columns={columns}
       sort="name"
       search
+      params={{ label_selector: '' }}
+      controls={<UrlSearch name="label_selector" label="Label selector" />}
       filters={[{ name: 'drift_policy', label: 'Drift policy', all: 'All drift policies', choices: driftPolicies }]}
       empty={{
         icon: BrickWall,
@@ -57,13 +61,23 @@ export default function Firewalls() {
 }
 
 const createFirewall = () =>
-  openForm<FirewallView>({
+  openDialog({
     title: 'Create firewall',
-    description: 'It has no effect until you attach it to servers. Add the rules on its page.',
-    initial: firewallDefaults,
-    call: body => ({ method: 'POST', path: '/firewalls', body }),
-    send: { invalidates },
-    fields: <FirewallFields />,
+    description:
+      'It has no effect until you attach it to servers, or its label selector selects some. Add the rules on its page.',
+    content: (
+      <GuardedForm<FirewallView>
+        initial={firewallDefaults}
+        callFor={values => ({ method: 'POST', path: '/firewalls', body: firewallBody(values) })}
+        submitLabel="Create firewall"
+        overrideLabel="Override and create"
+        title="Firewall created"
+        onCancel={closeDialog}
+        onStart={closeDialog}
+      >
+        <FirewallFields />
+      </GuardedForm>
+    ),
   })
 
 /** The settings of a firewall. */
@@ -74,5 +88,12 @@ export const FirewallFields = () => (
       <SelectField name="drift_policy" label="If the rules are changed at the cloud" choices={driftPolicies} />
     </Columns>
     <TextareaField name="description" label="Description" rows={2} />
+    <TextField
+      name="label_selector"
+      label="Attach to servers with these labels"
+      hint="A label selector such as role=web,!temporary. Servers get the firewall as soon as their labels match."
+      mono
+    />
+    <TextField name="labels" label="Labels" placeholder="e.g. team=web" mono />
   </>
 )

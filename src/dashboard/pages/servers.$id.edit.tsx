@@ -1,13 +1,15 @@
+import { useNavigate } from '@tanstack/react-router'
+import { useState } from 'react'
 import type { CloudAccountView, CloudKindView } from '../../features/servers/accounts/shapes'
 import type { ServerView } from '../../features/servers/shapes'
 import { Advanced } from '../parts/advanced'
-import { EditPage } from '../parts/edit-page'
-import { Loaded } from '../parts/page'
+import { Card, Loaded, Page } from '../parts/page'
 import { resourcePage } from '../parts/resource-page'
 import { useAccounts, useCloudKinds } from './cloud/accounts'
 import { OrderFields, OrderGroups, orderBody, orderValues } from './cloud/order-fields'
 import { ManualFields, manualValues, NameField, OrganizationFields, serverBody, serverValues } from './cloud/server-fields'
 import { invalidates } from './cloud/server-text'
+import { GuardedForm } from './cloud/guarded-form'
 import { WithCatalog } from './cloud/with-catalog'
 
 /** Edits a server: labels, monitors, and notes, what is known of one without an account, and the order of a draft. */
@@ -41,41 +43,51 @@ function EditServer({ server, order }: { server: ServerView; order: Ordered | nu
     ...(order && orderValues(one?.order ?? null)),
   })
   const names = Object.keys({ ...serverValues(null), ...(isManual && manualValues(null)) })
+  const navigate = useNavigate()
+  const [opened] = useState(server)
+  const [before] = useState(() => valuesOf(opened))
+  const back = () => void navigate({ to: path })
   return (
-    <EditPage<ServerView>
-      resource={server}
-      to={path}
-      path={path}
-      invalidates={invalidates}
-      defaults={valuesOf(null)}
-      valuesOf={valuesOf}
-      bodyOf={(values, before) => ({
-        ...serverBody(values, before, names),
-        ...(order && orderBody(values, before)),
-      })}
-    >
-      {() =>
-        order ? (
-          <WithCatalog accountId={order.account.id}>
-            <NameField />
-            <OrderFields {...order} hasUserData={server.user_data_set} />
-            <Advanced>
-              <OrderGroups {...order} />
-            </Advanced>
-            <OrganizationFields />
-          </WithCatalog>
-        ) : (
-          <>
-            {isManual && (
-              <>
-                <NameField />
-                <ManualFields />
-              </>
-            )}
-            <OrganizationFields />
-          </>
-        )
-      }
-    </EditPage>
+    <Page title={`Edit ${opened.name}`} parent={{ to: path, label: opened.name }}>
+      <Card className="max-w-5xl">
+        <GuardedForm<ServerView>
+          initial={before}
+          defaults={valuesOf(null)}
+          callFor={values => ({
+            method: 'PATCH',
+            path,
+            ifMatch: opened.version,
+            body: { ...serverBody(values, before, names), ...(order && orderBody(values, before)) },
+          })}
+          submitLabel="Save changes"
+          overrideLabel="Override and save"
+          title="Changes saved"
+          more={invalidates}
+          onCancel={back}
+          onStart={back}
+        >
+          {order ? (
+            <WithCatalog accountId={order.account.id}>
+              <NameField />
+              <OrderFields {...order} hasUserData={server.user_data_set} />
+              <Advanced>
+                <OrderGroups {...order} />
+              </Advanced>
+              <OrganizationFields />
+            </WithCatalog>
+          ) : (
+            <>
+              {isManual && (
+                <>
+                  <NameField />
+                  <ManualFields />
+                </>
+              )}
+              <OrganizationFields />
+            </>
+          )}
+        </GuardedForm>
+      </Card>
+    </Page>
   )
 }

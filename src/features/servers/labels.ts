@@ -1,4 +1,5 @@
 import { Type } from '@sinclair/typebox'
+import type { FieldProblem } from '../../core/problem'
 
 const maxLabels = 32
 const maxTerms = 20
@@ -65,6 +66,18 @@ function parseTerm(term: string): SelectorTerm {
   if (!partPattern.test(key)) return refuse(`the key must have ${partRule}.`)
   if (value !== undefined && !partPattern.test(value)) return refuse(`the value must have ${partRule}.`)
   return { key, value: value ?? null, isNegated: not === '!' || operator === '!=' }
+}
+
+/** What is wrong with a selector; null if nothing is. @param pointer of its field */
+export function selectorProblem(selector: string | null | undefined, pointer: string): FieldProblem | null {
+  if (selector == null) return null
+  try {
+    parseSelector(selector)
+    return null
+  } catch (error) {
+    if (!(error instanceof InvalidSelector)) throw error
+    return { pointer, code: 'format', detail: error.message }
+  }
 }
 
 /** Whether labels meet all terms of a selector. */

@@ -39,9 +39,10 @@ export const serverRoutes = area('servers', 'Servers and cloud', [
     },
     update: {
       description:
-        'Updates the given fields. What was ordered can only be updated as long as the server is a draft; use actions for servers that exist.',
+        'Updates the given fields. What was ordered can only be updated as long as the server is a draft; use actions for servers that exist. ' +
+        'Other labels attach and detach the firewalls that select them. Dangerous changes fail with a 409 `plan_blocked`; override the reasons with `allow` and a `note`.',
       body: ServerPatch,
-      problems: ['conflict'],
+      problems: ['conflict', 'plan_blocked'],
       run: updateServer,
     },
   }),

@@ -31,6 +31,9 @@ import { agentFilter } from './agents/filter'
 import { agentsOf } from './agents/rows'
 import { cloudKindOf } from './clouds'
 import type { ServerAddress } from './clouds/cloud'
+import { blockedByAttachments } from './firewalls/change-rules'
+import { requireAllowed } from './firewalls/rule-operations'
+import { followLabels } from './firewalls/selectors'
 import { listingByLabel, saveLabels, selectorFilter } from './label-filter'
 import { nullableAmount } from './money'
 import { highestPrice, orderProblems } from './order'
@@ -370,16 +373,24 @@ export async function updateServer(ctx: Ctx, id: string, patch: ServerPatch): Pr
     if (after === before) return await changedRow(serverRows, before, after, one => viewOf(tx, one))
     await saveLabels(tx, serverLabels, ctx.workspaceId, [{ id, before: labelsOf(before), after: labelsOf(after) }])
     const labeling = patch.labels ? await sendLabels(tx, ctx, after) : {}
+    const { allow, note } = patch
+    const overrides = { ...(allow && { allow }), ...(note !== undefined && { note }) }
+    const jobs = isDeepStrictEqual(labelsOf(before), labelsOf(after))
+      ? []
+      : await followLabels(tx, ctx.workspaceId, [after], async affected => {
+          requireAllowed(await blockedByAttachments(tx, ctx.workspaceId, ctx.context.ip, affected), overrides)
+        })
+    const followed = { jobs: [...(labeling.jobs ?? []), ...jobs], events: labeling.events ?? [], reason: note ?? null }
     if (isDeepStrictEqual(before.healthMonitorIds, after.healthMonitorIds)) {
       const now = await findRow(tx, ctx, serverRows, id)
-      return { ...(await changedRow(serverRows, before, now, one => viewOf(tx, one))), ...labeling }
+      return { ...(await changedRow(serverRows, before, now, one => viewOf(tx, one))), ...followed }
     }
     const by = { source: 'monitor' as const, reason: 'The bound monitors were changed.' }
     const account = (await accountStates(tx, [after])).get(after.accountId ?? '') ?? null
     const now = await findRow(tx, ctx, serverRows, id)
     const concluded = await writeState(tx, ctx.hub, now, {}, await proofsOf(tx, after, account), by)
     const changed = await changedRow(serverRows, before, concluded.row, one => viewOf(tx, one))
-    return { ...changed, ...labeling, events: [...(labeling.events ?? []), ...concluded.events] }
+    return { ...changed, ...followed, events: [...followed.events, ...concluded.events] }
   })
 }
 

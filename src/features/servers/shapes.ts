@@ -18,6 +18,7 @@ import { Agent, AgentSummary } from './agents/shapes'
 import { CloudAccount } from './accounts/shapes'
 import { cloudStatuses, serverVerbs } from './clouds/cloud'
 import { controllerKinds } from './controllers'
+import { allowFields } from './firewalls/shapes'
 import { Labels } from './labels'
 import { Amount, Currency, NullableAmount } from './money'
 
@@ -352,7 +353,7 @@ export const ServerInput = Shape(
 )
 
 export const ServerPatch = Shape(
-  { ...patchMembers(serverMembers), ...patchMembers(orderMembers), user_data: userData, ...manual },
+  { ...patchMembers(serverMembers), ...patchMembers(orderMembers), user_data: userData, ...manual, ...allowFields },
   {
     $id: 'ServerPatch',
     description:

@@ -62,6 +62,7 @@ export function FirewallServers({ firewall, onStart }: FirewallServersProps) {
               </span>
               <span className="text-[13px] text-muted">
                 {titleOf(one.enforcer)}
+                {one.by === 'selector' && ', by its labels'}
                 {one.applied_at && (
                   <>
                     , version {one.rules_version}, <RelativeTime at={one.applied_at} />
@@ -151,7 +152,9 @@ function AttachmentMenu({ firewall, attachment, name, isBusy, onStart }: Attachm
         attachment.drift?.is_attached && attachment.drift.added.length + attachment.drift.removed.length > 0
           ? { label: 'Adopt rules', onSelect: adopt }
           : null,
-        isBusy || attachment.state === 'detaching' ? null : { label: 'Detach server', danger: true, onSelect: detach },
+        isBusy || attachment.by === 'selector' || attachment.state === 'detaching'
+          ? null
+          : { label: 'Detach server', danger: true, onSelect: detach },
       ]}
     />
   )

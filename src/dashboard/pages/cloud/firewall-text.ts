@@ -1,5 +1,7 @@
 import type { FirewallRulesPreview, FirewallView } from '../../../features/servers/firewalls/shapes'
+import type { Values } from '../../parts/form'
 import type { Tone } from '../../parts/status'
+import { labelsFrom, labelsText } from './server-text'
 
 /** Paths that change with a firewall. */
 export const invalidates = ['/firewalls', '/actions', '/dynamic-ips']
@@ -7,7 +9,20 @@ export const invalidates = ['/firewalls', '/actions', '/dynamic-ips']
 type Rule = FirewallView['rules'][number]
 type Entry = FirewallRulesPreview['added'][number]
 
-export const firewallDefaults = { name: '', description: '', drift_policy: 'report' }
+export const firewallDefaults = { name: '', description: '', drift_policy: 'report', labels: '', label_selector: '' }
+
+/** Values of the form, for a firewall that exists. */
+export const firewallValues = (one: FirewallView): typeof firewallDefaults => ({
+  ...{ name: one.name, description: one.description, drift_policy: one.drift_policy },
+  ...{ labels: labelsText(one.labels), label_selector: one.label_selector ?? '' },
+})
+
+/** The body of a request with values of the form. */
+export const firewallBody = (values: Values): Values => ({
+  ...values,
+  ...('labels' in values && { labels: labelsFrom(String(values.labels)) }),
+  ...('label_selector' in values && { label_selector: values.label_selector === '' ? null : values.label_selector }),
+})
 
 export const driftPolicies = { report: 'Notify', enforce: 'Notify and restore' } as const
 

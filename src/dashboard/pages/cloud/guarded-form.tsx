@@ -12,7 +12,7 @@ import { invalidates } from './firewall-text'
 
 type Reasons = FirewallRulesPreview['blocked']
 
-interface GuardedFormProps {
+interface GuardedFormProps<Result> {
   initial: Values
   callFor(values: Values): Call
   submitLabel: string
@@ -21,12 +21,19 @@ interface GuardedFormProps {
   /** Reasons that a preview found. Without one, they are those of the last response. */
   blocked?: Reasons | null
   onCancel(): void
-  onStart(action: ActionView): void
+  /** Called with the action that was started, or with what was saved. */
+  onStart(result: Result): void
+  /** Shown when it was sent. */
+  title?: string
+  /** Values of a new resource. Advanced settings that differ from them are shown. */
+  defaults?: Values
+  /** API paths to refetch, apart from those that change with a firewall. */
+  more?: readonly string[]
   children: ReactNode
 }
 
 /** A form for a change of a firewall. Safety checks that block it are shown, and can be overridden with a note. */
-export function GuardedForm({
+export function GuardedForm<Result = ActionView>({
   initial,
   callFor,
   submitLabel,
@@ -34,27 +41,31 @@ export function GuardedForm({
   blocked,
   onCancel,
   onStart,
+  title = 'Change started',
+  defaults,
+  more = [],
   children,
-}: GuardedFormProps) {
+}: GuardedFormProps<Result>) {
   const client = useQueryClient()
   const [found, setFound] = useState<Reasons>([])
   const reasons = blocked ?? found
   const isBlocked = reasons.length > 0
   return (
-    <Form<ActionView>
+    <Form<Result>
       initial={{ note: '', ...initial }}
-      call={values => {
+      {...(defaults && { defaults: { note: '', ...defaults } })}
+      call={({ note: reason, ...values }) => {
         const request = callFor(values)
         const allowed = isBlocked ? { allow: reasons.map(one => one.code) } : {}
-        const note = values.note === '' ? {} : { note: values.note }
+        const note = reason === '' ? {} : { note: reason }
         return { ...request, body: { ...(request.body as object), ...allowed, ...note } }
       }}
       send={async request => {
         try {
-          const action = await call<ActionView>(request)
-          await Promise.all(invalidates.map(path => invalidatePath(client, path)))
-          toast.success('Change started')
-          onStart(action)
+          const result = await call<Result>(request)
+          await Promise.all([...invalidates, ...more].map(path => invalidatePath(client, path)))
+          toast.success(title)
+          onStart(result)
         } catch (error) {
           if (error instanceof ApiError && error.code === 'plan_blocked') setFound(error.body.reasons as Reasons)
           throw error

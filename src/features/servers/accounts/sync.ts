@@ -23,6 +23,7 @@ import { isAnother, withIdentity } from '../same-server'
 import { cloudKindOf } from '../clouds'
 import type { Cloud, CloudFailure, CloudServer, Price, Reading } from '../clouds/cloud'
 import { checkFirewalls } from '../firewalls/drift'
+import { followLabels } from '../firewalls/selectors'
 import { matchesSelector, parseSelector } from '../labels'
 import { priceColumns } from '../money'
 import { recordUsage } from '../metrics/recorder'
@@ -30,7 +31,7 @@ import { proofsOf } from '../proofs'
 import { newColumns } from '../servers'
 import { writeState } from '../state'
 import { servers } from '../tables'
-import { maxSyncFailures, serverRows, type ServerRow } from '../view'
+import { labelsOf, maxSyncFailures, serverRows, type ServerRow } from '../view'
 import { catalogOf, type DatedCatalog } from './catalog'
 import { openCloud } from './open'
 import { isCurrent, isSameAccess, someOf } from './readings'
@@ -257,6 +258,7 @@ async function followBatch(
   catalog: DatedCatalog | null,
 ): Promise<RecordResult<undefined>> {
   const done: Required<Pick<RecordResult<undefined>, 'audits' | 'events'>> = { audits: [], events: [] }
+  const relabeled: ServerRow[] = []
   if (!(await isCurrent(tx, account))) return { result: undefined }
   const now = hub.clock.now()
   // Locked in id order, to avoid deadlocks.
@@ -277,8 +279,10 @@ async function followBatch(
     done.events.push(...written.events)
     const audit = followAudit(row, written.row)
     if (audit) done.audits.push(audit)
+    const isSame = row.providerRef === written.row.providerRef && isDeepStrictEqual(labelsOf(row), labelsOf(written.row))
+    if (!isSame) relabeled.push(written.row)
   }
-  return { result: undefined, ...done }
+  return { result: undefined, ...done, jobs: await followLabels(tx, account.workspaceId, relabeled) }
 }
 
 /** What people see of a server that its cloud can change. Status and power have a history of their own. */
@@ -471,6 +475,7 @@ export async function insertFound(
   const room = max === null ? absent.length : Math.max(0, max - (await countOf(tx, 'server', workspaceId)))
   const now = hub.clock.now()
   const done: Required<Pick<RecordResult<number>, 'audits' | 'events'>> = { audits: [], events: [] }
+  const inserted: ServerRow[] = []
   for (const seen of absent.slice(0, room)) {
     const row = await insertRow(tx, { hub, workspaceId }, serverRows, {
       ...newColumns(now),
@@ -493,10 +498,12 @@ export async function insertFound(
     const written = await writeState(tx, hub, row, columns, { isCloudFresh: true, monitors: [] }, by)
     done.events.push(...written.events)
     done.audits.push(auditOf(written.row, null, followedView(written.row), 'It was found in the cloud account.'))
+    inserted.push(written.row)
   }
   return {
     result: Math.min(absent.length, room) + batch.length - absent.length,
     ...done,
+    jobs: await followLabels(tx, workspaceId, inserted),
     notices: absent.length - room > account.unclaimed ? [limitNotice(account, absent.length - room, max!)] : [],
   }
 }

@@ -7,6 +7,7 @@ import type { Next } from '../../actions/kind'
 import { syncJobFor } from '../accounts/sync-jobs'
 import { cloudAccounts } from '../accounts/tables'
 import type { ServerVerb } from '../clouds/cloud'
+import { followLabels } from '../firewalls/selectors'
 import { proofsOf } from '../proofs'
 import { quietMs, writeState } from '../state'
 import { servers } from '../tables'
@@ -28,7 +29,7 @@ export async function endOnServer<S extends Record<string, unknown>>(
   const now = hub.clock.now()
   const isWanted = 'done' in next && (verb === 'power_off' || verb === 'shutdown' || verb === 'power_on')
   const proofs = await proofsOf(tx, row, account ?? null)
-  const { events } = await writeState(
+  const { row: after, events } = await writeState(
     tx,
     hub,
     row,
@@ -41,7 +42,9 @@ export async function endOnServer<S extends Record<string, unknown>>(
     { ...proofs, isCloudFresh: columns.cloud !== undefined || (row.cloud === null && proofs.isCloudFresh) },
     { source: 'action', reason: reasonOf(verb, next), isWanted },
   )
-  return { result: next, events, jobs: row.accountId === null ? [] : [syncJobFor(row.accountId, now)] }
+  // It may exist only now, or have other labels.
+  const followed = await followLabels(tx, after.workspaceId, [after])
+  return { result: next, events, jobs: [...followed, ...(row.accountId === null ? [] : [syncJobFor(row.accountId, now)])] }
 }
 
 const reasonOf = (verb: ServerVerb, next: Next): string =>

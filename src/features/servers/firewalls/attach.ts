@@ -2,25 +2,22 @@ import { and, eq, inArray, isNull } from 'drizzle-orm'
 import { change } from '../../../core/change'
 import type { Ctx } from '../../../core/ctx'
 import type { Tx } from '../../../core/db/transaction'
-import { invalid, type FieldProblem } from '../../../core/problem'
+import { invalid } from '../../../core/problem'
 import { canAccess } from '../../../core/resource-access'
 import { findRow, lockRow, targetOf } from '../../../core/rows'
 import type { ActionView } from '../../actions/shapes'
 import { startAction } from '../../actions/start'
-import { cloudAccounts } from '../accounts/tables'
-import { cloudKindOf } from '../clouds'
 import { servers } from '../tables'
 import type { ServerRow } from '../view'
 import { applyKind } from './apply'
+import { attachProblems } from './attach-problems'
 import { blockedBy } from './change-rules'
-import { overfull, overfullServers } from './entry-limit'
 import { enforceJobFor } from './enforce'
-import { maxAttached, type FirewallAttach } from './shapes'
+import type { FirewallAttach } from './shapes'
 import { firewallAttachments, firewalls } from './tables'
 import { firewallRows, type FirewallRow } from './view'
-import { blockingKinds, requireAllowed, unsupportedProtocols } from './rule-operations'
-
-const maxPerServer = 5
+import { requireAllowed } from './rule-operations'
+import { newAttachment } from './selectors'
 
 /** Attaches a firewall to servers. @throws Problem 404, 409 `plan_blocked`, `resource_locked`; 412; 422 */
 export async function attachFirewall(ctx: Ctx, id: string, input: FirewallAttach): Promise<ActionView> {
@@ -31,14 +28,17 @@ export async function attachFirewall(ctx: Ctx, id: string, input: FirewallAttach
     const chosen = await chosenServers(tx, ctx, input.server_ids)
     const problems = await attachProblems(tx, row, chosen, attached.length)
     if (problems.length > 0) throw invalid(problems)
+    await tx
+      .update(firewallAttachments)
+      .set({ isDirect: true })
+      .where(and(eq(firewallAttachments.firewallId, id), inArray(firewallAttachments.serverId, input.server_ids)))
     const added = chosen.filter(one => !attached.some(each => each.serverId === one.id && each.state !== 'detaching'))
     const ids = added.map(one => one.id)
     const allowed = requireAllowed(await blockedBy(tx, ctx.workspaceId, ctx.context.ip, { firewallId: id, attach: ids }), input)
     for (const { id: serverId, accountId } of added) {
-      const values = { firewallId: id, serverId, accountId: accountId!, state: 'applying' as const }
       await tx
         .insert(firewallAttachments)
-        .values({ ...values, rulesVersion: null, appliedAt: null, error: null, warning: null, drift: null })
+        .values({ ...newAttachment(id, { id: serverId, accountId: accountId! }), isDirect: true })
         .onConflictDoUpdate({
           target: [firewallAttachments.firewallId, firewallAttachments.serverId],
           set: { state: 'applying' },
@@ -61,7 +61,25 @@ export async function detachFirewall(ctx: Ctx, id: string, input: FirewallAttach
   return await change(ctx, 'cloud.firewall.detach', async tx => {
     const row = await lockRow(tx, ctx, firewallRows, id)
     const chosen = await chosenServers(tx, ctx, input.server_ids)
-    const ids = chosen.map(one => one.id)
+    const ofFirewall = and(eq(firewallAttachments.firewallId, id), inArray(firewallAttachments.serverId, input.server_ids))
+    const selected = await tx
+      .select({ serverId: firewallAttachments.serverId })
+      .from(firewallAttachments)
+      .where(and(ofFirewall, eq(firewallAttachments.isSelected, true), eq(firewallAttachments.isDirect, false)))
+    if (selected.length > 0)
+      throw invalid(
+        selected.map(one => ({
+          pointer: `#/server_ids/${input.server_ids.indexOf(one.serverId)}`,
+          code: 'selected',
+          detail: 'is selected by the label selector of the firewall. Change its labels, or the selector.',
+        })),
+      )
+    await tx.update(firewallAttachments).set({ isDirect: false }).where(ofFirewall)
+    const kept = await tx
+      .select({ serverId: firewallAttachments.serverId })
+      .from(firewallAttachments)
+      .where(and(ofFirewall, eq(firewallAttachments.isSelected, true)))
+    const ids = chosen.map(one => one.id).filter(one => !kept.some(each => each.serverId === one))
     const allowed = requireAllowed(await blockedBy(tx, ctx.workspaceId, ctx.context.ip, { firewallId: id, detach: ids }), input)
     const detached = await tx
       .update(firewallAttachments)
@@ -121,57 +139,4 @@ async function chosenServers(tx: Tx, ctx: Ctx, ids: readonly string[]): Promise<
   )
   if (problems.length > 0) throw invalid(problems)
   return ids.map(id => rows.find(one => one.id === id)!)
-}
-
-async function attachProblems(tx: Tx, row: FirewallRow, chosen: readonly ServerRow[], count: number): Promise<FieldProblem[]> {
-  const accounts = await tx
-    .select()
-    .from(cloudAccounts)
-    .where(
-      inArray(
-        cloudAccounts.id,
-        chosen.flatMap(one => one.accountId ?? []),
-      ),
-    )
-  const others = await tx
-    .select({ firewallId: firewallAttachments.firewallId, serverId: firewallAttachments.serverId })
-    .from(firewallAttachments)
-    .where(
-      inArray(
-        firewallAttachments.serverId,
-        chosen.map(one => one.id),
-      ),
-    )
-  const full = await overfullServers(
-    tx,
-    chosen.map(one => one.id),
-    row,
-  )
-  return chosen.flatMap((server, at): FieldProblem[] => {
-    const problem = (code: string, detail: string) => [
-      { pointer: `#/server_ids/${at}`, code, detail: `${server.name} ${detail}` },
-    ]
-    const account = accounts.find(one => one.id === server.accountId)
-    const kind = account && cloudKindOf(account.kind)
-    if (!kind || kind.capabilities.firewallProtocols.length === 0)
-      return problem(
-        'unsupported',
-        kind ? `can’t have firewalls: ${kind.title} has none.` : 'can’t have firewalls: it has no cloud account.',
-      )
-    if (server.providerRef === null) return problem('conflict', 'does not exist at its cloud yet.')
-    const [unsupported] = unsupportedProtocols(account.kind, row.rules)
-    if (unsupported)
-      return problem(
-        'unsupported',
-        `can’t have the rule ${unsupported.rule.id}: ${kind.title} can’t filter ${unsupported.rule.protocol}.`,
-      )
-    if (row.blocks.length > 0 && !kind.capabilities.firewallBlocks)
-      return problem('unsupported', `can’t have the blocks of the firewall: ${kind.title} can’t enforce them. ${blockingKinds()}`)
-    const own = others.filter(one => one.serverId === server.id && one.firewallId !== row.id)
-    if (own.length >= maxPerServer) return problem('too_many', `has ${maxPerServer} firewalls already, the maximum.`)
-    if (full.has(server.id)) return problem('too_many', `${overfull(full.get(server.id)!.count)}.`)
-    if (count + chosen.length > maxAttached)
-      return problem('too_many', `can’t be added: a firewall can have ${maxAttached} servers.`)
-    return []
-  })
 }

@@ -95,60 +95,72 @@ interface Change {
   detach?: readonly string[]
 }
 
-/** The servers that a change affects, with what all their firewalls allow before and after it. */
+/** The firewalls of a server before and after a change. */
+type FirewallsOf = ReadonlyMap<string, { before: readonly string[]; after: readonly string[] }>
+
+/** Whether a server has a firewall after a change. */
+export interface AttachmentChange {
+  serverId: string
+  firewallId: string
+  isAttached: boolean
+}
+
+/** The servers that a change affects, with the firewalls that they have before and after it. */
+async function affectedBy(read: Reader, { firewallId, rules, attach = [], detach = [] }: Change): Promise<FirewallsOf> {
+  const own = (await attachedTo(read, eq(firewallAttachments.firewallId, firewallId))).map(one => one.serverId)
+  const ids = [...new Set([...(rules ? own : []), ...attach, ...detach.filter(id => own.includes(id))])]
+  const attached = await firewallIdsOf(read, ids)
+  return new Map(
+    ids.map(id => {
+      const before = attached.get(id) ?? []
+      const others = before.filter(one => one !== firewallId)
+      const isAttached = !detach.includes(id) && (before.includes(firewallId) || attach.includes(id))
+      return [id, { before, after: isAttached ? [...others, firewallId] : others }]
+    }),
+  )
+}
+
+async function firewallIdsOf(read: Reader, serverIds: readonly string[]): Promise<Map<string, string[]>> {
+  const attached = await attachedTo(read, inArray(firewallAttachments.serverId, [...serverIds]))
+  return new Map([...Map.groupBy(attached, one => one.serverId)].map(([id, some]) => [id, some.map(one => one.firewallId)]))
+}
+
+/** Servers with what all their firewalls allow before and after a change. @param changed new rules of a firewall */
 async function guardedServers(
   read: Reader,
   workspaceId: string,
-  { firewallId, rules, attach = [], detach = [] }: Change,
+  affected: FirewallsOf,
+  changed: { firewallId: string; rules: readonly PlainRule[] } | null,
 ): Promise<GuardedServer[]> {
-  const own = await attachedTo(read, eq(firewallAttachments.firewallId, firewallId))
-  const affected = [
-    ...new Set([
-      ...(rules ? own.map(one => one.serverId) : []),
-      ...attach,
-      ...detach.filter(id => own.some(one => one.serverId === id)),
-    ]),
-  ]
-  if (affected.length === 0) return []
+  if (affected.size === 0) return []
   const rows = await read
     .select({ id: servers.id, name: servers.name, healthMonitorIds: servers.healthMonitorIds })
     .from(servers)
-    .where(and(inArray(servers.id, affected), isNull(servers.deletedAt)))
-  const attached = await attachedTo(read, inArray(firewallAttachments.serverId, affected))
-  const ids = [...new Set([firewallId, ...attached.map(one => one.firewallId)])]
+    .where(and(inArray(servers.id, [...affected.keys()]), isNull(servers.deletedAt)))
+  const ids = [...new Set([...affected.values()].flatMap(one => [...one.before, ...one.after]))]
   const all = await read.select().from(firewalls).where(inArray(firewalls.id, ids))
   const networks = await linkedNetworks(read, ids)
-  const plain = new Map(all.map(one => [one.id, plainRules(one, networks)]))
-  const after = [...(rules ?? plain.get(firewallId)!)]
+  const plain = new Map<string, readonly PlainRule[]>(all.map(one => [one.id, plainRules(one, networks)]))
   const shared = new Map<string, PlainRule[]>()
   const union = (firewallIds: readonly string[], time: 'before' | 'after') => {
     if (firewallIds.length === 0) return null
     const key = `${time} ${firewallIds.toSorted().join()}`
-    if (!shared.has(key))
-      shared.set(
-        key,
-        firewallIds.flatMap(id => (time === 'after' && id === firewallId ? after : plain.get(id)!)),
-      )
+    const rulesOf = (id: string) => (time === 'after' && id === changed?.firewallId ? changed.rules : plain.get(id)!)
+    if (!shared.has(key)) shared.set(key, firewallIds.flatMap(rulesOf))
     return shared.get(key)!
   }
-  const idsOf = Map.groupBy(attached, one => one.serverId)
   return await Promise.all(
-    rows.map(async row => {
-      const before = (idsOf.get(row.id) ?? []).map(one => one.firewallId)
-      const others = before.filter(id => id !== firewallId)
-      const isAttached = !detach.includes(row.id) && (before.includes(firewallId) || attach.includes(row.id))
-      return {
-        name: row.name,
-        before: union(before, 'before'),
-        after: union(isAttached ? [...others, firewallId] : others, 'after'),
-        monitors: (await monitorChecksOf(read, workspaceId, row.healthMonitorIds))
-          .filter(one => one.status === 'up')
-          .flatMap(({ name, target }) => {
-            const port = portOf(target)
-            return port === null ? [] : [{ name, port }]
-          }),
-      }
-    }),
+    rows.map(async row => ({
+      name: row.name,
+      before: union(affected.get(row.id)!.before, 'before'),
+      after: union(affected.get(row.id)!.after, 'after'),
+      monitors: (await monitorChecksOf(read, workspaceId, row.healthMonitorIds))
+        .filter(one => one.status === 'up')
+        .flatMap(({ name, target }) => {
+          const port = portOf(target)
+          return port === null ? [] : [{ name, port }]
+        }),
+    })),
   )
 }
 
@@ -173,9 +185,31 @@ function portOf(target: string): number | null {
 }
 
 /** Why a change has to be allowed first. */
-export const blockedBy = async (
+export async function blockedBy(
   read: Reader,
   workspaceId: string,
   caller: string | null,
   change: Change,
-): Promise<GuardReason[]> => await guardReasons(await guardedServers(read, workspaceId, change), caller)
+): Promise<GuardReason[]> {
+  const { firewallId, rules } = change
+  const changed = rules ? { firewallId, rules } : null
+  return await guardReasons(await guardedServers(read, workspaceId, await affectedBy(read, change), changed), caller)
+}
+
+/** Why changes that were made in this transaction have to be allowed. */
+export async function blockedByAttachments(
+  tx: Tx,
+  workspaceId: string,
+  caller: string | null,
+  changes: readonly AttachmentChange[],
+): Promise<GuardReason[]> {
+  const byServer = Map.groupBy(changes, one => one.serverId)
+  const now = await firewallIdsOf(tx, [...byServer.keys()])
+  const affected = [...byServer].map(([id, some]) => {
+    const after = now.get(id) ?? []
+    const attached = new Set(some.filter(one => one.isAttached).map(one => one.firewallId))
+    const detached = some.filter(one => !one.isAttached).map(one => one.firewallId)
+    return [id, { before: [...after.filter(one => !attached.has(one)), ...detached], after }] as const
+  })
+  return await guardReasons(await guardedServers(tx, workspaceId, new Map(affected), null), caller)
+}

@@ -14,6 +14,7 @@ import type { CloudAccountRow } from '../accounts/view'
 import type { Cloud, FirewallReading } from '../clouds/cloud'
 import { desiredAt, enforceJobFor, hint, updateAttachment } from './enforce'
 import { ruleChanges } from './rules'
+import { retryRefused } from './selectors'
 import { firewallAttachments, firewalls, type Drift } from './tables'
 import { firewallRows, type AttachmentRow, type FirewallRow } from './view'
 
@@ -22,6 +23,7 @@ const enforceWindowMs = 10 * 60_000
 
 /** Compares the firewalls at an account with what they should be. If they can't be read, the reading of its servers is valid nevertheless. */
 export async function checkFirewalls(hub: Hub, account: CloudAccountRow, cloud: Cloud, startedAt: number): Promise<void> {
+  await retryRefused(hub, account)
   try {
     await readAndCompare(hub, account, cloud, startedAt)
   } catch (error) {

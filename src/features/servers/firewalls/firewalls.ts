@@ -4,18 +4,23 @@ import { refuseOverLimit } from '../../../access/plans'
 import { change } from '../../../core/change'
 import { instant } from '../../../core/clock'
 import type { Ctx } from '../../../core/ctx'
+import type { Tx } from '../../../core/db/transaction'
+import type { JobDraft } from '../../../core/jobs/draft'
 import { listingOf, listPage } from '../../../core/list'
 import { searchFilter, textFilter, timeFilters, wordsFilter } from '../../../core/list-filters'
 import { inputColumns, patchColumns } from '../../../core/members'
-import { conflict } from '../../../core/problem'
+import { conflict, invalid } from '../../../core/problem'
 import { changedRow, findRow, insertRow, lockRow, removeRow, saveRow, targetOf, uniqueName } from '../../../core/rows'
 import type { Page } from '../../../core/shapes'
 import { lockSources } from '../../dynamic-ips/rule-links'
-import { followVersion } from './change-rules'
-import { validRules } from './rule-operations'
+import { listingByLabel, saveLabels, selectorFilter } from '../label-filter'
+import { selectorProblem } from '../labels'
+import { blockedByAttachments, followVersion } from './change-rules'
+import { requireAllowed, validRules } from './rule-operations'
 import { namedSources } from './rules'
 import { firewallMembers, type FirewallInput, type FirewallPatch, type FirewallVersionView, type FirewallView } from './shapes'
-import { firewallAttachments, firewalls, firewallVersions } from './tables'
+import { followSelectors, selectableServers, selectorChanges } from './selectors'
+import { firewallAttachments, firewallLabels, firewalls, firewallVersions } from './tables'
 import { firewallRows, firewallViewOf, firewallViews, type FirewallRow } from './view'
 
 export const firewallListing = listingOf('firewalls', firewalls, {
@@ -29,6 +34,7 @@ export const firewallListing = listingOf('firewalls', firewalls, {
         sql`exists (select 1 from ${firewallAttachments} where ${firewallAttachments.firewallId} = ${firewalls.id}
           and ${firewallAttachments.serverId} = ${bind(value)})`,
     },
+    ...selectorFilter('firewalls', firewalls.id, firewallLabels),
     q: searchFilter(
       [firewalls.name, firewalls.description],
       'Only firewalls whose name or description contains all words of this text.',
@@ -39,7 +45,8 @@ export const firewallListing = listingOf('firewalls', firewalls, {
 })
 
 export async function listFirewalls(ctx: Ctx, query: Record<string, unknown>): Promise<Page<FirewallView>> {
-  const page = await listPage(ctx, firewallListing, query, (row: FirewallRow) => row)
+  const listing = await listingByLabel(ctx, firewallListing, firewallLabels, query)
+  const page = await listPage(ctx, listing, query, (row: FirewallRow) => row)
   return { ...page, data: await firewallViews(ctx.hub.read, page.data) }
 }
 
@@ -47,8 +54,9 @@ export async function listFirewalls(ctx: Ctx, query: Record<string, unknown>): P
 export const getFirewall = async (ctx: Ctx, id: string): Promise<FirewallView> =>
   firewallViewOf(ctx.hub.read, await findRow(ctx.hub.read, ctx, firewallRows, id))
 
-/** @throws Problem 403 `plan_limit_reached`, `permission_missing`; 409 if the name exists; 422 */
+/** @throws Problem 403 `plan_limit_reached`, `permission_missing`; 409 `plan_blocked`, or if the name exists; 422 */
 export async function createFirewall(ctx: Ctx, input: FirewallInput): Promise<FirewallView> {
+  requireSelector(input.label_selector)
   const { rules, blocks } = await validRules(ctx, input)
   return await uniqueName(firewallRows, input.name, () =>
     change(ctx, 'cloud.firewall.create', async tx => {
@@ -64,20 +72,51 @@ export async function createFirewall(ctx: Ctx, input: FirewallInput): Promise<Fi
         allowed: [],
         by: ctx.actor,
       })
-      return { ...(await changedRow(firewallRows, null, row, one => firewallViewOf(tx, one))), ...effects }
+      await saveLabels(tx, firewallLabels, ctx.workspaceId, [{ id: row.id, before: {}, after: row.labels }])
+      const jobs = await followSelector(tx, ctx, row, input)
+      const changed = await changedRow(firewallRows, null, row, one => firewallViewOf(tx, one))
+      return { ...changed, ...effects, jobs: [...(effects.jobs ?? []), ...jobs], reason: input.note ?? null }
     }),
   )
 }
 
-/** @throws Problem 404, 409, 412 */
-export const updateFirewall = (ctx: Ctx, id: string, patch: FirewallPatch): Promise<FirewallView> =>
-  uniqueName(firewallRows, patch.name ?? '', () =>
+/** @throws Problem 404; 409 `plan_blocked`, or if the name exists; 412; 422 */
+export async function updateFirewall(ctx: Ctx, id: string, patch: FirewallPatch): Promise<FirewallView> {
+  requireSelector(patch.label_selector)
+  return await uniqueName(firewallRows, patch.name ?? '', () =>
     change(ctx, 'cloud.firewall.update', async tx => {
       const before = await lockRow(tx, ctx, firewallRows, id)
       const after = await saveRow(tx, ctx, firewallRows, before, patchColumns(firewallMembers, patch))
-      return await changedRow(firewallRows, before, after, one => firewallViewOf(tx, one))
+      await saveLabels(tx, firewallLabels, ctx.workspaceId, [{ id, before: before.labels, after: after.labels }])
+      const jobs = before.labelSelector === after.labelSelector ? [] : await followSelector(tx, ctx, after, patch)
+      const changed = await changedRow(firewallRows, before, after, one => firewallViewOf(tx, one))
+      return { ...changed, jobs, reason: patch.note ?? null }
     }),
   )
+}
+
+/** @throws Problem 422 */
+function requireSelector(selector: string | null | undefined): void {
+  const problem = selectorProblem(selector, '#/label_selector')
+  if (problem) throw invalid([problem])
+}
+
+/** Attaches and detaches servers as the selector says. @throws Problem 409 `plan_blocked`, 422 without a note */
+async function followSelector(
+  tx: Tx,
+  ctx: Ctx,
+  row: FirewallRow,
+  { allow, note }: Pick<FirewallPatch, 'allow' | 'note'>,
+): Promise<JobDraft[]> {
+  const changes = await selectorChanges(tx, [row], await selectableServers(tx, ctx.workspaceId))
+  const jobs = await followSelectors(tx, changes, async affected => {
+    requireAllowed(await blockedByAttachments(tx, ctx.workspaceId, ctx.context.ip, affected), {
+      ...(allow && { allow }),
+      ...(note !== undefined && { note }),
+    })
+  })
+  return jobs
+}
 
 /** @throws Problem 404, 409 while servers have it, 412 */
 export const deleteFirewall = (ctx: Ctx, id: string): Promise<void> =>

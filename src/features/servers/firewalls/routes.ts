@@ -42,17 +42,16 @@ export const firewallRoutes = area('firewalls', 'Servers and cloud', [
       run: listFirewalls,
     },
     create: {
-      description:
-        'Creates a firewall. It has no effect until it is attached to servers. Rules with dynamic IP sources require `dynamic_ip.read`.',
+      description: `Creates a firewall. It has no effect until it is attached to servers, or its \`label_selector\` selects some. ${guarded} Rules with dynamic IP sources require \`dynamic_ip.read\`.`,
       body: FirewallInput,
-      problems: ['already_exists', 'plan_limit_reached'],
+      problems: ['already_exists', 'plan_blocked', 'plan_limit_reached'],
       run: createFirewall,
     },
     get: { description: 'Returns a firewall with the state at its servers.', run: getFirewall },
     update: {
-      description: 'Updates the given fields. Rules are replaced with `PUT /v1/firewalls/{id}/rules`.',
+      description: `Updates the given fields. Rules are replaced with \`PUT /v1/firewalls/{id}/rules\`. Another \`label_selector\` attaches and detaches servers. ${guarded}`,
       body: FirewallPatch,
-      problems: ['already_exists'],
+      problems: ['already_exists', 'plan_blocked'],
       run: updateFirewall,
     },
     delete: {

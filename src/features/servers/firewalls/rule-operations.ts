@@ -11,12 +11,13 @@ import type { ActionView } from '../../actions/shapes'
 import { startAction } from '../../actions/start'
 import { linkedNetworks, linkKey, lockSources, networksOfSources } from '../../dynamic-ips/rule-links'
 import { cloudAccounts } from '../accounts/tables'
-import { cloudKindOf, cloudKinds } from '../clouds'
+import { cloudKindOf } from '../clouds'
 import { adoptedRules } from './adopted-rules'
 import { applyKind } from './apply'
 import { blockedBy, stageRules, type NewVersion } from './change-rules'
 import { plainRules } from './enforce'
 import { overfull, overfullServers } from './entry-limit'
+import { blockingKinds, unsupportedProtocols } from './possible-rules'
 import { type GuardReason } from './guards'
 import {
   blockingRules,
@@ -230,18 +231,6 @@ async function requirePossible(ctx: Ctx, firewallId: string, set: RuleSet): Prom
   if (full)
     problems.push({ pointer: '#/rules', code: 'too_many', detail: `can’t be these: ${full.name} ${overfull(full.count)}.` })
   if (problems.length > 0) throw invalid(problems)
-}
-
-/** Names the clouds that can block networks. */
-export const blockingKinds = (): string =>
-  `Blocks are possible at ${cloudKinds
-    .filter(one => one.capabilities.firewallBlocks)
-    .map(one => one.title)
-    .join(', and ')}.`
-
-export const unsupportedProtocols = (kind: string, rules: readonly FirewallRule[]) => {
-  const { firewallProtocols } = cloudKindOf(kind)!.capabilities
-  return rules.map((rule, at) => ({ rule, at })).filter(({ rule }) => !firewallProtocols.includes(rule.protocol))
 }
 
 /**

@@ -13,6 +13,7 @@ import {
   Words,
 } from '../../../core/shapes'
 import { maxNetworks, ruleProtocols, guardCodes } from './rules'
+import { Labels } from '../labels'
 
 const firewallStates = ['applied', 'applying', 'awaiting_confirmation', 'drifted', 'failed'] as const
 export const attachmentStates = ['applying', 'applied', 'drifted', 'failed', 'detaching'] as const
@@ -88,6 +89,14 @@ export const firewallMembers = members({
     }),
     default: 'report',
   },
+  labels: { schema: Labels, default: {} },
+  label_selector: {
+    schema: Nullable(Type.String({ minLength: 1, maxLength: 2000 }), {
+      description:
+        'Selects servers by their labels, such as `role=web,!temporary`: those that match have the firewall. Null for none.',
+    }),
+    default: null,
+  },
 })
 
 const FirewallEntry = Shape(
@@ -136,6 +145,10 @@ const FirewallDrift = Shape(
 const FirewallAttachment = Shape(
   {
     server_id: Type.String({ description: 'ID of the server.' }),
+    by: Words(['direct', 'selector'], {
+      description:
+        '`direct`: it was attached. `selector`: the label selector selects it, and it has not been attached otherwise.',
+    }),
     enforcer: Type.String({ description: 'What enforces the firewall: the kind of the cloud.' }),
     state: Words(attachmentStates, {
       description:
@@ -155,6 +168,7 @@ const FirewallAttachment = Shape(
     examples: [
       {
         server_id: 'srv_01k3z9a1b2c3d4e5f6g7h8j9km',
+        by: 'direct',
         enforcer: 'hetzner',
         state: 'applied',
         rules_version: 7,
@@ -164,6 +178,18 @@ const FirewallAttachment = Shape(
         drift: null,
       },
     ],
+  },
+)
+
+const FirewallRefusal = Shape(
+  {
+    server_id: Type.String({ description: 'ID of the server.' }),
+    reason: Type.String({ description: 'Why it can’t have the firewall.' }),
+  },
+  {
+    $id: 'FirewallRefusal',
+    description: 'A server that can’t have a firewall.',
+    examples: [{ server_id: 'srv_01k3z9a1b2c3d4e5f6g7h8j9km', reason: 'web-1 has 5 firewalls already, the maximum.' }],
   },
 )
 
@@ -196,6 +222,9 @@ export const Firewall = Shape(
         'State at the servers. `awaiting_confirmation`: the rules are applied, and the previous ones are restored unless the change is confirmed.',
     }),
     attached: Type.Array(FirewallAttachment, { description: 'Servers that have the firewall.' }),
+    refused: Type.Array(FirewallRefusal, {
+      description: 'Servers that the label selector selects, but that can’t have the firewall.',
+    }),
     pending: Nullable(FirewallPending, { description: 'The change that has to be confirmed; null if there is none.' }),
     action_id: Nullable(Type.String(), { description: 'ID of the action that is applying the rules; null if there is none.' }),
     ...editable,
@@ -209,11 +238,14 @@ export const Firewall = Shape(
         name: 'web',
         description: '',
         drift_policy: 'report',
+        labels: {},
+        label_selector: null,
         rules: [exampleRule],
         blocks: ['203.0.113.0/24'],
         rules_version: 7,
         state: 'applied',
         attached: [],
+        refused: [],
         pending: null,
         action_id: null,
         version: 4,
@@ -225,22 +257,8 @@ export const Firewall = Shape(
 )
 export const FirewallList = ListOf(Firewall)
 
-const rules = Type.Array(FirewallRuleInput, { maxItems: 200, description: 'All rules, at most 50. Their order means nothing.' })
-export const FirewallInput = Shape(
-  {
-    ...inputMembers(firewallMembers),
-    rules: Type.Optional({ ...rules, default: [] }),
-    blocks: Type.Optional(networks(blocks, { maxItems: 1000, default: [] })),
-  },
-  { $id: 'FirewallInput', description: 'A firewall to create.', examples: [{ name: 'web', rules: [exampleRule] }] },
-)
-export const FirewallPatch = Shape(patchMembers(firewallMembers), {
-  $id: 'FirewallPatch',
-  description: 'Fields of the firewall to update. Rules are replaced with `PUT /v1/firewalls/{id}/rules`.',
-  examples: [{ drift_policy: 'enforce' }],
-})
-
-const allowFields = {
+/** Overrides of guards. */
+export const allowFields = {
   allow: Type.Optional(
     Type.Array(Words(guardCodes), {
       maxItems: 10,
@@ -252,6 +270,25 @@ const allowFields = {
     Prose({ maxLength: 1000, description: 'Why the change is made. Stored in the history and the audit log.' }),
   ),
 }
+const rules = Type.Array(FirewallRuleInput, { maxItems: 200, description: 'All rules, at most 50. Their order means nothing.' })
+export const FirewallInput = Shape(
+  {
+    ...inputMembers(firewallMembers),
+    rules: Type.Optional({ ...rules, default: [] }),
+    blocks: Type.Optional(networks(blocks, { maxItems: 1000, default: [] })),
+    ...allowFields,
+  },
+  { $id: 'FirewallInput', description: 'A firewall to create.', examples: [{ name: 'web', rules: [exampleRule] }] },
+)
+export const FirewallPatch = Shape(
+  { ...patchMembers(firewallMembers), ...allowFields },
+  {
+    $id: 'FirewallPatch',
+    description: 'Fields of the firewall to update. Rules are replaced with `PUT /v1/firewalls/{id}/rules`.',
+    examples: [{ drift_policy: 'enforce' }],
+  },
+)
+
 export const FirewallRulesInput = Shape(
   {
     rules,

@@ -1,9 +1,10 @@
 import { resourceColumns } from '../../../access/tables'
-import { int, json, text, time } from '../../../core/db/columns'
+import { flag, int, json, text, time } from '../../../core/db/columns'
 import { index, primaryKey, table, uniqueIndex } from '../../../core/db/dialect'
 import type { AuditActor } from '../../../core/db/tables'
 import { memberColumns } from '../../../core/members'
 import { cloudAccounts } from '../accounts/tables'
+import { labelTable } from '../label-tables'
 import { servers } from '../tables'
 import type { Entry, FirewallRule, PlainRule, GuardCode } from './rules'
 import { attachmentStates, firewallMembers, type confirmModes, type FirewallVersionView } from './shapes'
@@ -70,6 +71,9 @@ export const firewallAttachments = table(
     // Version of the rules that was applied last; null if none was.
     rulesVersion: int('rules_version'),
     appliedAt: time('applied_at'),
+    // Whether people attached it, and whether the label selector selects it.
+    isDirect: flag('is_direct').notNull(),
+    isSelected: flag('is_selected').notNull(),
     error: text('error'),
     warning: text('warning'),
     drift: json<Drift>('drift'),
@@ -80,6 +84,23 @@ export const firewallAttachments = table(
     index('firewall_attachments_account').on(t.accountId, t.firewallId),
   ],
 )
+
+/** Servers that the label selector of a firewall selects, but that can't have it. */
+export const firewallRefusals = table(
+  'firewall_refusals',
+  {
+    firewallId: text('firewall_id')
+      .notNull()
+      .references(() => firewalls.id, { onDelete: 'cascade' }),
+    serverId: text('server_id')
+      .notNull()
+      .references(() => servers.id, { onDelete: 'cascade' }),
+    reason: text('reason').notNull(),
+  },
+  t => [primaryKey({ columns: [t.firewallId, t.serverId] }), index('firewall_refusals_server').on(t.serverId)],
+)
+
+export const firewallLabels = labelTable('firewall_labels', () => firewalls.id)
 
 /** The rules of a firewall over time. */
 export const firewallVersions = table(

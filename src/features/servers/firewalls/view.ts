@@ -6,7 +6,7 @@ import { rowsOf } from '../../../registry'
 import { cloudAccounts } from '../accounts/tables'
 import { servers } from '../tables'
 import { firewallMembers, type FirewallAttachmentView, type FirewallView } from './shapes'
-import { firewallAttachments, firewalls } from './tables'
+import { firewallAttachments, firewallRefusals, firewalls } from './tables'
 
 export const firewallRows = rowsOf('firewall', firewalls)
 export type FirewallRow = typeof firewalls.$inferSelect
@@ -31,13 +31,34 @@ export async function firewallViews(read: Reader, rows: readonly FirewallRow[]):
     ),
     one => one.attachment.firewallId,
   )
-  return rows.map(row => firewallView(row, attached.get(row.id) ?? []))
+  const refused = Map.groupBy(
+    await read
+      .select({ firewallId: firewallRefusals.firewallId, serverId: servers.id, reason: firewallRefusals.reason })
+      .from(firewallRefusals)
+      .innerJoin(servers, eq(servers.id, firewallRefusals.serverId))
+      .where(
+        and(
+          inArray(
+            firewallRefusals.firewallId,
+            rows.map(row => row.id),
+          ),
+          isNull(servers.deletedAt),
+        ),
+      )
+      .orderBy(asc(firewallRefusals.serverId)),
+    one => one.firewallId,
+  )
+  return rows.map(row => firewallView(row, attached.get(row.id) ?? [], refused.get(row.id) ?? []))
 }
 
 export const firewallViewOf = async (read: Reader, row: FirewallRow): Promise<FirewallView> =>
   (await firewallViews(read, [row]))[0]!
 
-const firewallView = (row: FirewallRow, attached: readonly { attachment: AttachmentRow; enforcer: string }[]): FirewallView => ({
+const firewallView = (
+  row: FirewallRow,
+  attached: readonly { attachment: AttachmentRow; enforcer: string }[],
+  refused: readonly { serverId: string; reason: string }[],
+): FirewallView => ({
   id: row.id,
   ...memberView(firewallMembers, row),
   rules: row.rules,
@@ -48,6 +69,7 @@ const firewallView = (row: FirewallRow, attached: readonly { attachment: Attachm
     attached.map(one => one.attachment),
   ),
   attached: attached.map(({ attachment, enforcer }) => attachmentView(attachment, enforcer)),
+  refused: refused.map(({ serverId, reason }) => ({ server_id: serverId, reason })),
   pending: row.pending && {
     rules_version: row.pending.rulesVersion,
     restore_version: row.pending.restoreVersion,
@@ -68,6 +90,7 @@ function stateOf({ pending }: FirewallRow, attached: readonly AttachmentRow[]): 
 
 const attachmentView = (row: AttachmentRow, enforcer: string): FirewallAttachmentView => ({
   server_id: row.serverId,
+  by: row.isDirect ? 'direct' : 'selector',
   enforcer,
   state: row.state,
   rules_version: row.rulesVersion,

@@ -12,7 +12,7 @@ import { canAccess } from '../../../core/resource-access'
 import { changedRow, deleteRow, findRow, insertRow, lockRow, saveRow, uniqueName } from '../../../core/rows'
 import { canonicalTimezone } from '../../../core/wall-clock'
 import { rowsOf } from '../../../registry'
-import { InvalidSelector, parseSelector } from '../labels'
+import { selectorProblem } from '../labels'
 import { servers } from '../tables'
 import { policyMembers, type SnapshotPolicyInput, type SnapshotPolicyPatch, type SnapshotPolicyView } from './shapes'
 import { snapshotPolicies } from './tables'
@@ -111,13 +111,8 @@ async function requireValid(ctx: Ctx, input: SnapshotPolicyPatch): Promise<void>
   }
   if (keep && Object.values(keep).every(one => one === 0))
     refuse('keep', 'empty', 'must keep at least one snapshot. Set one of the numbers to 1 or more.')
-  if (selector != null)
-    try {
-      parseSelector(selector)
-    } catch (error) {
-      if (!(error instanceof InvalidSelector)) throw error
-      refuse('label_selector', 'format', error.message)
-    }
+  const invalidSelector = selectorProblem(selector, '#/label_selector')
+  if (invalidSelector) problems.push(invalidSelector)
   const found =
     ids.length === 0
       ? []

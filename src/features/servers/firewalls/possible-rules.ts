@@ -1,0 +1,14 @@
+import { cloudKindOf, cloudKinds } from '../clouds'
+import type { FirewallRule } from './rules'
+
+/** Names the clouds that can block networks. */
+export const blockingKinds = (): string =>
+  `Blocks are possible at ${cloudKinds
+    .filter(one => one.capabilities.firewallBlocks)
+    .map(one => one.title)
+    .join(', and ')}.`
+
+export const unsupportedProtocols = (kind: string, rules: readonly FirewallRule[]) => {
+  const { firewallProtocols } = cloudKindOf(kind)!.capabilities
+  return rules.map((rule, at) => ({ rule, at })).filter(({ rule }) => !firewallProtocols.includes(rule.protocol))
+}

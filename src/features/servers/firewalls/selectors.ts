@@ -1,0 +1,193 @@
+import { isDeepStrictEqual } from 'node:util'
+import { and, asc, eq, inArray, isNotNull, isNull } from 'drizzle-orm'
+import { record } from '../../../core/change'
+import { forUpdate } from '../../../core/db/dialect'
+import { insertRows } from '../../../core/db/insert-rows'
+import type { Reader, Tx } from '../../../core/db/transaction'
+import type { Hub } from '../../../core/hub'
+import type { JobDraft } from '../../../core/jobs/draft'
+import type { CloudAccountRow } from '../accounts/view'
+import { matchesSelector, parseSelector } from '../labels'
+import { servers } from '../tables'
+import { labelsOf, type ServerRow } from '../view'
+import { attachProblems } from './attach-problems'
+import type { AttachmentChange } from './change-rules'
+import { enforceJobFor, hint } from './enforce'
+import { firewallAttachments, firewallRefusals, firewalls } from './tables'
+import type { FirewallRow } from './view'
+
+/** What a label selector changes at a firewall. */
+interface SelectorChange {
+  firewall: FirewallRow
+  attach: ServerRow[]
+  /** Ids of servers. */
+  detach: string[]
+}
+
+/** Whether the selector of a firewall selects a server. Only servers that exist at a cloud can be selected. */
+const selects = ({ labelSelector }: FirewallRow, server: ServerRow): boolean =>
+  labelSelector !== null &&
+  server.accountId !== null &&
+  server.providerRef !== null &&
+  server.deletedAt === null &&
+  matchesSelector(parseSelector(labelSelector), labelsOf(server))
+
+/** Compares what the selectors of firewalls select of some servers with what is attached by them. */
+export async function selectorChanges(
+  tx: Tx,
+  rows: readonly FirewallRow[],
+  some: readonly ServerRow[],
+): Promise<SelectorChange[]> {
+  if (rows.length === 0 || some.length === 0) return []
+  const attached = await tx
+    .select({ firewallId: firewallAttachments.firewallId, serverId: firewallAttachments.serverId })
+    .from(firewallAttachments)
+    .where(
+      and(
+        inArray(
+          firewallAttachments.firewallId,
+          rows.map(one => one.id),
+        ),
+        inArray(
+          firewallAttachments.serverId,
+          some.map(one => one.id),
+        ),
+        eq(firewallAttachments.isSelected, true),
+      ),
+    )
+  const isAttached = new Set(attached.map(one => `${one.firewallId} ${one.serverId}`))
+  return rows.flatMap(firewall => {
+    const has = (server: ServerRow) => isAttached.has(`${firewall.id} ${server.id}`)
+    const attach = some.filter(one => selects(firewall, one) && !has(one))
+    const detach = some.filter(one => !selects(firewall, one) && has(one)).map(one => one.id)
+    return attach.length + detach.length === 0 ? [] : [{ firewall, attach, detach }]
+  })
+}
+
+/** The firewalls of a workspace that select servers by labels, locked in id order, to avoid deadlocks. */
+const selectingFirewalls = (tx: Tx, workspaceId: string): Promise<FirewallRow[]> =>
+  forUpdate(
+    tx
+      .select()
+      .from(firewalls)
+      .where(and(eq(firewalls.workspaceId, workspaceId), isNotNull(firewalls.labelSelector)))
+      .orderBy(asc(firewalls.id)),
+  )
+
+/**
+ * Attaches and detaches servers. Those that can't have the firewall are stored with the reason. Returns the jobs that do it.
+ * @param guard called with what was changed; throws to prevent it
+ */
+export async function followSelectors(
+  tx: Tx,
+  changes: readonly SelectorChange[],
+  guard: (affected: readonly AttachmentChange[]) => Promise<void> = async () => {},
+): Promise<JobDraft[]> {
+  const jobs: JobDraft[] = []
+  const affected: AttachmentChange[] = []
+  for (const { firewall, attach, detach } of changes) {
+    const ofFirewall = eq(firewallAttachments.firewallId, firewall.id)
+    const accounts = new Set<string>()
+    const touched = [...attach.map(one => one.id), ...detach]
+    const ofTouched = and(eq(firewallRefusals.firewallId, firewall.id), inArray(firewallRefusals.serverId, touched))
+    const refusedBefore = await tx.select().from(firewallRefusals).where(ofTouched)
+    const there = await tx.select().from(firewallAttachments).where(ofFirewall)
+    const problems = attach.length === 0 ? [] : await attachProblems(tx, firewall, attach, there.length)
+    const refusals = attach.flatMap((one, at) => {
+      const found = problems.find(problem => problem.pointer === `#/server_ids/${at}`)
+      const isThere = there.some(each => each.serverId === one.id)
+      return found && !isThere ? [{ firewallId: firewall.id, serverId: one.id, reason: found.detail }] : []
+    })
+    const isSame = isDeepStrictEqual(sorted(refusedBefore), sorted(refusals))
+    if (!isSame) {
+      await tx.delete(firewallRefusals).where(ofTouched)
+      await insertRows(tx, firewallRefusals, refusals)
+    }
+    for (const { id, accountId } of attach) {
+      if (refusals.some(one => one.serverId === id)) continue
+      const known = there.find(one => one.serverId === id)
+      if (known && known.state !== 'detaching') {
+        await tx
+          .update(firewallAttachments)
+          .set({ isSelected: true })
+          .where(and(ofFirewall, eq(firewallAttachments.serverId, id)))
+        continue
+      }
+      accounts.add(accountId!)
+      affected.push({ serverId: id, firewallId: firewall.id, isAttached: true })
+      await tx
+        .insert(firewallAttachments)
+        .values({ ...newAttachment(firewall.id, { id, accountId: accountId! }), isSelected: true })
+        .onConflictDoUpdate({
+          target: [firewallAttachments.firewallId, firewallAttachments.serverId],
+          set: { state: 'applying', isSelected: true },
+        })
+    }
+    for (const serverId of detach) {
+      const known = there.find(one => one.serverId === serverId)
+      if (!known) continue
+      if (!known.isDirect) {
+        accounts.add(known.accountId)
+        affected.push({ serverId, firewallId: firewall.id, isAttached: false })
+      }
+      await tx
+        .update(firewallAttachments)
+        .set({ isSelected: false, ...(!known.isDirect && { state: 'detaching' as const, drift: null }) })
+        .where(and(ofFirewall, eq(firewallAttachments.serverId, serverId)))
+    }
+    // Refused servers are looked at again and again.
+    if (!isSame || refusals.length < touched.length) hint(tx, firewall)
+    jobs.push(...[...accounts].map(accountId => enforceJobFor(firewall.id, accountId)))
+  }
+  await guard(affected)
+  return jobs
+}
+
+const sorted = <T extends { serverId: string }>(refusals: readonly T[]): T[] =>
+  refusals.toSorted((a, b) => (a.serverId < b.serverId ? -1 : 1))
+
+/** Servers of an account that could not have firewalls that select them get them once that is possible. */
+export async function retryRefused(hub: Hub, { id, workspaceId }: Pick<CloudAccountRow, 'id' | 'workspaceId'>): Promise<void> {
+  const refused = await hub.read
+    .selectDistinct({ id: servers.id })
+    .from(firewallRefusals)
+    .innerJoin(servers, eq(servers.id, firewallRefusals.serverId))
+    .where(and(eq(servers.accountId, id), isNull(servers.deletedAt)))
+  if (refused.length === 0) return
+  const ids = refused.map(one => one.id)
+  await record(hub, async tx => {
+    const rows = await tx.select().from(servers).where(inArray(servers.id, ids))
+    return { result: undefined, jobs: await followLabels(tx, workspaceId, rows) }
+  })
+}
+
+/** A server that gets a firewall. */
+export const newAttachment = (firewallId: string, { id, accountId }: { id: string; accountId: string }) => ({
+  ...{ firewallId, serverId: id, accountId, state: 'applying' as const, isDirect: false, isSelected: false },
+  ...{ rulesVersion: null, appliedAt: null, error: null, warning: null, drift: null },
+})
+
+/** Lets firewalls follow the labels that servers have now. @param some of one workspace @param guard as in {@link followSelectors} */
+export async function followLabels(
+  tx: Tx,
+  workspaceId: string,
+  some: readonly ServerRow[],
+  guard?: Parameters<typeof followSelectors>[2],
+): Promise<JobDraft[]> {
+  if (some.length === 0) return []
+  return await followSelectors(tx, await selectorChanges(tx, await selectingFirewalls(tx, workspaceId), some), guard)
+}
+
+/** All servers that a selector can select. */
+export const selectableServers = (read: Reader, workspaceId: string): Promise<ServerRow[]> =>
+  read
+    .select()
+    .from(servers)
+    .where(
+      and(
+        eq(servers.workspaceId, workspaceId),
+        isNotNull(servers.accountId),
+        isNotNull(servers.providerRef),
+        isNull(servers.deletedAt),
+      ),
+    )
