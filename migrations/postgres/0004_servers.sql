@@ -288,6 +288,7 @@ CREATE TABLE "volumes" (
 	"format" text collate "C",
 	"device" text collate "C",
 	"mount_path" text collate "C",
+	"used_bytes" bigint,
 	"is_protected" boolean NOT NULL
 );
 --> statement-breakpoint

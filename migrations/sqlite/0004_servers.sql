@@ -367,6 +367,7 @@ CREATE TABLE `volumes` (
 	`format` text,
 	`device` text,
 	`mount_path` text,
+	`used_bytes` integer,
 	`is_protected` integer NOT NULL,
 	FOREIGN KEY (`workspace_id`) REFERENCES `workspaces`(`id`) ON UPDATE no action ON DELETE cascade,
 	FOREIGN KEY (`account_id`) REFERENCES `cloud_accounts`(`id`) ON UPDATE no action ON DELETE cascade,

@@ -56,10 +56,11 @@ async function expanded(ctx: Ctx, relations: Relations, resources: object[], pat
   const found = await Promise.all(
     parsePaths(relations, paths).map(async ({ name, relation, rest }) => {
       const ids = resources.map(one => relation.idOf(one as never))
-      const others = await relation.load(ctx, [...new Set(ids.filter(id => id !== null))])
+      const others = await relation.load(ctx, [...new Set(ids.flat().filter(id => id !== null))])
       const shown = rest.length > 0 ? await expanded(ctx, relation.expands!, [...others.values()], rest) : [...others.values()]
       const byId = new Map([...others.keys()].map((id, place) => [id, shown[place]!]))
-      return { name, of: ids.map(id => (id === null ? null : (byId.get(id) ?? null))) }
+      const shownOf = (id: string | null) => (id === null ? null : (byId.get(id) ?? null))
+      return { name, of: ids.map(id => (isList(id) ? id.map(shownOf).filter(one => one !== null) : shownOf(id))) }
     }),
   )
   return resources.map((one, place) => ({
@@ -67,6 +68,8 @@ async function expanded(ctx: Ctx, relations: Relations, resources: object[], pat
     expanded: Object.fromEntries(found.map(({ name, of }) => [name, of[place]])),
   }))
 }
+
+const isList = (ids: string | null | readonly string[]): ids is readonly string[] => Array.isArray(ids)
 
 /** Groups the paths by their first relation, with the remaining path of each. */
 function parsePaths(relations: Relations, paths: readonly string[]): { name: string; relation: Relation; rest: string[] }[] {

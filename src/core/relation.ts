@@ -6,8 +6,8 @@ import type { Permission } from './permissions'
 
 /** How to load a related resource for `expand`. */
 export interface Relation {
-  /** Returns the id of the related resource; null if there is none. */
-  idOf(resource: never): string | null
+  /** Returns the id of the related resource, or null if there is none; a list of ids for a relation to several resources. */
+  idOf(resource: never): string | null | readonly string[]
   /** The permission required for the related resources; null if `load` checks each of them. */
   permission: Permission | null
   /** Loads the related resources by id. Omits those that were deleted or that the caller can't access. */

@@ -144,6 +144,88 @@ describe('volumes', () => {
     expect(all).toMatchObject([{ id: volume.id, name: 'data-2', provider_ref: 'default/data-2', state: 'available' }])
   })
 
+  test('are attached to new servers in the same location', async () => {
+    const { here, bought, create, finish, get, there, call, double, id: web1 } = await scene()
+    const { volume } = await bought('data-1')
+    const { volume: elsewhere } = await bought('data-2', { location: 'nbg1' })
+    const { volume: used } = await bought('data-3', { server_id: web1 })
+    const query = (fields: object) => create('web-2', fields, '?dry_run=true')
+    const problems = async (fields: object) => (await query(fields)).body.problems.map((one: any) => [one.pointer, one.code])
+    expect(await problems({ volume_ids: [volume.id] })).toEqual([])
+    expect(await problems({ volume_ids: [volume.id, elsewhere.id, used.id, 'vol_01k3z9a1b2c3d4e5f6g7h8j9km'] })).toEqual([
+      ['#/volume_ids/1', 'location'],
+      ['#/volume_ids/2', 'status'],
+      ['#/volume_ids/3', 'not_found'],
+    ])
+    expect(await problems({ volume_ids: [volume.id], fallback_locations: ['nbg1'] })).toEqual([
+      ['#/fallback_locations/0', 'location'],
+    ])
+    expect(refusal(await create('web-2', { volume_ids: [elsewhere.id] }))).toEqual([422, '#/volume_ids/0'])
+    const ordered = (await create('web-2', { volume_ids: [volume.id] })).body
+    expect(ordered.order.volume_ids).toEqual([volume.id])
+    const held = await call('GET', `/volumes/${volume.id}`)
+    expect(held.body).toMatchObject({ state: 'attaching', action_id: ordered.action_id })
+    expect(refusal(await create('web-3', { volume_ids: [volume.id] }))).toEqual([422, '#/volume_ids/0'])
+    expect((await finish(ordered.action_id)).status).toBe('success')
+    const server = await get(ordered.id)
+    expect([server.volume_ids, server.status]).toEqual([[volume.id], 'running'])
+    expect(there().find(one => one.name === 'data-1')!.server).toBe(Number(server.provider_ref))
+    const attached = (await call('GET', `/volumes/${volume.id}`)).body
+    expect(attached).toMatchObject({ state: 'in_use', server_id: ordered.id, action_id: null })
+    const { expanded } = (await call('GET', `/servers/${ordered.id}?expand=volumes,account`)).body
+    expect([expanded.volumes, expanded.account.name]).toEqual([[attached], 'Hetzner'])
+    const list = (await call('GET', '/servers?expand=volumes&sort=name')).body.data
+    expect(list.map((one: any) => one.expanded.volumes.map((each: any) => each.name))).toEqual([['data-3'], ['data-1']])
+    // A server that can't be created lets go of its volumes.
+    const { volume: free } = await bought('data-4')
+    double.project.actionErrors = { create_server: { code: 'action_failed', message: 'no host' } }
+    const failed = (await create('web-4', { volume_ids: [free.id] })).body
+    expect((await finish(failed.action_id)).status).toBe('error')
+    expect((await call('GET', `/volumes/${free.id}`)).body).toMatchObject({
+      state: 'available',
+      action_id: null,
+      server_id: null,
+    })
+    expect((await here.rival.call('GET', `/v1/volumes/${volume.id}/metrics`)).status).toBe(404)
+    expect(double.offences).toEqual([])
+  }, 30_000)
+
+  test('tell how much of them is used, and have metrics, at Incus', async () => {
+    const here = await world()
+    const { volume: bought, bought: server, call, double } = await incusScene(here)
+    const { volume } = await bought('data-1')
+    const { server: created } = await server('web-2', { volume_ids: [volume.id] })
+    expect(double.named('web-2')!.devices['bw-data-1']).toEqual({
+      type: 'disk',
+      pool: 'default',
+      source: 'data-1',
+      path: '/mnt/data-1',
+    })
+    double.volumes[0]!.used = 5_000_000
+    await here.advance(300_000)
+    expect((await call('GET', `/volumes/${volume.id}`)).body).toMatchObject({
+      ...{ used_bytes: 5_000_000, server_id: created.id, mount_path: '/mnt/data-1', state: 'in_use' },
+    })
+    double.volumes[0]!.used = 7_000_000
+    await here.advance(300_000)
+    const metrics = (await call('GET', `/volumes/${volume.id}/metrics?step=300`)).body
+    expect(metrics.sources).toMatchObject([{ source: 'cloud', stale: false }])
+    // Stored with about five digits.
+    const megabytes = (values: (number | null)[]) => values.flatMap(one => (one === null ? [] : Math.round(one / 1e6))).slice(-2)
+    const series = metrics.series.map((one: any) => [one.name, one.unit, megabytes(one.avg)])
+    expect(series).toEqual([
+      ['volume.size_bytes', 'bytes', [1074, 1074]],
+      ['volume.used_bytes', 'bytes', [5, 7]],
+    ])
+    await here.advance(1_200_000)
+    // A pool that doesn't tell it now.
+    double.volumes[0]!.used = null
+    await here.advance(1_200_000)
+    const later = (await call('GET', `/volumes/${volume.id}/metrics`)).body
+    expect(later.sources).toMatchObject([{ source: 'cloud', stale: true }])
+    expect((await call('GET', `/volumes/${volume.id}`)).body.used_bytes).toBe(7_000_000)
+  })
+
   test('are bought after reading only their price', async () => {
     const { bought, double } = await scene()
     double.requests.length = 0

@@ -285,7 +285,11 @@ const sharedTables: [tables: string, folders: string[], reason: string][] = [
     ['.', 'actions', 'firewalls', 'metrics', 'snapshots', 'volumes'],
     'servers belong to an account, where actions and firewalls change them and metrics are read',
   ],
-  ['servers/volumes', ['.', 'accounts', 'snapshots'], 'prices add up, readings find them, and they outlive their server'],
+  [
+    'servers/volumes',
+    ['.', 'accounts', 'metrics', 'snapshots'],
+    'prices add up, readings find them, they outlive their server, and their metrics end with them',
+  ],
   [
     'servers/snapshots',
     ['.', 'accounts', 'actions', 'snapshot-policies'],

@@ -15,6 +15,7 @@ import { usePerson } from '../session'
 import { useAccountNames, useAccounts, useCatalog, useCloudKinds } from './cloud/accounts'
 import { formatAmount, formatGibibytes } from './cloud/amounts'
 import { acceptedIn, noPrice, PriceFields } from './cloud/price-fields'
+import { ResourceMetrics } from './cloud/server-metrics'
 import { ServerLink } from './cloud/server-link'
 import { labelsFrom, labelsText } from './cloud/server-text'
 import { storageOriginTitles, toneOfStorage, volumeStateTitles } from './cloud/storage-text'
@@ -125,26 +126,31 @@ export default function Volumes() {
 
 function Details({ volume: one }: { volume: VolumeView }) {
   const accountName = useAccountNames()
+  const { id, name, used_bytes: used } = one
   return (
-    <Facts
-      rows={[
-        ['State', <Status key="" status={one.state} tone={toneOfStorage(one.state)} label={volumeStateTitles[one.state]} />],
-        ['Server', one.server_id && <ServerLink key="" id={one.server_id} />],
-        ['Device', one.device && <CopyableText key="" text={one.device} label="device" />],
-        ['Mounted at', one.mount_path],
-        ['File system', one.format],
-        ['Size', one.size_bytes !== null && formatGibibytes(one.size_bytes)],
-        ['Price per month', one.price.monthly && formatAmount(one.price.monthly, one.price.currency)],
-        ['Account', accountName(one.account_id)],
-        ['Location', one.location],
-        ['Origin', storageOriginTitles[one.origin]],
-        ['Protected', one.protection.delete ? 'From deletion' : 'No'],
-        ['Labels', <Tags key="" tags={Object.entries(one.labels).map(([key, value]) => labelsText({ [key]: value }))} />],
-        ['Created', <RelativeTime key="" at={one.created_at} />],
-        ['ID at the cloud', one.provider_ref && <CopyableText key="" text={one.provider_ref} label="ID at the cloud" />],
-        ['ID', <CopyableText key="" text={one.id} />],
-      ]}
-    />
+    <>
+      <Facts
+        rows={[
+          ['State', <Status key="" status={one.state} tone={toneOfStorage(one.state)} label={volumeStateTitles[one.state]} />],
+          ['Server', one.server_id && <ServerLink key="" id={one.server_id} />],
+          ['Device', one.device && <CopyableText key="" text={one.device} label="device" />],
+          ['Mounted at', one.mount_path],
+          ['File system', one.format],
+          ['Size', one.size_bytes !== null && formatGibibytes(one.size_bytes)],
+          ['Used', used !== null && formatGibibytes(used)],
+          ['Price per month', one.price.monthly && formatAmount(one.price.monthly, one.price.currency)],
+          ['Account', accountName(one.account_id)],
+          ['Location', one.location],
+          ['Origin', storageOriginTitles[one.origin]],
+          ['Protected', one.protection.delete ? 'From deletion' : 'No'],
+          ['Labels', <Tags key="" tags={Object.entries(one.labels).map(([key, value]) => labelsText({ [key]: value }))} />],
+          ['Created', <RelativeTime key="" at={one.created_at} />],
+          ['ID at the cloud', one.provider_ref && <CopyableText key="" text={one.provider_ref} label="ID at the cloud" />],
+          ['ID', <CopyableText key="" text={one.id} />],
+        ]}
+      />
+      {used !== null && <ResourceMetrics path={`/volumes/${id}/metrics`} name={name} empty="No metrics yet." />}
+    </>
   )
 }
 

@@ -106,6 +106,7 @@ export const cloudOrderOf = (
   server: { id: string; name: string; labels: Record<string, string> },
   order: ServerOrderView,
   sshKeys: ServerOrder['sshKeys'],
+  volumes: readonly { providerRef: string | null }[],
 ): Omit<ServerOrder, 'userData' | 'ref'> => ({
   mark: server.id,
   name: server.name,
@@ -115,6 +116,7 @@ export const cloudOrderOf = (
   sshKeys,
   labels: server.labels,
   networks: order.networks,
+  ...(volumes.length > 0 && { volumes: volumes.map(one => one.providerRef!) }),
   enableIpv4: order.enable_ipv4,
   enableIpv6: order.enable_ipv6,
   backups: order.backups,

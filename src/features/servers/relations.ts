@@ -1,8 +1,9 @@
-import type { Relations } from '../../core/relation'
+import { relationTo, type Relations } from '../../core/relation'
 import { listCloudAccounts } from './accounts/accounts'
 import { agentsById } from './agents/rows'
 import { agentView } from './agents/view'
 import type { ServerView } from './shapes'
+import { volumeListing, volumeView } from './volumes/volumes'
 
 /** Resources that servers refer to. */
 export const serverRelations: Relations = {
@@ -17,5 +18,9 @@ export const serverRelations: Relations = {
     permission: 'cloud.read',
     load: async (ctx, ids) =>
       new Map((await agentsById(ctx.hub.read, ctx.workspaceId, ids)).map(row => [row.id, agentView(row)])),
+  },
+  volumes: {
+    ...relationTo(volumeListing, { idOf: () => null, permission: 'cloud.read', view: (_, row) => volumeView(row) }),
+    idOf: (server: ServerView) => server.volume_ids,
   },
 }

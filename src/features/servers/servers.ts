@@ -46,7 +46,6 @@ import {
   serverMembers,
   serverOrigins,
   serverStatuses,
-  type AcceptedPrice,
   type ServerDeletion,
   type ServerInput,
   type ServerOrderView,
@@ -54,6 +53,7 @@ import {
   type ServerQuoteView,
   type ServerView,
 } from './shapes'
+import type { AcceptedPrice } from './price-shapes'
 import { committedMicros, lockAccount, requireSpend } from './spend'
 import { defaultSshKeys, sshKeysOf } from './ssh-keys/ssh-keys'
 import { serverLabels, servers } from './tables'
@@ -61,6 +61,7 @@ import { requireShort, sealUserData } from './user-data'
 import { proofsOf } from './proofs'
 import { writeState } from './state'
 import { accountStates, controllerStates, volumeIdsOf } from './states'
+import { orderedVolumes } from './volumes/ordered'
 import { labelsOf, serverRows, serverView, type ServerRow } from './view'
 
 export const serverListing = listingOf('servers', servers, {
@@ -291,6 +292,7 @@ async function requireOrder(
     hasUserData: input.user_data != null,
     sshKeyCount: sshKeys.length,
   })
+  problems.push(...(await orderedVolumes(ctx.hub.read, ctx, account, order)).problems)
   if (problems.length > 0) throw invalid(problems)
 }
 
@@ -324,6 +326,7 @@ async function quote(
   const sshKeys = await attempt(() => sshKeysOf(ctx.hub.read, ctx, order.ssh_keys))
   const checked = { hasUserData: input.user_data != null, sshKeyCount: sshKeys?.length ?? order.ssh_keys.length }
   found.push(...orderProblems(kind, catalog, input.name, order, checked))
+  found.push(...(await orderedVolumes(ctx.hub.read, ctx, account, order)).problems)
   const price = highestPrice(kind, catalog, order)
   const read = ctx.hub.read as unknown as Tx
   if (order.size !== null) await attempt(() => requireSpend(read, account, price, acceptedOf(input)))

@@ -20,7 +20,9 @@ import { cloudStatuses, serverVerbs } from './clouds/cloud'
 import { controllerKinds } from './controllers'
 import { allowFields } from './firewalls/shapes'
 import { Labels } from './labels'
-import { Amount, Currency, NullableAmount } from './money'
+import { NullableAmount } from './money'
+import { PriceView, spendMembers } from './price-shapes'
+import { Volume } from './volumes/shapes'
 
 /** What a server is doing: as clouds tell, and as far as only the hub knows. */
 export const serverStatuses = ['draft', ...cloudStatuses, 'deleted', 'missing'] as const
@@ -70,6 +72,9 @@ const Size = Type.Union([Type.String({ minLength: 1, maxLength: 100 }), FreeSize
 
 const slug = (description: string) => Type.String({ minLength: 1, maxLength: 200, description })
 
+// Each is a resource of the action, which has at most 20.
+const maxOrderedVolumes = 10
+
 /** What to order at a cloud. They can be updated as long as the server is a draft. */
 export const orderMembers = members({
   location: {
@@ -105,6 +110,14 @@ export const orderMembers = members({
   enable_ipv4: { schema: Type.Boolean({ description: 'Whether it gets a public IPv4 address.' }), default: true },
   enable_ipv6: { schema: Type.Boolean({ description: 'Whether it gets public IPv6 addresses.' }), default: true },
   backups: { schema: Type.Boolean({ description: 'Whether the cloud makes backups of it.' }), default: false },
+  volume_ids: {
+    schema: Type.Array(Type.String({ minLength: 1, maxLength: 64 }), {
+      maxItems: maxOrderedVolumes,
+      uniqueItems: true,
+      description: 'IDs of volumes in the same location to attach.',
+    }),
+    default: [],
+  },
   start: { schema: Type.Boolean({ description: 'Whether it is started after it was created.' }), default: true },
 })
 
@@ -119,21 +132,6 @@ const userData = Type.Optional(
     description: 'Cloud-init user data, up to 32 KiB. Stored encrypted and never returned.',
   }),
 )
-
-export const spendMembers = {
-  max_monthly_price: Type.Optional(
-    Amount('Highest price per month to accept. Required above the `confirm_above` of the cloud account.'),
-  ),
-  currency: Type.Optional(Currency('Currency of `max_monthly_price`.')),
-  accept_unknown_price: Type.Optional(
-    Type.Boolean({ default: false, description: 'Whether to buy even if the price is not known.' }),
-  ),
-}
-export interface AcceptedPrice {
-  max_monthly_price?: string
-  currency?: string
-  accept_unknown_price?: boolean
-}
 
 const manual = {
   kind: Type.Optional(Words(serverKinds, { description: 'Kind of a server without a cloud account. Default: `external`.' })),
@@ -181,17 +179,6 @@ const ProtectionView = Shape(
     rebuild: Type.Boolean({ description: 'Whether it is protected from being rebuilt.' }),
   },
   { $id: 'ServerProtection', description: 'Which changes a server is protected from.' },
-)
-
-export const PriceView = Shape(
-  {
-    monthly: NullableAmount('Price per month; null if not known or free.'),
-    currency: Nullable(Type.String(), { description: 'Currency; null if there is no price.' }),
-    gross: Type.Boolean({ description: 'Whether taxes are included.' }),
-    known: Type.Boolean({ description: 'Whether the price is known. Servers on your own hardware have no price.' }),
-    as_of: NullableInstant({ description: 'When the price was read; null if there is none.' }),
-  },
-  { $id: 'ServerPrice', description: 'Price of a server, volume, or snapshot.' },
 )
 
 const Available = Shape(
@@ -300,7 +287,11 @@ export const Server = Shape(
     action_id: Nullable(Type.String(), { description: 'ID of the action that works on it; null if there is none.' }),
     user_data_set: Type.Boolean({ description: 'Whether it has user data.' }),
     order: Nullable(OrderView, { description: 'What to order; null unless it is a draft or being created.' }),
-    expanded: Expanded({ account: CloudAccount, agent: Agent }),
+    expanded: Expanded({
+      account: CloudAccount,
+      agent: Agent,
+      volumes: Type.Array(Volume, { description: 'The volumes that are attached to it.' }),
+    }),
     ...editable,
   },
   { $id: 'Server', description: 'A server: at a cloud, on a hypervisor, or any other machine.', examples: [example] },

@@ -613,6 +613,15 @@ export function cloudContract(title: string, start: () => Promise<CloudUnderTest
       expect(created).toMatchObject({ ...facts, isProtected: false, location })
       expect(await volumes.find({ ...order, name: 'absent' }, null)).toEqual(created)
       expect(await failureOf(volumes.start(null, { verb: 'create', order }))).toBe('already_exists')
+      if (volumes.usage)
+        for (const [used, { usedBytes, sizeBytes: size }] of await volumes.usage([created!])) {
+          expect([used, size]).toEqual([ref, sizeBytes])
+          expect(usedBytes).toBeWithin(0, sizeBytes)
+        }
+      const owner = await provision({ volumes: [ref] })
+      expect(await volumes.get(ref)).toMatchObject({ serverRef: owner.ref, mountPath: can.isMounted ? `/mnt/${name}` : null })
+      await remove(owner.ref)
+      expect((await volumes.get(ref))?.serverRef).toBeNull()
       const [server, other] = [await provision({ start: true }), await provision()]
       const attached = await changeTwice(ref, { verb: 'attach', serverRef: server.ref, mountPath: '/mnt/data' })
       expect(attached).toMatchObject({ serverRef: server.ref, mountPath: can.isMounted ? '/mnt/data' : null })

@@ -14,6 +14,8 @@ interface DoubleInstance {
 
 interface DoubleVolume {
   name: string
+  /** Bytes; null if the pool doesn't know it. */
+  used: number | null
   config: Record<string, string>
 }
 
@@ -91,6 +93,11 @@ export class IncusDouble extends ApiDouble {
           : errorOf(404, 'Profile not found')
       case 'storage-pools':
         if (name === '') return sync([{ name: 'default', driver: 'btrfs' }])
+        if (part === 'volumes' && more[2] === 'state') {
+          const volume = this.volumes.find(one => one.name === more[1])
+          if (!volume) return errorOf(404, 'Storage volume not found')
+          return sync({ usage: volume.used === null ? null : { used: volume.used, total: 0 } })
+        }
         if (part === 'volumes') return this.#volume(method, more[1] ?? '', request.body)
         return name === 'default' ? sync({ driver: 'btrfs' }) : errorOf(404, 'Storage pool not found')
       case 'networks':
@@ -208,7 +215,7 @@ export class IncusDouble extends ApiDouble {
     const found = this.volumes.find(one => one.name === name)
     if (method === 'POST' && name === '') {
       if (this.volumes.some(one => one.name === body.name)) return errorOf(400, 'Volume by that name already exists')
-      this.volumes.push({ name: body.name, config: body.config })
+      this.volumes.push({ name: body.name, config: body.config, used: 4096 })
       return sync({})
     }
     if (name === '') return sync(this.volumes.map(one => this.#volumeShown(one)))

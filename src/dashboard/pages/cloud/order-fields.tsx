@@ -1,9 +1,11 @@
 import type { CatalogImageView, CatalogLocationView, CatalogNetworkView } from '../../../features/servers/accounts/catalog-shapes'
 import type { CloudAccountView, CloudKindView } from '../../../features/servers/accounts/shapes'
 import type { ServerView } from '../../../features/servers/shapes'
+import type { VolumeView } from '../../../features/servers/volumes/shapes'
 import { Group } from '../../parts/advanced'
 import { CheckboxesField, CheckboxField, SelectField, TextareaField, useForm, type Values } from '../../parts/form'
 import { flattened, isSame, nested } from '../../parts/values'
+import { useList } from '../../queries'
 import { useCatalog } from './accounts'
 import { FreeSizeFields, SizeField } from './size-field'
 import { SshKeysField } from './ssh-keys-field'
@@ -17,6 +19,7 @@ const defaults: Order = {
   image: null,
   ssh_keys: [],
   networks: [],
+  volume_ids: [],
   enable_ipv4: true,
   enable_ipv6: true,
   backups: false,
@@ -128,6 +131,10 @@ export function OrderGroups({ account: { id }, kind: { capabilities: can } }: Or
   const { values } = useForm()
   const locations = useCatalog<CatalogLocationView>(id, 'locations').data?.data ?? []
   const networks = useCatalog<CatalogNetworkView>(can.networks ? id : null, 'networks').data?.data ?? []
+  const available = { account_id: id, state: ['available'], sort: 'name', limit: 100 }
+  const volumes = useList<VolumeView>('/volumes', available).rows.filter(
+    one => !values.location || one.location === null || one.location === values.location,
+  )
   const others = locations.filter(one => one.slug !== values.location)
   return (
     <>
@@ -148,6 +155,15 @@ export function OrderGroups({ account: { id }, kind: { capabilities: can } }: Or
           <p className="text-muted">The account has no private networks.</p>
         )}
       </Group>
+      {can.volumes && (
+        <Group label="Volumes">
+          {volumes.length > 0 ? (
+            <CheckboxesField name="volume_ids" label="Attach volumes" choices={volumes.map(one => [one.id, one.name] as const)} />
+          ) : (
+            <p className="text-muted">No volume is available in this location.</p>
+          )}
+        </Group>
+      )}
       <Group label="Options">
         {can.backups && (
           <CheckboxField name="backups" label="Backups" hint="The cloud backs up the server automatically, for a surcharge." />

@@ -35,6 +35,7 @@ const charts: { title: string; type: string; unit: Metric['unit']; name?: string
   { title: 'Swap', type: 'swap', unit: 'bytes', format: formatGibibytes },
   { title: 'File systems', type: 'filesystem', unit: 'bytes', name: 'filesystem.used_bytes', format: formatGibibytes },
   { title: 'Inodes', type: 'filesystem', unit: 'percent', format: value => `${plain(value)}%` },
+  { title: 'Space', type: 'volume', unit: 'bytes', format: formatGibibytes },
   { title: 'Network', type: 'network', unit: 'bytes_per_second', format: value => `${formatBytes(value)}/s` },
   { title: 'Disk', type: 'disk', unit: 'bytes_per_second', format: value => `${formatBytes(value)}/s` },
   { title: 'Packets', type: 'network', unit: 'packets_per_second', format: value => `${plain(value)}/s` },
@@ -51,10 +52,19 @@ const charts: { title: string; type: string; unit: Metric['unit']; name?: string
   { title: 'Power consumption', type: 'power', unit: 'watts', format: value => `${plain(value)} W` },
 ]
 
-/** Charts of what a server uses, over a range that can be picked or zoomed. */
-export function ServerMetrics({ id, name }: { id: string; name: string }) {
+/** Charts of what a server uses. */
+export const ServerMetrics = ({ id, name }: { id: string; name: string }) => (
+  <ResourceMetrics
+    path={`/servers/${id}/metrics`}
+    name={name}
+    empty="No metrics yet. Agents, most clouds, and Redfish controllers report metrics of running servers."
+  />
+)
+
+/** Charts of the metrics of a server or volume, over a range that can be picked or zoomed. */
+export function ResourceMetrics({ path, name, empty }: { path: string; name: string; empty: string }) {
   const range = useTimeRange(ranges, '24h')
-  const found = useOne<ServerMetricsView>(`/servers/${id}/metrics`, range.query, {
+  const found = useOne<ServerMetricsView>(path, range.query, {
     refetchMs: 60_000,
     keepPrevious: true,
   })
@@ -63,11 +73,7 @@ export function ServerMetrics({ id, name }: { id: string; name: string }) {
   return (
     <Card title="Metrics" actions={range.picker}>
       {found.error && !data && <Problem error={found.error} onRetry={() => void found.refetch()} />}
-      {data?.sources.length === 0 && (
-        <p className="text-muted">
-          No metrics yet. Agents, most clouds, and Redfish controllers report metrics of running servers.
-        </p>
-      )}
+      {data?.sources.length === 0 && <p className="text-muted">{empty}</p>}
       {data && data.sources.length > 0 && data.series.length === 0 && <p className="text-muted">No metrics in this range.</p>}
       {data && (
         <div className="grid gap-x-4 gap-y-5 xl:grid-cols-2">

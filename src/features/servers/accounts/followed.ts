@@ -1,4 +1,4 @@
-import type { Cloud } from '../clouds/cloud'
+import type { Cloud, CloudStorage, VolumeUsage } from '../clouds/cloud'
 import type { LabelTable } from '../label-tables'
 import type { DatedCatalog } from './catalog'
 import type { CloudAccountRow } from './view'
@@ -20,6 +20,8 @@ export interface ReadAccount {
   catalog: DatedCatalog | null
   /** Ids of the servers in the workspace, by their refs. */
   serverIds: ReadonlyMap<string, string>
+  /** Of volumes, by ref, as far as the cloud tells it. */
+  usage: ReadonlyMap<string, VolumeUsage>
   now: number
 }
 
@@ -28,7 +30,7 @@ export interface Followed<Row extends StoredRow = any, Seen extends { ref: strin
   type: 'snapshot' | 'volume'
   rows: any
   limit: 'snapshots' | 'volumes'
-  storage(cloud: Cloud): { list(): Promise<Seen[]>; get(ref: string): Promise<Seen | null> } | undefined
+  storage(cloud: Cloud): Pick<CloudStorage<Seen, never>, 'list' | 'get' | 'usage'> | undefined
   /** Labels by which lists find them; absent if they don't. */
   labels?: LabelTable
   /** The columns that follow from a reading. */

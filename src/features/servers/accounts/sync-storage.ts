@@ -10,8 +10,9 @@ import type { Tx } from '../../../core/db/transaction'
 import type { Hub } from '../../../core/hub'
 import { insertRow, targetOf } from '../../../core/rows'
 import { isTurnOver, yieldToEventLoop } from '../../../core/time-slices'
-import type { Cloud } from '../clouds/cloud'
+import type { Cloud, VolumeUsage } from '../clouds/cloud'
 import { saveLabels } from '../label-filter'
+import { recordVolumeUsage } from '../metrics/recorder'
 import { followedSnapshots } from '../snapshots/follow'
 import { servers } from '../tables'
 import { followedVolumes } from '../volumes/follow'
@@ -70,7 +71,9 @@ async function follow(
     .from(table)
     .where(eq(table.accountId, account.id))
   const seen: Seen[] = await storage.list()
-  const read: ReadAccount = { account, catalog, serverIds: await serverIdsOf(hub, account.id), now: hub.clock.now() }
+  const usage = (await storage.usage?.(seen)) ?? new Map<string, VolumeUsage>()
+  const read: ReadAccount = { account, catalog, serverIds: await serverIdsOf(hub, account.id), usage, now: hub.clock.now() }
+  const used = new Map<string, VolumeUsage>()
   const known = (await hub.read.select().from(table).where(eq(table.accountId, account.id))) as unknown as KnownRow[]
   const ids = new Set<string | null>(known.map(row => row.id))
   const byRef = new Map(seen.map(one => [one.ref, one]))
@@ -82,10 +85,13 @@ async function follow(
     const candidates = [row.providerRef === null ? undefined : byRef.get(row.providerRef), byMark.get(row.id)]
     const there = candidates.find(one => one !== undefined && !isAnother(row, one, ids))
     if (there) matched.add(there)
+    const usedNow = there && usage.get(there.ref)
+    if (usedNow) used.set(row.id, usedNow)
     if (there && isChanged(row, of.columns(there, read))) changed.push([row, there])
     if (!there && row.providerRef !== null && row.state !== 'missing' && isFree(row, startedAt)) absent.push(row)
     if (isTurnOver()) await yieldToEventLoop()
   }
+  if (used.size > 0) await recordVolumeUsage(hub, used, read.now)
   for (let at = 0; at < changed.length; at += rowsPerBatch)
     await record(hub, tx => followBatch(tx, of, changed.slice(at, at + rowsPerBatch), startedAt, read))
   await followMissing(hub, account, of, storage, absent, ids, startedAt)

@@ -29,6 +29,7 @@ import { openUserData } from '../user-data'
 import type { ServerRow } from '../view'
 import { forgetStorage, readSnapshot, releaseSnapshots } from '../snapshots/snapshot-state'
 import { snapshots } from '../snapshots/tables'
+import { releaseOrderedVolumes } from '../volumes/ordered'
 import { runByController } from './by-controller'
 import { endOnServer } from './end-on-server'
 import { CloudAction, type CloudActionState } from './engine'
@@ -345,6 +346,8 @@ class ServerAction extends CloudAction<ServerActionInput, ServerRow, CloudServer
 
   async #end(tx: Tx, { id }: ServerRow, columns: Partial<ServerRow>, next: Next<State>): Promise<RecordResult<Next<State>>> {
     await releaseSnapshots(tx, this.work.actionId)
+    const isThere = (columns.providerRef ?? null) !== null
+    await releaseOrderedVolumes(tx, this.work.actionId, isThere ? id : null, this.hub.clock.now())
     return await endOnServer(tx, this.hub, id, this.work.input.verb, columns, next)
   }
 }

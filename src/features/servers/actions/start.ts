@@ -23,7 +23,8 @@ import { cloudKindOf } from '../clouds'
 import { serverVerbs, type CloudKind, type Price, type ServerCommand, type ServerVerb } from '../clouds/cloud'
 import { microsOf, priceColumns } from '../money'
 import { cloudOrderOf, highestPrice, orderProblems, priceOf, sizeOrderOf } from '../order'
-import { actionParams, type AcceptedPrice, type ServerActionInput as Input, type ServerOrderView } from '../shapes'
+import type { AcceptedPrice } from '../price-shapes'
+import { actionParams, type ServerActionInput as Input, type ServerOrderView } from '../shapes'
 import { lockAccount, requireSpend } from '../spend'
 import { sshKeysOf } from '../ssh-keys/ssh-keys'
 import { writeState } from '../state'
@@ -38,6 +39,7 @@ import { snapshotRows } from '../snapshots/rows'
 import { insertSnapshot, lockSnapshotOf, snapshotsLostWith, snapshotView, type NewSnapshot } from '../snapshots/snapshots'
 import type { SnapshotInput, SnapshotMaker, SnapshotView } from '../snapshots/shapes'
 import { snapshots } from '../snapshots/tables'
+import { holdVolumes, orderedVolumes } from '../volumes/ordered'
 import { servers } from '../tables'
 import { verbRules } from './verbs'
 
@@ -113,15 +115,20 @@ export async function started(
   ctx: Pick<Ctx, 'hub' | 'workspaceId' | 'actor'>,
   row: ServerRow,
   account: CloudAccountRow | null,
-  { input, columns, notices, snapshotIds = [] }: Planned,
+  { input, columns, notices, snapshotIds = [], volumeIds = [] }: Planned,
 ): Promise<ChangeResult<ActionView>> {
   const { verb } = input
   const rules = verbRules[verb]
   const { action, job } = await startAction(tx, ctx, serverActionKind(verb), {
-    resources: [{ type: 'server', id: row.id }, ...snapshotIds.map(id => ({ type: 'snapshot', id }))],
+    resources: [
+      { type: 'server', id: row.id },
+      ...snapshotIds.map(id => ({ type: 'snapshot', id })),
+      ...volumeIds.map(id => ({ type: 'volume', id })),
+    ],
     input,
   })
   await holdSnapshots(tx, snapshotIds, action.id)
+  await holdVolumes(tx, volumeIds, action.id, ctx.hub.clock.now())
   const { events } = await writeState(
     tx,
     ctx.hub,
@@ -188,6 +195,8 @@ interface Planned {
   input: ServerActionInput
   /** Snapshots that the action works on. */
   snapshotIds?: string[]
+  /** Volumes that it attaches to a new server. */
+  volumeIds?: string[]
   columns: Partial<ServerRow>
   notices: NoticeDraft[]
 }
@@ -312,6 +321,8 @@ async function planProvision(
     hasUserData: row.userDataSealed !== null,
     sshKeyCount: sshKeys.length,
   })
+  const attached = await orderedVolumes(tx, ctx, account, order)
+  problems.push(...attached.problems)
   if (problems.length > 0) throw invalid(pointer === '#' ? problems : problems.map(ofDraft))
   const price = highestPrice(kind, catalog, order)
   const notices = await requireSpend(tx, account, price, accepted, { at: pointer })
@@ -320,14 +331,14 @@ async function planProvision(
     verb: 'provision',
     statusBefore: row.status,
     order: {
-      ...cloudOrderOf({ id: row.id, name: row.name, labels: labelsOf(row) }, order, sshKeys),
+      ...cloudOrderOf({ id: row.id, name: row.name, labels: labelsOf(row) }, order, sshKeys, attached.rows),
       fallbackLocations: order.fallback_locations,
     },
     priced: order,
     maxPriceMicros: maxPriceOf(accepted, price),
     prices: { before: null, after: price?.monthlyMicros ?? null },
   }
-  return { input, columns: priceColumns(price, catalog.readAt), notices }
+  return { input, columns: priceColumns(price, catalog.readAt), notices, volumeIds: attached.rows.map(one => one.id) }
 }
 
 /** A problem of the order of a draft, for a request that doesn’t contain the order. */

@@ -171,6 +171,8 @@ export interface ServerOrder {
   labels: Record<string, string>
   /** Refs of networks of the catalog. */
   networks: string[]
+  /** Refs of volumes to attach; absent for none. */
+  volumes?: string[]
   enableIpv4: boolean
   enableIpv6: boolean
   backups: boolean
@@ -279,6 +281,13 @@ export type VolumeCommand =
 
 export type SnapshotCommand = { verb: 'delete' } | { verb: 'set_labels'; labels: LabelChange }
 
+/** How much space a volume uses. */
+export interface VolumeUsage {
+  usedBytes: number
+  /** Null if it has no limit. */
+  sizeBytes: number | null
+}
+
 /** Volumes or snapshots of an opened account. Their operations are continued with {@link Cloud.poll}. All calls throw {@link CloudError}. */
 export interface CloudStorage<Seen, Command> {
   /** Reads all of them; never returns a part. @throws CloudError `incomplete` */
@@ -292,6 +301,8 @@ export interface CloudStorage<Seen, Command> {
   find(order: { mark: string; name: string }, serverRef: string | null): Promise<Seen | null>
   /** @param ref null to create one */
   start(ref: string | null, command: Command): Promise<Started>
+  /** Reads how much space volumes use, by ref. Those for which the cloud doesn't tell are left out. Absent if it never does. */
+  usage?(seen: readonly Seen[]): Promise<ReadonlyMap<string, VolumeUsage>>
 }
 
 /**

@@ -1,5 +1,5 @@
 import { Mean } from '../../../core/db/series/metric-row'
-import { metricUnits, parseColumn, type MetricName, type MetricSource, type MetricType } from './names'
+import { metricUnits, parseColumn, type MetricName, type MetricSource } from './names'
 import type { ServerMetricsQuery, ServerMetricsView } from './shapes'
 import type { Window } from './window'
 
@@ -55,7 +55,7 @@ export class Grid {
   #found(column: string): Found | null {
     const { type, device } = this.wanted
     const parsed = parseColumn(column)
-    if (!parsed || (type && !type.includes(parsed.type as MetricType)) || (device !== undefined && parsed.device !== device))
+    if (!parsed || (type && !type.some(one => one === parsed.type)) || (device !== undefined && parsed.device !== device))
       return null
     return { name: parsed.name, device: parsed.device, points: [] }
   }

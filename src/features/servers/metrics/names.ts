@@ -1,4 +1,4 @@
-/** Metrics of servers, and their units. The part before the dot is the type. */
+/** Metrics of servers and volumes, and their units. The part before the dot is the type. */
 export const metricUnits = {
   'cpu.used_percent': 'percent',
   'cpu.user_percent': 'percent',
@@ -51,14 +51,18 @@ export const metricUnits = {
   'container.memory_bytes': 'bytes',
   'container.network_received_bytes_per_second': 'bytes_per_second',
   'container.network_sent_bytes_per_second': 'bytes_per_second',
+  'volume.used_bytes': 'bytes',
+  'volume.size_bytes': 'bytes',
 } as const
 
 export type MetricName = keyof typeof metricUnits
 
-export const metricTypes = [
+const metricTypes = [
   ...(['cpu', 'load', 'pressure', 'memory', 'swap', 'filesystem', 'disk', 'network', 'tcp', 'processes', 'files'] as const),
-  ...(['temperature', 'fan', 'power', 'battery', 'container'] as const),
+  ...(['temperature', 'fan', 'power', 'battery', 'container', 'volume'] as const),
 ] as const
+/** The types of metrics that servers have. */
+export const serverMetricTypes = metricTypes.filter(one => one !== 'volume')
 export type MetricType = (typeof metricTypes)[number]
 
 /** Who measures: the agent of the server, its cloud, or its controller (BMC). The best source is first. */
@@ -68,8 +72,8 @@ export type MetricSource = (typeof metricSources)[number]
 /** How long after the last measurement of a source nothing is known from it. */
 export const staleMs = 5 * 60_000
 
-/** The subject under which the metrics of a server from a source are stored. */
-export const subjectOf = (serverId: string, source: MetricSource): string => `${serverId} ${source}`
+/** The subject under which the metrics of a server or volume from a source are stored. */
+export const subjectOf = (id: string, source: MetricSource): string => `${id} ${source}`
 
 /** The column in which a metric of a device is stored. */
 export const columnOf = (metric: MetricName, device: string | null): string =>

@@ -13,9 +13,10 @@ import { agentsOf } from '../agents/rows'
 import type { CloudSeries } from '../clouds/cloud'
 import { servers } from '../tables'
 import { serverRows, type ServerRow } from '../view'
+import { volumeRows } from '../volumes/rows'
 import { Grid } from './grid'
 import { metricSources, staleMs, subjectOf, type MetricName, type MetricSource } from './names'
-import type { LatestQuery, ServerLatestView, ServerMetricsQuery, ServerMetricsView } from './shapes'
+import type { LatestQuery, ServerLatestView, ServerMetricsQuery, ServerMetricsView, VolumeMetricsQuery } from './shapes'
 import { windowOf, type Window } from './window'
 
 type Source = ServerMetricsView['sources'][number]
@@ -37,13 +38,26 @@ export async function readMetrics(ctx: Ctx, id: string, query: ServerMetricsQuer
     sources.push(found.source)
     series.push(...found.series.filter(one => !series.some(better => isMeasuredBy(better, one))))
   }
-  return {
-    from_at: instant(window.from),
-    to_at: instant(window.to),
-    step_seconds: window.stepMs / 1000,
-    sources,
-    series: series.sort((a, b) => (keyOf(a) < keyOf(b) ? -1 : 1)),
-  }
+  return metricsView(window, sources, series)
+}
+
+const metricsView = (window: Window, sources: Source[], series: Series[]): ServerMetricsView => ({
+  from_at: instant(window.from),
+  to_at: instant(window.to),
+  step_seconds: window.stepMs / 1000,
+  sources,
+  series: series.sort((a, b) => (keyOf(a) < keyOf(b) ? -1 : 1)),
+})
+
+// They are read every 5 minutes.
+const volumeStaleMs = 15 * 60_000
+
+/** What the cloud of a volume reported of it, on a regular grid. @throws Problem 404, 400 for an unsupported window or step */
+export async function readVolumeMetrics(ctx: Ctx, id: string, query: VolumeMetricsQuery): Promise<ServerMetricsView> {
+  const volume = await findRow(ctx.hub.read, ctx, volumeRows, id)
+  const window = windowOf(query, ctx.hub.clock.now())
+  const found = await stored(ctx.hub, volume, 'cloud', window, {}, volumeStaleMs)
+  return metricsView(window, found ? [found.source] : [], found?.series ?? [])
 }
 
 const keyOf = ({ name, device }: Series): string => `${name} ${device ?? ''}`
@@ -66,10 +80,11 @@ interface Found {
 /** What was stored from a source; null if nothing was. */
 async function stored(
   hub: Hub,
-  { id }: ServerRow,
+  { id }: { id: string },
   source: MetricSource,
   window: Window,
   query: ServerMetricsQuery,
+  staleAfterMs = staleMs,
 ): Promise<Found | null> {
   const subject = subjectOf(id, source)
   const grid = new Grid(window, source, query)
@@ -78,13 +93,13 @@ async function stored(
   const series = grid.series()
   const lastAt = await metrics.lastAt(subject)
   if (lastAt === null && series.length === 0) return null
-  return { source: sourceView(hub, source, lastAt), series }
+  return { source: sourceView(hub, source, lastAt, staleAfterMs), series }
 }
 
-const sourceView = (hub: Hub, source: MetricSource, lastAt: number | null): Source => ({
+const sourceView = (hub: Hub, source: MetricSource, lastAt: number | null, staleAfterMs = staleMs): Source => ({
   source,
   last_at: instant(lastAt),
-  stale: lastAt === null || hub.clock.now() - lastAt > staleMs,
+  stale: lastAt === null || hub.clock.now() - lastAt > staleAfterMs,
 })
 
 /** What the cloud reported, or keeps itself. */

@@ -2,7 +2,7 @@ import { Mean } from '../../../core/db/series/metric-row'
 import type { MetricMinute } from '../../../core/db/series/metrics'
 import type { Hub } from '../../../core/hub'
 import { isTurnOver, yieldToEventLoop } from '../../../core/time-slices'
-import type { CloudServer, Reading } from '../clouds/cloud'
+import type { CloudServer, Reading, VolumeUsage } from '../clouds/cloud'
 import type { SensorReading } from '../controllers/controller'
 import { columnOf, staleMs, subjectOf } from './names'
 import { measuredUsage, type UsageAt } from './rates'
@@ -75,6 +75,19 @@ export async function recordUsage(
   for (const [{ id }, { ref }] of servers) {
     const used = usage.get(ref)
     if (used) minutes.push(recorder.add(subjectOf(id, 'cloud'), recorder.measured(id, { at, usage: used }), at))
+    if (isTurnOver()) await yieldToEventLoop()
+  }
+  await recorder.store(minutes)
+}
+
+/** Stores how much space volumes use. @param at when it was read (ms UTC) */
+export async function recordVolumeUsage(hub: Hub, used: ReadonlyMap<string, VolumeUsage>, at: number): Promise<void> {
+  const recorder = recorderOf(hub)
+  const minutes: MetricMinute[] = []
+  for (const [id, { usedBytes, sizeBytes }] of used) {
+    const samples = new Map([[columnOf('volume.used_bytes', null), usedBytes]])
+    if (sizeBytes !== null) samples.set(columnOf('volume.size_bytes', null), sizeBytes)
+    minutes.push(recorder.add(subjectOf(id, 'cloud'), samples, at))
     if (isTurnOver()) await yieldToEventLoop()
   }
   await recorder.store(minutes)

@@ -1,6 +1,6 @@
 import { area, route } from '../../../api/route'
-import { readLatest, readMetrics } from './read'
-import { LatestQuery, ServerLatestList, ServerMetrics, ServerMetricsQuery } from './shapes'
+import { readLatest, readMetrics, readVolumeMetrics } from './read'
+import { LatestQuery, ServerLatestList, ServerMetrics, ServerMetricsQuery, VolumeMetrics, VolumeMetricsQuery } from './shapes'
 
 const guard = 'cloud.read'
 
@@ -30,5 +30,17 @@ export const serverMetricRoutes = area('server-metrics', 'Servers and cloud', [
     response: ServerMetrics,
     problems: ['provider_failed'],
     run: (ctx, { params, query }) => readMetrics(ctx, params.id!, query),
+  }),
+  route({
+    method: 'GET',
+    path: '/v1/volumes/:id/metrics',
+    guard,
+    operationId: 'getVolumeMetrics',
+    summary: 'Get metrics of a volume',
+    description:
+      'Returns how much space of a volume was used (`volume.used_bytes`), and its size (`volume.size_bytes`), on a regular grid, where the cloud reports that. They are stored as those of servers.',
+    query: VolumeMetricsQuery,
+    response: VolumeMetrics,
+    run: (ctx, { params, query }) => readVolumeMetrics(ctx, params.id!, query),
   }),
 ])

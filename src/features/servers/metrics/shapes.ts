@@ -1,7 +1,7 @@
 import type { Static } from '@sinclair/typebox'
 import { Type } from '@sinclair/typebox'
 import { Instant, Nullable, NullableInstant, Shape, Words } from '../../../core/shapes'
-import { metricSources, metricTypes, metricUnits } from './names'
+import { metricSources, metricUnits, serverMetricTypes } from './names'
 
 export const maxPoints = 500
 const maxServers = 100
@@ -12,9 +12,9 @@ const time = (description: string) => Type.Optional(Type.String({ format: 'date-
 export const ServerMetricsQuery = Type.Object(
   {
     type: Type.Optional(
-      Type.Array(Words(metricTypes), {
+      Type.Array(Words(serverMetricTypes), {
         minItems: 1,
-        maxItems: metricTypes.length,
+        maxItems: serverMetricTypes.length,
         uniqueItems: true,
         description: 'Only metrics of these types. Default: all.',
       }),
@@ -101,6 +101,28 @@ export const ServerMetrics = Shape(
   },
 )
 export type ServerMetricsView = Static<typeof ServerMetrics>
+
+export const VolumeMetricsQuery = Type.Pick(ServerMetricsQuery, ['from', 'to', 'step'], { additionalProperties: false })
+export type VolumeMetricsQuery = Static<typeof VolumeMetricsQuery>
+
+export const VolumeMetrics = Shape(ServerMetrics.properties, {
+  $id: 'VolumeMetrics',
+  description: 'Metrics of a volume on a regular grid of times.',
+  examples: [
+    {
+      from_at: '2026-11-21T09:50:00.000Z',
+      to_at: '2026-11-21T10:00:00.000Z',
+      step_seconds: 300,
+      sources: [{ source: 'cloud', last_at: '2026-11-21T09:58:00.000Z', stale: false }],
+      series: [
+        {
+          ...{ name: 'volume.used_bytes', device: null, unit: 'bytes', source: 'cloud' },
+          ...{ avg: [7_300_000_000, 7_310_000_000], max: [7_300_000_000, 7_310_000_000] },
+        },
+      ],
+    },
+  ],
+})
 
 export const LatestQuery = Type.Object(
   {

@@ -2,10 +2,11 @@ import { Type, type Static } from '@sinclair/typebox'
 import { inputMembers, members, patchMembers, viewMembers } from '../../../core/members'
 import { editable, Line, ListOf, Nullable, NullableInstant, Shape, Words } from '../../../core/shapes'
 import { Labels } from '../labels'
-import { actionParams, PriceView } from '../shapes'
+import { PriceView } from '../price-shapes'
+import { actionParams } from '../shapes'
+import { storageOrigins } from '../storage-shapes'
 
 export const snapshotStates = ['creating', 'available', 'restoring', 'deleting', 'error', 'missing'] as const
-export const storageOrigins = ['made', 'found'] as const
 
 /** The fields that clients set and that can be updated. */
 export const snapshotMembers = members({

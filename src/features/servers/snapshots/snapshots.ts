@@ -17,12 +17,12 @@ import type { CloudAccountRow } from '../accounts/view'
 import { cloudKindOf } from '../clouds'
 import { isLabeled } from '../clouds/label-change'
 import { priceOfRow } from '../money'
+import { storageOrigins } from '../storage-shapes'
 import type { ServerRow } from '../view'
 import { snapshotActionKind } from './kinds'
 import {
   snapshotMembers,
   snapshotStates,
-  storageOrigins,
   type SnapshotInput,
   type SnapshotMaker,
   type SnapshotPatch,

@@ -4,8 +4,9 @@ import { flag, int, json, text, time } from '../../../core/db/columns'
 import { index, table } from '../../../core/db/dialect'
 import { memberColumns } from '../../../core/members'
 import { cloudAccounts } from '../accounts/tables'
+import { storageOrigins } from '../storage-shapes'
 import { servers } from '../tables'
-import { snapshotMembers, snapshotStates, storageOrigins, type SnapshotMaker } from './shapes'
+import { snapshotMembers, snapshotStates, type SnapshotMaker } from './shapes'
 
 /** The columns of what is stored in cloud accounts in addition to servers. */
 export const storageColumns = () => ({

@@ -1,4 +1,4 @@
-import type { Followed } from '../accounts/followed'
+import type { Followed, ReadAccount } from '../accounts/followed'
 import type { CloudVolume } from '../clouds/cloud'
 import { matchesSelector, parseSelector } from '../labels'
 import { volumeRows, type VolumeRow } from './rows'
@@ -12,20 +12,28 @@ export const followedVolumes: Followed<VolumeRow, CloudVolume> = {
   limit: 'volumes',
   labels: volumeLabels,
   storage: cloud => cloud.volumes,
-  columns: (seen, { serverIds, catalog, now }) => ({
+  columns: (seen, { serverIds, catalog, usage, now }) => ({
     ...seenVolumeColumns(seen, serverIds.get(seen.serverRef ?? '') ?? null, now),
     ...volumePriceColumns(catalog, seen.sizeBytes),
+    ...usedColumn(usage, seen),
   }),
-  added(seen, { account, serverIds, catalog, now }) {
+  added(seen, { account, serverIds, catalog, usage, now }) {
     const serverId = serverIds.get(seen.serverRef ?? '') ?? null
     const { mode, label_selector: selector } = account.import
     const isWanted = mode === 'all' || (mode === 'selector' && matchesSelector(parseSelector(selector!), seen.labels))
     if (serverId === null && !isWanted) return null
     return {
-      ...{ priceMicros: null, priceCurrency: null, priceAt: null },
+      ...{ priceMicros: null, priceCurrency: null, priceAt: null, usedBytes: null },
+      ...usedColumn(usage, seen),
       ...seenVolumeColumns(seen, serverId, now),
       ...volumePriceColumns(catalog, seen.sizeBytes),
       ...{ labels: seen.labels, accountId: account.id, origin: 'found', actionId: null },
     }
   },
+}
+
+/** What is known stays, if it can't be read now. */
+function usedColumn(usage: ReadAccount['usage'], { ref }: CloudVolume): { usedBytes?: number } {
+  const used = usage.get(ref)
+  return used ? { usedBytes: used.usedBytes } : {}
 }

@@ -2,8 +2,8 @@ import { Type, type Static } from '@sinclair/typebox'
 import { inputMembers, members, patchMembers, viewMembers } from '../../../core/members'
 import { editable, ListOf, Nullable, Shape, Words } from '../../../core/shapes'
 import { Labels } from '../labels'
-import { PriceView, spendMembers } from '../shapes'
-import { storageOrigins } from '../snapshots/shapes'
+import { PriceView, spendMembers } from '../price-shapes'
+import { storageOrigins } from '../storage-shapes'
 
 export const volumeStates = [
   'creating',
@@ -45,6 +45,7 @@ const example = {
   server_id: 'srv_01k3z9a1b2c3d4e5f6g7h8j9km',
   location: 'fsn1',
   size_bytes: 21_474_836_480,
+  used_bytes: null,
   format: 'ext4',
   device: '/dev/disk/by-id/scsi-0HC_Volume_4713',
   mount_path: null,
@@ -67,6 +68,7 @@ export const Volume = Shape(
     server_id: Nullable(Type.String(), { description: 'ID of the server that it is attached to; null if it is not attached.' }),
     location: Nullable(Type.String(), { description: 'Location; null if the cloud has none.' }),
     size_bytes: Nullable(Type.Integer(), { description: 'Size in bytes; null if it has no limit.' }),
+    used_bytes: Nullable(Type.Integer(), { description: 'Space that is used in bytes; null if the cloud doesn’t report it.' }),
     format: Nullable(Type.String(), { description: 'File system that it was formatted with; null if unknown.' }),
     device: Nullable(Type.String(), { description: 'Path of the device in the server; null if there is none.' }),
     mount_path: Nullable(Type.String(), { description: 'Where the cloud mounts it in the server; null if it doesn’t.' }),

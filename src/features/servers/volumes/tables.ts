@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm'
 import { resourceColumns } from '../../../access/tables'
-import { flag, text } from '../../../core/db/columns'
+import { flag, int, text } from '../../../core/db/columns'
 import { index, table } from '../../../core/db/dialect'
 import { memberColumns } from '../../../core/members'
 import { labelTable } from '../label-tables'
@@ -19,6 +19,8 @@ export const volumes = table(
     format: text('format'),
     device: text('device'),
     mountPath: text('mount_path'),
+    // As the cloud last reported it; null if it doesn't.
+    usedBytes: int('used_bytes'),
     isProtected: flag('is_protected').notNull(),
   },
   t => [

@@ -27,7 +27,7 @@ import { isLabeled } from '../clouds/label-change'
 import type { Catalog, Price, VolumeCapabilities, VolumeCommand, VolumeOrder } from '../clouds/cloud'
 import { listingByLabel, saveLabels, selectorFilter } from '../label-filter'
 import { microsOf, priceColumns, priceOfRow } from '../money'
-import type { AcceptedPrice } from '../shapes'
+import type { AcceptedPrice } from '../price-shapes'
 import { lockAccount, requireSpend } from '../spend'
 import { servers } from '../tables'
 import type { ServerRow } from '../view'
@@ -62,7 +62,7 @@ export const volumeListing = listingOf('volumes', volumes, {
   sorts: ['name', 'created_at'],
 })
 
-const view = (row: VolumeRow): VolumeView => ({
+export const volumeView = (row: VolumeRow): VolumeView => ({
   id: row.id,
   ...memberView(volumeMembers, row),
   account_id: row.accountId,
@@ -71,6 +71,7 @@ const view = (row: VolumeRow): VolumeView => ({
   server_id: row.serverId,
   location: row.location,
   size_bytes: row.sizeBytes,
+  used_bytes: row.usedBytes,
   format: row.format,
   device: row.device,
   mount_path: row.mountPath,
@@ -82,12 +83,12 @@ const view = (row: VolumeRow): VolumeView => ({
 })
 
 export async function listVolumes(ctx: Ctx, query: Record<string, unknown>) {
-  return await listPage(ctx, await listingByLabel(ctx, volumeListing, volumeLabels, query), query, view)
+  return await listPage(ctx, await listingByLabel(ctx, volumeListing, volumeLabels, query), query, volumeView)
 }
 
 /** @throws Problem 404 */
 export const getVolume = async (ctx: Ctx, id: string): Promise<VolumeView> =>
-  view(await findRow(ctx.hub.read, ctx, volumeRows, id))
+  volumeView(await findRow(ctx.hub.read, ctx, volumeRows, id))
 
 /**
  * Creates a volume at a cloud, and attaches it if a server is named.
@@ -114,7 +115,7 @@ export async function createVolume(ctx: Ctx, input: VolumeInput, waiting: Waitin
       id: newId('vol'),
       ...inputColumns(volumeMembers, input),
       ...{ accountId: account.id, serverId: null, providerRef: null, origin: 'made', state: 'creating' },
-      ...{ sizeBytes: input.size_bytes, location, format: input.format ?? null, device: null, mountPath: null },
+      ...{ sizeBytes: input.size_bytes, location, format: input.format ?? null, device: null, mountPath: null, usedBytes: null },
       ...{ isProtected: false, ...priceColumns(price, catalog.readAt), actionId: null, writtenAt: now },
     })
     await saveLabels(tx, volumeLabels, ctx.workspaceId, [{ id: row.id, before: {}, after: row.labels }])
@@ -128,7 +129,7 @@ export async function createVolume(ctx: Ctx, input: VolumeInput, waiting: Waitin
       maxPriceMicros: maxPriceOf(input, price),
       priceBefore: null,
     })
-    return { result: view(after), target: targetOf(volumeRows, after), after: view(after), jobs: [job], notices }
+    return { result: volumeView(after), target: targetOf(volumeRows, after), after: volumeView(after), jobs: [job], notices }
   })
   if (!waiting) return created
   await getAction(ctx, created.action_id!, waiting)
@@ -228,10 +229,10 @@ export const updateVolume = (ctx: Ctx, id: string, patch: VolumePatch): Promise<
   change(ctx, 'cloud.volume.update', async tx => {
     const before = await lockRow(tx, ctx, volumeRows, id)
     const after = await saveRow(tx, ctx, volumeRows, before, patchColumns(volumeMembers, patch))
-    if (after === before) return await changedRow(volumeRows, before, after, view)
+    if (after === before) return await changedRow(volumeRows, before, after, volumeView)
     await saveLabels(tx, volumeLabels, ctx.workspaceId, [{ id, before: before.labels, after: after.labels }])
     const sent = await sendUpdate(tx, ctx, before, after)
-    return { ...(await changedRow(volumeRows, before, sent?.row ?? after, view)), ...(sent && { jobs: [sent.job] }) }
+    return { ...(await changedRow(volumeRows, before, sent?.row ?? after, volumeView)), ...(sent && { jobs: [sent.job] }) }
   })
 
 /** Starts the action that updates a volume at its cloud; undefined if nothing changes there. @throws Problem 409, 422 */
@@ -263,7 +264,7 @@ export const deleteVolume = (ctx: Ctx, id: string): Promise<ActionView | undefin
   change<ActionView | undefined>(ctx, 'cloud.volume.delete', async tx => {
     const row = await lockRow(tx, ctx, volumeRows, id)
     refuseBusy(row)
-    const before = view(row)
+    const before = volumeView(row)
     if (row.providerRef === null || row.state === 'missing') {
       await removeRow(tx, volumeRows, row)
       return { result: undefined, target: targetOf(volumeRows, row), before }

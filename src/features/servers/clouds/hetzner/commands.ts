@@ -179,7 +179,20 @@ export class HetznerCommands {
   async #provision(order: ServerOrder): Promise<Started> {
     if (order.sshKeys.length === 0)
       throw new CloudError('invalid', 'Hetzner requires an SSH key. Without one, it would e-mail a root password.', null, false)
-    const { name, location, image, labels, mark, networks, userData, enableIpv4, enableIpv6, backups, start } = order
+    const {
+      name,
+      location,
+      image,
+      labels,
+      mark,
+      networks,
+      volumes = [],
+      userData,
+      enableIpv4,
+      enableIpv6,
+      backups,
+      start,
+    } = order
     const sshKeys = await addSshKeys(this.api, order.sshKeys)
     const response = await this.api.send('POST', '/servers', {
       name,
@@ -189,6 +202,7 @@ export class HetznerCommands {
       labels: { ...labels, [markLabel]: mark },
       ssh_keys: sshKeys.map(String),
       ...(networks.length > 0 && { networks: networks.map(Number) }),
+      ...(volumes.length > 0 && { volumes: volumes.map(Number), automount: false }),
       ...(userData !== null && { user_data: userData }),
       public_net: { enable_ipv4: enableIpv4, enable_ipv6: enableIpv6 },
       start_after_create: start,

@@ -16,7 +16,7 @@ export function refuseInvalidName(name: string): void {
 
 /** Builds the request that creates an instance. @throws CloudError */
 export async function creationOf(order: ServerOrder, settings: IncusSettings, client: IncusClient): Promise<object> {
-  const { name, image, mark, labels, networks, userData, sshKeys } = order
+  const { name, image, mark, labels, networks, volumes = [], userData, sshKeys } = order
   refuseInvalidName(name)
   const { cores, memoryBytes, diskBytes } = freeSize(order.size)
   const profiles = settings.profiles ?? ['default']
@@ -38,6 +38,7 @@ export async function creationOf(order: ServerOrder, settings: IncusSettings, cl
     },
     devices: {
       ...(await rootDevice(inherited, settings.storage_pool, type, diskBytes, client)),
+      ...Object.fromEntries(volumes.map(volumeDevice)),
       ...networkDevices(networks.length > 0 ? networks : settings.network === undefined ? [] : [settings.network]),
     },
   }
@@ -97,6 +98,12 @@ async function hasQuotas(pool: string | undefined, type: string, client: IncusCl
   if (pool === undefined) return false
   if (type === 'virtual-machine') return true
   return (await client.find(`/storage-pools/${encodeURIComponent(pool)}`))?.driver !== 'dir'
+}
+
+/** The device with which a volume is attached, and its name. @param ref `<pool>/<name>`, as of `IncusVolumes` */
+export function volumeDevice(ref: string, path?: unknown): [name: string, device: Device] {
+  const [pool = '', name = ''] = ref.split('/').map(decodeURIComponent)
+  return [`bw-${name}`, { type: 'disk', pool, source: name, path: typeof path === 'string' ? path : `/mnt/${name}` }]
 }
 
 const networkDevices = (networks: readonly string[]): Record<string, Device> =>

@@ -7,16 +7,20 @@ import {
   type VolumeCapabilities,
   type VolumeCommand,
   type VolumeOrder,
+  type VolumeUsage,
 } from '../cloud'
 import { isLabeled } from '../label-change'
 import type { IncusClient } from './client'
 import type { IncusCommands } from './commands'
 import type { Instances } from './instances'
-import { invalid } from './orders'
+import { invalid, volumeDevice } from './orders'
 import { bytesOf, devicesOf, instanceOf, labelConfig, labelsOf, refOf, sizeText, textsOf, type Instance } from './readings'
 import type { IncusSettings } from './settings'
 
 const mebibyte = 2 ** 20
+// Each is one request.
+const maxMeasured = 200
+const isConnectionFailure: ReadonlySet<string> = new Set(['unreachable', 'timeout', 'unauthorized', 'throttled'])
 
 export const volumeCapabilities: VolumeCapabilities = {
   names: {
@@ -115,6 +119,27 @@ export class IncusVolumes implements CloudStorage<CloudVolume, VolumeCommand> {
     }
   }
 
+  /** Storage pools that don't know the usage of their volumes answer with an error, or with nothing. */
+  async usage(seen: readonly CloudVolume[]): Promise<Map<string, VolumeUsage>> {
+    const found = new Map<string, VolumeUsage>()
+    for (const { ref, sizeBytes } of seen.slice(0, maxMeasured)) {
+      const usedBytes = await this.#usedBytes(ref)
+      if (usedBytes !== null) found.set(ref, { usedBytes, sizeBytes })
+    }
+    return found
+  }
+
+  async #usedBytes(ref: string): Promise<number | null> {
+    const [pool = '', name = ''] = ref.split('/').map(decodeURIComponent)
+    try {
+      const usage = (await this.client.find(`${volumePath({ pool, name })}/state`))?.usage
+      return isObject(usage) && typeof usage.used === 'number' && usage.used >= 0 ? usage.used : null
+    } catch (error) {
+      if (error instanceof CloudError && !isConnectionFailure.has(error.failure)) return null
+      throw error
+    }
+  }
+
   async #create({ mark, name, sizeBytes, location, labels }: VolumeOrder): Promise<Started> {
     refuseInvalidName(name)
     const pool = await this.#pool()
@@ -150,14 +175,11 @@ export class IncusVolumes implements CloudStorage<CloudVolume, VolumeCommand> {
   async #attach({ pool, name }: Custom, serverRef: string, path: string): Promise<Started> {
     const instance = await this.instances.byRef(serverRef)
     if (!instance) throw new CloudError('not_found', 'The server doesn’t exist.', null, false)
-    const device = { type: 'disk', pool, source: name, path }
+    const [device, disk] = volumeDevice(refIn(pool, name), path)
     // All devices are replaced.
-    return await this.commands.update(
-      'PATCH',
-      instance,
-      row => ({ devices: { ...devicesOf(row.devices), [`bw-${name}`]: device } }),
-      { name: instance.name },
-    )
+    return await this.commands.update('PATCH', instance, row => ({ devices: { ...devicesOf(row.devices), [device]: disk } }), {
+      name: instance.name,
+    })
   }
 
   /** A device can only be removed by replacing the whole instance. */
