@@ -25,12 +25,13 @@ export const listTimeoutMs = 5 * 60_000
  * deleted from one of them, the following rows would have moved.
  * @param isById rows are sorted by id, so that new ones come last. Then no page is read twice, and a row can be missing, but only if an
  *   earlier one was deleted and another was created meanwhile. The caller has to confirm that what is missing doesn’t exist
+ * @param max number of rows that are accepted
  * @throws AdapterError `incomplete` if the rows may not be a consistent snapshot
  */
 export async function readNumberedPages<R extends Row>(
   clock: Clock,
   readPage: (page: number) => Promise<NumberedPage<R>>,
-  { isById = false }: { isById?: boolean } = {},
+  { isById = false, max = maxRows }: { isById?: boolean; max?: number } = {},
 ): Promise<R[]> {
   const end = clock.now() + listTimeoutMs
   const pageAt = async (page: number): Promise<NumberedPage<R>> => {
@@ -39,7 +40,7 @@ export async function readNumberedPages<R extends Row>(
   }
   const first = await pageAt(1)
   const { totalCount } = first
-  if (totalCount > maxRows) throw new AdapterError('refused', `The list has ${totalCount} rows; the limit is ${maxRows}.`)
+  if (totalCount > max) throw new AdapterError('refused', `The list has ${totalCount} rows; the limit is ${max}.`)
   const pages = [first]
   let collected = rowsExpected(first, first, 0)
   while (collected < totalCount) {

@@ -83,6 +83,12 @@ export interface CloudTrouble {
   shorten(): unknown
   /** Reports a wrong number of servers, if lists have a total. */
   miscount?(): unknown
+  /** Serves lists that never end, if they have pages: with more pages than could be read, or with the same page again and again. */
+  endless?: Readonly<Record<string, () => unknown>>
+  /** Reports a server with 5 MB of labels or names. */
+  bloat(ref: string): unknown
+  /** Reports more cores, memory, and disk than can be counted. */
+  exaggerate(ref: string): unknown
   /** Forgets all operations. */
   forget(): unknown
   /** Lets operations that start from now on fail. */
@@ -734,6 +740,42 @@ export function cloudContract(title: string, start: () => Promise<CloudUnderTest
         for (const ref of refs) await remove(ref)
       })
 
+      test('a list that never ends, or with more than a cloud can have, is an error', async () => {
+        if (!here.trouble) return
+        const { ref } = await provision()
+        for (const [name, cause] of Object.entries(here.trouble.endless ?? {}))
+          await troubled(cause, async () => {
+            const { failure } = await errorOf(here.cloud.list())
+            expect([name, isListFailure.has(failure) ? 'an error' : failure]).toEqual([name, 'an error'])
+          })
+        await troubled(
+          trouble => trouble.bloat(ref),
+          async () => expect(['invalid_response', 'incomplete']).toContain(await failureOf(here.cloud.list())),
+        )
+        const filling = `${JSON.stringify({ name: 'x'.repeat(1000) })},`.repeat(17_000)
+        await troubled(
+          trouble => trouble.respond({ status: 200, body: `{"data":[${filling}` }),
+          async () => expect(await failureOf(here.cloud.list())).toBe('incomplete'),
+        )
+        expect((await listed()).map(one => one.ref)).toContain(ref)
+        await remove(ref)
+      }, 120_000)
+
+      test('numbers out of range are ignored', async () => {
+        if (!here.trouble) return
+        const { ref } = await provision()
+        await troubled(
+          trouble => trouble.exaggerate(ref),
+          async () => {
+            const { resources } = (await listed()).find(one => one.ref === ref)!
+            // Some clouds tell the same elsewhere, too.
+            for (const [name, value] of Object.entries(resources))
+              expect([name, value === null || (Number.isSafeInteger(value) && value > 0)]).toEqual([name, true])
+          },
+        )
+        await remove(ref)
+      })
+
       test('rate limiting tells when to retry, and nothing was carried out', async () => {
         if (!here.trouble?.throttle) return
         const order = await orderOf()
@@ -939,6 +981,9 @@ export function cloudContract(title: string, start: () => Promise<CloudUnderTest
 
 /** Failures of a response that is not of the cloud. */
 const isResponseFailure: ReadonlySet<string> = new Set(['unreachable', 'refused', 'incomplete', 'invalid_response'])
+
+/** Failures of a list that can't be read to its end. */
+const isListFailure: ReadonlySet<string> = new Set(['refused', 'incomplete', 'timeout', 'throttled'])
 
 /** A server as every later reading has it: addresses can appear while it boots. */
 const stable = (server: CloudServer) => ({ ...server, addresses: expect.any(Array) })

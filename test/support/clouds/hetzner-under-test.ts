@@ -13,6 +13,19 @@ export const publicKey = 'ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIPbkb5oEVVE1dL0j2F
 export const opened = (double: HetznerCloudDouble, more: object = {}, around: Partial<AdapterContext> = {}): Cloud =>
   hetzner.open({ api_token: double.token, base_url: double.url, ...more }, { ...pluginContext(), clock: double.clock, ...around })
 
+/** The first server again, with an id of its own. */
+function rowOfPage(server: any, page: number): object {
+  if (server) sample = server
+  return { ...sample, id: 1e6 + page }
+}
+let sample: object = {}
+
+const withPages = (one: any, pagination: object) =>
+  one.servers ? { ...one, meta: { pagination: { ...one.meta.pagination, ...pagination } } } : one
+
+const withServer = (one: any, ref: string, change: (server: any) => object) =>
+  one.servers ? { ...one, servers: one.servers.map((row: any) => (String(row.id) === ref ? change(row) : row)) } : one
+
 /** The double of Hetzner Cloud, for the contract suite. */
 export function hetznerUnderTest(double: HetznerCloudDouble): CloudUnderTest {
   const { project } = double
@@ -67,6 +80,24 @@ export function hetznerUnderTest(double: HetznerCloudDouble): CloudUnderTest {
           one.servers
             ? { ...one, meta: { pagination: { ...one.meta.pagination, total_entries: one.servers.length + 1 } } }
             : one),
+      endless: {
+        'too many rows': () => (double.answered = one => withPages(one, { total_entries: 1e9, last_page: 2e7 })),
+        'the same page': () => (double.answered = one => withPages(one, { page: 1, total_entries: 500, last_page: 10 })),
+        'a new row on every page': () =>
+          (double.answered = (one, { query }) =>
+            withPages(one.servers ? { ...one, servers: [rowOfPage(one.servers[0], Number(query.get('page')))] } : one, {
+              ...{ page: Number(query.get('page')), per_page: 1, total_entries: 20_000, last_page: 20_000 },
+            })),
+      },
+      bloat: ref =>
+        (double.answered = one => withServer(one, ref, server => ({ ...server, labels: { long: 'x'.repeat(5_000_000) } }))),
+      exaggerate: ref =>
+        (double.answered = one =>
+          withServer(one, ref, server => ({
+            ...server,
+            primary_disk_size: 1e300,
+            server_type: { ...server.server_type, cores: 1e300, memory: 1e300, disk: 1e300 },
+          }))),
       forget: () => project.actions.clear(),
       fail: () => (project.actionErrors = { start_server: { code: 'action_failed', message: 'no answer from the host' } }),
       oddStatus(ref) {
@@ -81,6 +112,7 @@ export function hetznerUnderTest(double: HetznerCloudDouble): CloudUnderTest {
       calm() {
         double.fault = () => null
         double.answered = one => one
+        double.remaining = 3600
         project.actionErrors = {}
       },
     },

@@ -59,13 +59,22 @@ export function incusDoubleUnderTest(double: IncusDouble): CloudUnderTest {
       lose: () => (double.fault = onChange('lost')),
       drop: () => (double.fault = onChange('dropped')),
       shorten: () => (double.fault = request => (request.path === '/instances' ? 'cut' : null)),
+      bloat: ref => (byRef(ref).config['user.bailiwick.label.long'] = 'x'.repeat(5_000_000)),
+      exaggerate: ref => {
+        const { config, devices } = byRef(ref)
+        Object.assign(config, { 'limits.cpu': '9'.repeat(300), 'limits.memory': `${'9'.repeat(300)}GiB` })
+        devices.root = { type: 'disk', path: '/', pool: 'default', size: `${'9'.repeat(300)}GiB` }
+      },
       forget: () => (double.operations = []),
       fail: () => (double.failure = 'Failed to run: incusd forkstart: exit status 1'),
       oddStatus: ref => (byRef(ref).status = 'Hibernated'),
       calm() {
         double.fault = () => null
         double.failure = null
-        for (const one of double.instances) if (one.status === 'Hibernated') one.status = 'Stopped'
+        for (const one of double.instances) {
+          if (one.status === 'Hibernated') one.status = 'Stopped'
+          delete one.config['user.bailiwick.label.long']
+        }
       },
     },
     stop() {},

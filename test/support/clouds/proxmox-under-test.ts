@@ -15,6 +15,13 @@ export const opened = (double: ProxmoxCloud, more: object = {}): Cloud =>
 export const template = (double: ProxmoxCloud, vmid: number, name: string) =>
   double.guest(vmid, name, { template: true, config: { ide2: `local-lvm:vm-${vmid}-cloudinit,media=cdrom`, tags: 'templates' } })
 
+/** Changes what the list, and the node of a guest, report of it. */
+const withGuest = (one: any, path: string, ref: string, change: object) => {
+  if (path === '/cluster/resources')
+    return { data: one.data.map((row: any) => (String(row.vmid) === ref ? { ...row, ...change } : row)) }
+  return path.endsWith(`/${ref}/status/current`) ? { data: { ...one.data, ...change } } : one
+}
+
 /** The double of Proxmox, for the contract suite. */
 export function proxmoxUnderTest(double: ProxmoxCloud): CloudUnderTest {
   template(double, 9000, 'debian-12')
@@ -78,6 +85,12 @@ export function proxmoxUnderTest(double: ProxmoxCloud): CloudUnderTest {
       shorten: () =>
         (double.answered = (one, { path }) =>
           path === '/cluster/resources' ? { data: [{ id: 'node/pve1', type: 'node', node: 'pve1', status: 'unknown' }] } : one),
+      bloat: ref => (double.answered = (one, { path }) => withGuest(one, path, ref, { name: 'x'.repeat(5_000_000) })),
+      exaggerate: ref =>
+        (double.answered = (one, { path }) =>
+          path.endsWith('/config')
+            ? { data: { ...one.data, cores: 1e300, sockets: 1e300, memory: '9'.repeat(300), scsi0: 'local-lvm:vm-1-disk-0' } }
+            : withGuest(one, path, ref, { maxcpu: 1e300, cpus: 1e300, maxmem: 1e300, maxdisk: 1e300 })),
       forget: () => double.tasks.forget(),
       fail: () => (double.tasks.fault = () => 'start failed: QEMU exited with code 1'),
       oddStatus(ref) {

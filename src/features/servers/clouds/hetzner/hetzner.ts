@@ -29,6 +29,7 @@ import {
   type ServerVerb,
   type Started,
 } from '../cloud'
+import { maxServers, withinLimits } from '../reading-limits'
 import { perPage, priceOf, readCatalog, readPrices } from './catalog'
 import { HetznerCommands } from './commands'
 import { readMetrics } from './metrics'
@@ -151,9 +152,9 @@ class Hetzner implements Cloud {
         if (isTurnOver()) await yieldToEventLoop()
         return { ...found, rows: servers }
       },
-      { isById: true },
+      { isById: true, max: maxServers },
     )
-    return { servers: rows.map(row => row.server), lacks: [], rate: this.#api.rate }
+    return { servers: await withinLimits(rows.map(row => row.server)), lacks: [], rate: this.#api.rate }
   }
 
   async get(ref: string): Promise<CloudServer | null> {

@@ -50,7 +50,7 @@ export function serverOf(row: unknown): CloudServer {
     power: powers[status] ?? 'unknown',
     location: location.name,
     size: typeof server_type.name === 'string' ? server_type.name : null,
-    resources: { ...resourcesOf(server_type), ...(isSize(primary_disk_size) && { diskBytes: primary_disk_size * gibibyte }) },
+    resources: { ...resourcesOf(server_type), ...(isSize(primary_disk_size) && { diskBytes: bytesOf(primary_disk_size) }) },
     image: isObject(image) ? imageSlug(image) : null,
     addresses: [...publicAddresses(public_net), ...privateAddresses(private_net)],
     labels: others,
@@ -66,10 +66,16 @@ export const imageSlug = ({ id, name }: Record<string, unknown>): string =>
 
 /** Parses what a server type has. The API’s gigabytes are powers of two. */
 export const resourcesOf = ({ cores, memory, disk }: Record<string, unknown>): Resources => ({
-  cores: isSize(cores) ? cores : null,
-  memoryBytes: isSize(memory) ? Math.round(memory * gibibyte) : null,
-  diskBytes: isSize(disk) ? Math.round(disk * gibibyte) : null,
+  cores: Number.isSafeInteger(cores) && isSize(cores) ? cores : null,
+  memoryBytes: bytesOf(memory),
+  diskBytes: bytesOf(disk),
 })
+
+/** Null if it is not a size, or more than can be counted. */
+function bytesOf(gibibytes: unknown): number | null {
+  const bytes = isSize(gibibytes) ? Math.round(gibibytes * gibibyte) : NaN
+  return Number.isSafeInteger(bytes) ? bytes : null
+}
 
 export const gibibyte = 1024 ** 3
 

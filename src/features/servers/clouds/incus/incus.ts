@@ -24,6 +24,7 @@ import {
   type ServerUsage,
   type Started,
 } from '../cloud'
+import { withinLimits } from '../reading-limits'
 import { readCatalog } from './catalog'
 import { IncusClient, objectOf } from './client'
 import { IncusCommands } from './commands'
@@ -153,7 +154,7 @@ class Incus implements Cloud {
     const extensions: unknown = server.api_extensions
     if (!Array.isArray(extensions)) throw new CloudError('invalid_response', 'The response has no API extensions.')
     return {
-      servers: await serversOf(instances),
+      servers: await withinLimits(await serversOf(instances)),
       usage: await this.#usageOf(instances),
       lacks: extensions.includes('instances_rebuild') ? [] : ['rebuild'],
       rate: null,

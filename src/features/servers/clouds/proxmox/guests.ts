@@ -150,9 +150,10 @@ export function serverOf(guest: Guest, config: Config | null, addresses: readonl
     location: node,
     size: null,
     resources: {
-      cores: guest.cores ?? (config ? Number(config.cores ?? 1) * Number(config.sockets ?? 1) : null),
-      memoryBytes: guest.memoryBytes ?? (config?.memory === undefined ? null : Number.parseInt(config.memory, 10) * 2 ** 20),
-      diskBytes: guest.diskBytes ?? (config ? diskBytesOf(config, bootDiskOf(type, config)) : null),
+      cores: guest.cores ?? (config ? amount(Number(config.cores ?? 1) * Number(config.sockets ?? 1)) : null),
+      memoryBytes:
+        guest.memoryBytes ?? (config?.memory === undefined ? null : amount(Number.parseInt(config.memory, 10) * 2 ** 20)),
+      diskBytes: guest.diskBytes ?? (config ? amount(diskBytesOf(config, bootDiskOf(type, config))) : null),
     },
     image: notes.image,
     addresses: addresses.length > 0 ? [...addresses] : config ? sorted(staticAddresses(config)) : [],

@@ -28,6 +28,7 @@ import {
   type ServerVerb,
   type Started,
 } from '../cloud'
+import { refuseTooMany, withinLimits } from '../reading-limits'
 import { accountState, type AccountState } from './account-state'
 import { imagesOf, networksOf } from './catalog'
 import { ProxmoxClient } from './client'
@@ -213,7 +214,9 @@ class Proxmox implements Cloud {
   async list(): Promise<Reading> {
     const inventory = await this.#steps.inventory()
     if (inventory.guests.length === 0) await this.#refuseBlindness()
-    return { servers: await this.#known.servers(inventory), usage: inventory.usage, lacks: [], rate: null }
+    // Before the configuration of each is read.
+    refuseTooMany(inventory.guests.length)
+    return { servers: await withinLimits(await this.#known.servers(inventory)), usage: inventory.usage, lacks: [], rate: null }
   }
 
   async get(ref: string): Promise<CloudServer | null> {
