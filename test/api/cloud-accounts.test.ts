@@ -2,9 +2,8 @@ import { describe, expect, test } from 'bun:test'
 import { readCatalog } from '../../src/features/servers/accounts/catalog'
 import { cloudAccounts, cloudCatalogs } from '../../src/features/servers/accounts/tables'
 import { cloudScene } from '../support/clouds/cloud-scene'
+import { pointers } from '../support/pointers'
 import { world } from '../support/world'
-
-const pointers = (answer: { status: number; body: any }) => [answer.status, answer.body.errors?.map((one: any) => one.pointer)]
 
 test('kinds describe their settings and what they can do', async () => {
   const { acme } = await world()

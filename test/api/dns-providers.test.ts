@@ -1,6 +1,7 @@
 import { afterAll, describe, expect, test } from 'bun:test'
 import { eq } from 'drizzle-orm'
 import { jobs } from '../../src/core/db/tables'
+import { pointers } from '../support/pointers'
 import { powerDnsDouble, type Trouble } from '../support/power-dns-double'
 import { callerWith, world, type World } from '../support/world'
 import { createZone } from '../support/zones'
@@ -15,7 +16,6 @@ const create = async ({ acme }: World, more: object = {}) => {
   if (answer.status !== 201) throw new Error(answer.text)
   return answer.body
 }
-const pointers = (answer: { status: number; body: any }) => [answer.status, answer.body.errors?.map((one: any) => one.pointer)]
 const minute = 60_000
 
 describe('kinds of providers', () => {

@@ -1,10 +1,9 @@
 import { expect, test } from 'bun:test'
 import { BmcDouble } from '../support/controllers/bmc'
+import { pointers } from '../support/pointers'
 import { closeLater, world, type World } from '../support/world'
 
 const password = 'changeme-bmc-20bytes'
-const pointers = (answer: { status: number; body: any }) => [answer.status, answer.body.errors?.map((one: any) => one.pointer)]
-
 /** A server without a cloud, and a BMC. */
 async function scene(here: World) {
   const bmc = await new BmcDouble().start()
