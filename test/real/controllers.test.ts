@@ -228,11 +228,11 @@ s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM); s.bind(('', ${port})); pri
   await receiver.exited
 })
 
-// sshd lets only root log in as root, and needs its own folder in /run.
-describe.skipIf(process.getuid?.() !== 0)('SSH, at the server of OpenSSH', () => {
+describe('SSH, at the server of OpenSSH', () => {
   let server: ServerProcess
   const read = (name: string) => readFileSync(join(server.folder, name), 'utf8')
   beforeAll(async () => {
+    if (process.getuid?.() !== 0) throw new Error('Run this as root: sshd lets only root sign in as root, and needs /run/sshd.')
     mkdirSync('/run/sshd', { recursive: true, mode: 0o755 })
     server = await startServer(1, (folder, [port]) => {
       for (const name of ['host', 'user'])
@@ -250,7 +250,7 @@ AuthorizedKeysFile ${folder}/user.pub\nForceCommand /bin/sh ${folder}/record\n`,
       }
     })
   })
-  afterAll(() => server.stop())
+  afterAll(() => server?.stop())
   const open = (more: object = {}) =>
     ssh.open(
       {

@@ -25,6 +25,7 @@ const phrases: Partial<Record<(typeof serverVerbs)[number], string>> = {
   set_labels: 'store the labels of {server} at its cloud',
 }
 
+// `Object.fromEntries` loses the names.
 const verbActions = Object.fromEntries(
   ownActions.map((verb, at) => [
     `cloud.server.${verb}`,

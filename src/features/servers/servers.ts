@@ -328,8 +328,7 @@ async function quote(
   found.push(...orderProblems(kind, catalog, input.name, order, checked))
   found.push(...(await orderedVolumes(ctx.hub.read, ctx, account, order)).problems)
   const price = highestPrice(kind, catalog, order)
-  const read = ctx.hub.read as unknown as Tx
-  if (order.size !== null) await attempt(() => requireSpend(read, account, price, acceptedOf(input)))
+  if (order.size !== null) await attempt(() => requireSpend(ctx.hub.read, account, price, acceptedOf(input)))
   await attempt(() => requireRoom(ctx))
   const { hasPrices } = kind.capabilities
   return {
@@ -340,7 +339,7 @@ async function quote(
       known: price !== null,
       as_of: price ? instant(catalog.readAt) : null,
     },
-    committed: hasPrices ? nullableAmount(await committedMicros(read, account)) : null,
+    committed: hasPrices ? nullableAmount(await committedMicros(ctx.hub.read, account)) : null,
     cap: account.spend.monthly_cap,
     steps: [...provisionSteps],
     problems: found,

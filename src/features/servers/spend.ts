@@ -1,6 +1,6 @@
 import { and, eq, isNull, ne, sum } from 'drizzle-orm'
 import { forUpdate } from '../../core/db/dialect'
-import type { Tx } from '../../core/db/transaction'
+import type { Reader, Tx } from '../../core/db/transaction'
 import type { NoticeDraft } from '../../core/notices'
 import { conflict, invalid, notFound, Problem } from '../../core/problem'
 import { cloudAccounts } from './accounts/tables'
@@ -22,24 +22,24 @@ export async function lockAccount(tx: Tx, id: string): Promise<CloudAccountRow> 
 
 /** The price per month of everything in an account, in millionths: also of volumes, snapshots, unclaimed servers, and purchases in progress. */
 export async function committedMicros(
-  tx: Tx,
+  read: Reader,
   account: Pick<CloudAccountRow, 'id' | 'unclaimedMicros'>,
   except: string | null = null,
 ): Promise<number> {
-  const [row] = await tx
+  const [row] = await read
     .select({ micros: sum(servers.priceMicros).mapWith(Number) })
     .from(servers)
     .where(
       and(eq(servers.accountId, account.id), isNull(servers.deletedAt), except === null ? undefined : ne(servers.id, except)),
     )
-  return (row?.micros ?? 0) + account.unclaimedMicros + (await storedMicros(tx, account.id, except))
+  return (row?.micros ?? 0) + account.unclaimedMicros + (await storedMicros(read, account.id, except))
 }
 
 /** The price per month of the volumes and snapshots in an account. */
-async function storedMicros(tx: Tx, accountId: string, except: string | null): Promise<number> {
+async function storedMicros(read: Reader, accountId: string, except: string | null): Promise<number> {
   let micros = 0
   for (const table of [volumes, snapshots]) {
-    const [row] = await tx
+    const [row] = await read
       .select({ micros: sum(table.priceMicros).mapWith(Number) })
       .from(table)
       .where(and(eq(table.accountId, accountId), except === null ? undefined : ne(table.id, except)))
@@ -57,7 +57,7 @@ async function storedMicros(tx: Tx, accountId: string, except: string | null): P
  * @throws Problem 403 `spend_cap_reached`; 409 `price_unknown`, `price_above_maximum`; 422
  */
 export async function requireSpend(
-  tx: Tx,
+  read: Reader,
   account: CloudAccountRow,
   price: Price | null,
   accepted: AcceptedPrice,
@@ -75,7 +75,7 @@ export async function requireSpend(
   if (cap === null) return []
   if (currency !== price.currency)
     throw conflict(`The spending cap is in ${currency}, but the price is in ${price.currency}. Change the currency of the cap.`)
-  const committed = await committedMicros(tx, account, replaces)
+  const committed = await committedMicros(read, account, replaces)
   const total = committed + price.monthlyMicros
   const max = microsOf(cap)
   if (total > max)

@@ -121,7 +121,7 @@ export function serverView(
     price: priceOfRow(row),
     actions: availableActions(row, account, controllers),
     agent: agent ? agentSummary(agent) : null,
-    controllers: controllers.map(({ kind, state }) => ({ kind: kind as any, state })),
+    controllers: controllers.map(({ kind, state }) => ({ kind: kind as ServerView['controllers'][number]['kind'], state })),
     volume_ids: [...volumeIds],
     action_id: row.actionId,
     user_data_set: row.userDataSealed !== null,

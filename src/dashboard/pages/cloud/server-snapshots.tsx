@@ -15,7 +15,7 @@ export const ServerSnapshots = ({ id }: { id: string }) => (
   >
     {one => (
       <div className="flex items-center gap-2">
-        <Link to="/snapshots" search={{ server_id: id } as never} className="min-w-0 grow hover:underline">
+        <Link to="/snapshots" search={{ server_id: id }} className="min-w-0 grow hover:underline">
           {one.name}
         </Link>
         <span className="text-[13px] text-muted">

@@ -30,7 +30,13 @@ import { CloudClaim, CloudClaimResult, UnclaimedServerList } from './unclaimed-s
 const read = 'cloud.read'
 const write = 'cloud.write'
 
-const catalog = (path: string, noun: string, operationId: string, response: any, run: typeof listLocations) =>
+const catalog = (
+  path: string,
+  noun: string,
+  operationId: string,
+  response: any,
+  run: (...request: Parameters<typeof listLocations>) => Promise<object>,
+) =>
   route({
     method: 'GET',
     path: `/v1/cloud-accounts/:id/${path}`,
@@ -131,9 +137,9 @@ export const cloudAccountRoutes = area('cloud-accounts', 'Servers and cloud', [
     run: (ctx, { body }) => testCloudAccountSettings(ctx, body),
   }),
   catalog('locations', 'locations', 'listCloudLocations', CloudLocationList, listLocations),
-  catalog('sizes', 'sizes', 'listCloudSizes', CloudSizeList, listSizes as never),
-  catalog('images', 'images', 'listCloudImages', CloudImageList, listImages as never),
-  catalog('networks', 'networks', 'listCloudNetworks', CloudNetworkList, listNetworks as never),
+  catalog('sizes', 'sizes', 'listCloudSizes', CloudSizeList, listSizes),
+  catalog('images', 'images', 'listCloudImages', CloudImageList, listImages),
+  catalog('networks', 'networks', 'listCloudNetworks', CloudNetworkList, listNetworks),
   route({
     method: 'GET',
     path: '/v1/cloud-accounts/:id/unclaimed',

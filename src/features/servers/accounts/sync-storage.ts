@@ -1,4 +1,4 @@
-import { and, eq, inArray, isNull, or } from 'drizzle-orm'
+import { and, eq, inArray, isNull, or, type SQL } from 'drizzle-orm'
 import { AdapterError } from '../../../adapters/failure'
 import { countOf, lockLimit } from '../../../access/plans'
 import { limitsOf } from '../../../access/workspaces'
@@ -6,7 +6,7 @@ import { jobContext, record, systemActor } from '../../../core/change'
 import type { AuditDraft, RecordResult } from '../../../core/change-result'
 import { addChangeHint } from '../../../core/change-hints'
 import { forUpdate } from '../../../core/db/dialect'
-import type { Tx } from '../../../core/db/transaction'
+import type { Reader, Tx } from '../../../core/db/transaction'
 import type { Hub } from '../../../core/hub'
 import { insertRow, targetOf } from '../../../core/rows'
 import { isTurnOver, yieldToEventLoop } from '../../../core/time-slices'
@@ -55,6 +55,10 @@ interface Seen {
   createdAt?: number | null
 }
 
+/** Rows of a kind of storage. All kinds have these columns. */
+const rowsOf = async (read: Reader, of: Followed, where: SQL | undefined): Promise<KnownRow[]> =>
+  (await read.select().from(of.rows.table).where(where)) as KnownRow[]
+
 async function follow(
   hub: Hub,
   account: CloudAccountRow,
@@ -74,7 +78,7 @@ async function follow(
   const usage = (await storage.usage?.(seen)) ?? new Map<string, VolumeUsage>()
   const read: ReadAccount = { account, catalog, serverIds: await serverIdsOf(hub, account.id), usage, now: hub.clock.now() }
   const used = new Map<string, VolumeUsage>()
-  const known = (await hub.read.select().from(table).where(eq(table.accountId, account.id))) as unknown as KnownRow[]
+  const known = await rowsOf(hub.read, of, eq(table.accountId, account.id))
   const ids = new Set<string | null>(known.map(row => row.id))
   const byRef = new Map(seen.map(one => [one.ref, one]))
   const byMark = new Map(seen.flatMap(one => (one.mark === null ? [] : [[one.mark, one]])))
@@ -220,12 +224,11 @@ async function insertFound(
   const { table } = of.rows
   const refs = batch.map(({ seen }) => seen.ref)
   const marks = batch.flatMap(({ seen }) => seen.mark ?? [])
-  const there = (await tx
-    .select()
-    .from(table)
-    .where(
-      and(eq(table.accountId, account.id), or(inArray(table.providerRef, refs), inArray(table.id, marks))),
-    )) as unknown as KnownRow[]
+  const there = await rowsOf(
+    tx,
+    of,
+    and(eq(table.accountId, account.id), or(inArray(table.providerRef, refs), inArray(table.id, marks))),
+  )
   const ids = new Set<string | null>(there.map(row => row.id))
   const absent = batch.filter(
     ({ seen }) => !ids.has(seen.mark) && !there.some(row => row.providerRef === seen.ref && !isAnother(row, seen, ids)),
@@ -234,6 +237,7 @@ async function insertFound(
   const room = max === null ? absent.length : Math.max(0, max - (await countOf(tx, of.type, workspaceId)))
   const audits: AuditDraft[] = []
   for (const { columns } of absent.slice(0, room)) {
+    // Of whichever table it is.
     const row = (await insertRow(tx, { hub, workspaceId }, of.rows, columns as never)) as unknown as StoredRow
     const { labels = {} } = columns as { labels?: Record<string, string> }
     if (of.labels) await saveLabels(tx, of.labels, workspaceId, [{ id: row.id, before: {}, after: labels }])

@@ -212,6 +212,7 @@ async function plan(
   pointer: string,
 ): Promise<Planned> {
   if (verb === 'provision') return await planProvision(tx, ctx, row, account, params as AcceptedPrice, catalog!, pointer)
+  // Validated by the schema of the verb.
   if (verb === 'snapshot') return await planSnapshot(tx, ctx, row, account, params as unknown as NewSnapshot, catalog, pointer)
   if (verb === 'restore_snapshot') return await planRestore(tx, ctx, row, account, params as RestoreParams, catalog)
   const command = commandOf(row, verb, params)

@@ -39,6 +39,9 @@ interface Creation {
   order: { mark: string; name: string }
 }
 
+/** What a command creates; undefined if it creates nothing. */
+const orderOf = (command: object): Creation['order'] | undefined => ('order' in command ? (command as Creation).order : undefined)
+
 type State = CloudActionState
 
 const limitMs = 30 * 60_000
@@ -90,7 +93,7 @@ export class StorageAction<
   }
 
   protected async findCreated(cloud: Cloud): Promise<Seen | null> {
-    const found = await this.of.storage(cloud).find((this.work.input.command as unknown as Creation).order, null)
+    const found = await this.of.storage(cloud).find(orderOf(this.work.input.command)!, null)
     return found?.mark === this.id ? found : null
   }
 
@@ -109,8 +112,8 @@ export class StorageAction<
   protected async send(cloud: Cloud, row: Row, state: State): Promise<CommitChunk<State>> {
     const command = this.#commandAt(state.at)
     const storage = this.of.storage(cloud)
-    if (!('order' in command)) return await this.started(cloud, row, state, await storage.start(row.providerRef, command))
-    const { order } = command as unknown as Creation
+    const order = orderOf(command)
+    if (!order) return await this.started(cloud, row, state, await storage.start(row.providerRef, command))
     const found = await storage.find(order, null)
     if (found?.mark === row.id) return this.polling(state, null, found.ref)
     if (!found) return await this.started(cloud, row, state, await storage.start(null, command))

@@ -156,7 +156,7 @@ function isPoint(curve: Buffer, point: Buffer, algorithm: KeyAlgorithm): boolean
   if (!size || point.length !== 1 + 2 * size || point[0] !== 4) return false
   const [x, y] = [point.subarray(1, 1 + size), point.subarray(1 + size)].map(part => part.toString('base64url'))
   try {
-    createPublicKey({ format: 'jwk', key: { kty: 'EC', crv: jwk, x, y } as never })
+    createPublicKey({ format: 'jwk', key: { kty: 'EC', crv: jwk, x, y } })
     return true
   } catch {
     return false

@@ -149,6 +149,7 @@ export class HetznerCommands {
   }
 
   async poll(stored: Operation): Promise<Polled> {
+    // Only operations that this adapter started are polled.
     const operation = stored as unknown as HetznerOperation
     const actions = await this.#actions(operation.actions)
     const uncreated = actions.find(one => one.error && one.command === actionCommands.provision)

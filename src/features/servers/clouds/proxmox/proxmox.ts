@@ -277,6 +277,7 @@ class Proxmox implements Cloud {
   }
 
   async poll(operation: Operation): Promise<Polled> {
+    // Only operations that this adapter started are polled.
     return await this.#steps.advance(operation as unknown as ProxmoxOperation)
   }
 
