@@ -1,0 +1,51 @@
+import type { UseQueryResult } from '@tanstack/react-query'
+import type { ComponentProps, ReactNode } from 'react'
+import type { ApiError } from '../client'
+import { TestSettings } from './account-check'
+import { CreatePage } from './edit-page'
+import { FieldFrame } from './form'
+import { Select } from './input'
+import { Loaded } from './page'
+import { useUrlState } from './url-state'
+import type { Values } from './values'
+
+type AccountKind = ComponentProps<typeof TestSettings>['kind'] & { title: string }
+type Page = Pick<ComponentProps<typeof CreatePage>, 'parent' | 'page' | 'path' | 'invalidates' | 'description'>
+
+interface NewAccountPageProps<Kind extends AccountKind> extends Page {
+  kinds: UseQueryResult<{ data: Kind[] }, ApiError>
+  kindLabel: string
+  initial(kind: Kind): Values
+  bodyOf(kind: Kind, values: Values): unknown
+  fields(kind: Kind): ReactNode
+  test: Omit<ComponentProps<typeof TestSettings>, 'kind'>
+}
+
+/** A page that adds an account at an external system of one of several kinds. Its settings can be tested first. */
+export function NewAccountPage<Kind extends AccountKind>(props: NewAccountPageProps<Kind>) {
+  const { kinds, kindLabel, initial, bodyOf, fields, test, ...page } = props
+  const [{ kind: name }, set] = useUrlState({ kind: '' })
+  return (
+    <Loaded query={kinds} parent={page.parent}>
+      {({ data }) => {
+        const kind = data.find(one => one.kind === name) ?? data[0]!
+        return (
+          <CreatePage {...page} key={kind.kind} initial={initial(kind)} bodyOf={values => bodyOf(kind, values)}>
+            <FieldFrame name="kind" label={kindLabel}>
+              {attributes => (
+                <Select
+                  {...attributes}
+                  value={kind.kind}
+                  onText={value => set({ kind: value })}
+                  choices={data.map(one => [one.kind, one.title] as const)}
+                />
+              )}
+            </FieldFrame>
+            {fields(kind)}
+            <TestSettings {...test} kind={kind} />
+          </CreatePage>
+        )
+      }}
+    </Loaded>
+  )
+}
