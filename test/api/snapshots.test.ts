@@ -7,6 +7,7 @@ import { syncStorage } from '../../src/features/servers/accounts/sync-storage'
 import { cloudAccounts } from '../../src/features/servers/accounts/tables'
 import { watchStorage } from '../../src/features/servers/snapshots/watch'
 import { cloudScene } from '../support/clouds/cloud-scene'
+import { incusScene } from '../support/clouds/incus-scene'
 import { world } from '../support/world'
 
 const price = { max_monthly_price: '1', currency: 'EUR' }
@@ -97,6 +98,38 @@ describe('snapshots of a server', () => {
       action_id: null,
     })
   })
+
+  test('are restored at Incus on ZFS only if they are the newest, without a safety snapshot', async () => {
+    const here = await world()
+    const { double, call, act, finish, id } = await incusScene(here, one => (one.driver = 'zfs'))
+    const taken = async (name: string) => {
+      await finish((await act(id, 'snapshot', { name })).body.id)
+      return (await call('GET', `/snapshots?q=${name}`)).body.data[0]
+    }
+    const [first, second] = [await taken('first'), await taken('second')]
+    const web = double.named('web')!
+    // One that is not known here yet counts, too.
+    web.snapshots.push({ name: 'by-hand', created_at: '2100-01-01T00:00:00Z', stateful: false, size: 1 })
+    const restore = (snapshot: { id: string }, more: object = {}) =>
+      act(id, 'restore_snapshot', { snapshot_id: snapshot.id, ...more })
+    const before = double.requests.length
+    const refused = await restore(first)
+    expect([refused.status, refused.body.code]).toEqual([409, 'conflict'])
+    expect(refused.body.detail).toContain('Delete 2 newer snapshots first: second, by-hand.')
+    expect(double.requests.slice(before).filter(one => one.method !== 'GET')).toEqual([])
+    web.snapshots.pop()
+    const safe = await restore(second, { safety_snapshot: true })
+    expect([safe.status, safe.body.errors[0].pointer]).toEqual([422, '#/params/safety_snapshot'])
+    expect(safe.body.errors[0].detail).toContain('ZFS')
+    expect((await finish((await restore(second)).body.id)).status).toBe('success')
+    expect(web.snapshots).toHaveLength(2)
+    // It may remove the newer ones, or the storage can restore all.
+    double.removesSnapshots = true
+    expect((await finish((await restore(first, { safety_snapshot: false })).body.id)).status).toBe('success')
+    double.driver = 'btrfs'
+    expect((await finish((await restore(first)).body.id)).status).toBe('success')
+    expect(web.snapshots).toHaveLength(3)
+  }, 30_000)
 
   test('shut the server down first if asked to, and switch it on again, also if they fail', async () => {
     const { taken, get, id, double, images } = await scene()

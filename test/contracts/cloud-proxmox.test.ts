@@ -64,6 +64,21 @@ test('a deletion leaves alone another guest that uses the VMID again', async () 
   expect(double.guests.has(100)).toBe(true)
 })
 
+test('on ZFS, only the newest snapshot can be restored, so newer ones are reported', async () => {
+  const double = await cluster()
+  const cloud = opened(double)
+  await finish(cloud, await cloud.start(null, { verb: 'provision', order: order() }))
+  for (const mark of ['snap_a', 'snap_b'])
+    await finish(cloud, await cloud.start('100', { verb: 'snapshot', order: { mark, name: mark, includesMemory: false } }))
+  // They are created in the same second.
+  double.guests.get(100)!.snapshots.forEach((one, at) => (one.snaptime = 1_700_000_000 + at))
+  expect(await cloud.newerSnapshots!('100', '100/snap_a')).toBeNull()
+  double.storages.set('local-lvm', { shared: false, type: 'zfspool' })
+  expect((await cloud.newerSnapshots!('100', '100/snap_a'))!.map(one => one.name)).toEqual(['snap_b'])
+  expect(await cloud.newerSnapshots!('100', '100/snap_b')).toEqual([])
+  expect(await cloud.newerSnapshots!('999', '999/snap_b')).toBeNull()
+})
+
 /** Polls until the end, each time as after a restart. Failed polls are repeated. */
 async function finish(cloud: Cloud, started: Started): Promise<void> {
   let operation: Operation | null = started.state === 'running' ? started.operation : null

@@ -430,7 +430,8 @@ export const actionParams = {
     snapshot_id: Type.String({ maxLength: 64, description: 'ID of the snapshot.' }),
     safety_snapshot: Type.Optional(
       Type.Boolean({
-        description: 'Whether to create a snapshot of the current state first. Default: true if snapshots cost nothing.',
+        description:
+          'Whether to create a snapshot of the current state first. Default: true if snapshots cost nothing, and the storage of the server can restore older snapshots, which ZFS can’t.',
       }),
     ),
     ...spendMembers,

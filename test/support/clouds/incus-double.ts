@@ -32,8 +32,13 @@ export class IncusDouble extends ApiDouble {
   readonly volumes: DoubleVolume[] = []
   operations: DoubleOperation[] = []
   readonly acls = new Map<string, { config: Record<string, string>; ingress: object[]; egress: object[] }>()
+  /** Of the storage pool. */
+  driver = 'btrfs'
+  /** Of the volumes of instances. */
+  removesSnapshots = false
   /** Error of operations that start from now on. */
   failure: string | null = null
+  #snapshots = 0
   readonly fingerprints: Record<string, string> = { one: '1'.repeat(64), two: '2'.repeat(64) }
 
   /** @param tls in PEM, for https */
@@ -92,14 +97,16 @@ export class IncusDouble extends ApiDouble {
           ? sync({ devices: { disk0: { type: 'disk', path: '/', pool: 'default' } } })
           : errorOf(404, 'Profile not found')
       case 'storage-pools':
-        if (name === '') return sync([{ name: 'default', driver: 'btrfs' }])
+        if (name === '') return sync([{ name: 'default', driver: this.driver }])
+        if (part === 'volumes' && more[0] !== 'custom')
+          return sync({ name: more[1], config: { 'zfs.remove_snapshots': String(this.removesSnapshots) } })
         if (part === 'volumes' && more[2] === 'state') {
           const volume = this.volumes.find(one => one.name === more[1])
           if (!volume) return errorOf(404, 'Storage volume not found')
           return sync({ usage: volume.used === null ? null : { used: volume.used, total: 0 } })
         }
         if (part === 'volumes') return this.#volume(method, more[1] ?? '', request.body)
-        return name === 'default' ? sync({ driver: 'btrfs' }) : errorOf(404, 'Storage pool not found')
+        return name === 'default' ? sync({ driver: this.driver }) : errorOf(404, 'Storage pool not found')
       case 'networks':
         return sync([{ name: 'br0', managed: true, config: { 'ipv4.address': '10.87.0.1/24', 'ipv6.address': 'none' } }])
       case 'network-acls':
@@ -175,6 +182,11 @@ export class IncusDouble extends ApiDouble {
     }
     if (method === 'PUT' && part === undefined && body.restore !== undefined) {
       const has = instance.snapshots.some(one => one.name === body.restore)
+      const isNewest = instance.snapshots.at(-1)?.name === body.restore
+      if (this.driver === 'zfs' && !this.removesSnapshots && !isNewest)
+        return this.#started(
+          `Snapshot "${body.restore}" cannot be restored due to subsequent snapshot(s). Set zfs.remove_snapshots to override`,
+        )
       return has ? this.#started('') : errorOf(404, 'Instance snapshot not found')
     }
     if (method === 'PUT' && part === undefined) {
@@ -203,9 +215,10 @@ export class IncusDouble extends ApiDouble {
     const found = snapshots.find(one => one.name === snapshot)
     if (method === 'POST') {
       if (snapshots.some(one => one.name === body.name)) return this.#started(`Snapshot "${body.name}" already exists`)
-      const created_at = new Date(1_700_000_000_000).toISOString()
+      const created_at = new Date(1_700_000_000_000 + ++this.#snapshots * 1000).toISOString()
       return this.#started('', () => snapshots.push({ name: body.name, created_at, stateful: body.stateful, size: 4096 }))
     }
+    if (method === 'GET' && snapshot === '') return sync(snapshots)
     if (!found) return errorOf(404, 'Instance snapshot not found')
     if (method === 'DELETE') return this.#started('', () => snapshots.splice(snapshots.indexOf(found), 1))
     return sync({ ...found, name: found.name })

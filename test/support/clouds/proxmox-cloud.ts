@@ -62,7 +62,7 @@ export class ProxmoxCloud extends ApiDouble {
   readonly nodes = new Map<string, { online: boolean }>()
   readonly tasks = new ProxmoxTasks()
   /** Storages; `shared`: on all nodes. */
-  readonly storages = new Map<string, { shared: boolean }>([
+  readonly storages = new Map<string, { shared: boolean; type?: string }>([
     ['local-lvm', { shared: false }],
     ['ceph', { shared: true }],
   ])
@@ -244,8 +244,8 @@ export class ProxmoxCloud extends ApiDouble {
     'GET /nodes/{node}/network': () =>
       this.bridges.map(one => ({ ...one, ...(one.cidr === '' && { cidr: undefined }), type: 'bridge', active: 1 })),
     'GET /nodes/{node}/storage': () =>
-      [...this.storages].map(([storage, { shared }]) => ({
-        ...{ storage, shared: Number(shared), type: shared ? 'rbd' : 'lvmthin', content: 'images,rootdir' },
+      [...this.storages].map(([storage, { shared, type = shared ? 'rbd' : 'lvmthin' }]) => ({
+        ...{ storage, shared: Number(shared), type, content: 'images,rootdir' },
         ...{ active: 1, enabled: 1, total: 2 ** 40, used: 2 ** 38, avail: 2 ** 40 - 2 ** 38 },
       })),
     'GET /nodes/{node}/tasks': values => this.tasks.list(values.node!, values),
@@ -387,6 +387,10 @@ export class ProxmoxCloud extends ApiDouble {
     'POST /nodes/{node}/guest/{vmid}/snapshot/{snapname}/rollback': (values, type) => {
       const guest = this.#of(values, type)
       snapshotNamed(guest, values.snapname!)
+      const storage = /^[^:]+/.exec(guest.config.scsi0 ?? '')?.[0] ?? ''
+      const isZfs = this.storages.get(storage)?.type === 'zfspool'
+      if (isZfs && guest.snapshots.at(-1)?.name !== values.snapname)
+        throw failed(`can't rollback, '${values.snapname}' is not most recent snapshot on '${storage}'`)
       return this.#task(guest, 'rollback', () => rollBack(guest, values.snapname!, values.start === '1'))
     },
     'DELETE /nodes/{node}/guest/{vmid}': (values, type) => {

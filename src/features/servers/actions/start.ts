@@ -16,6 +16,7 @@ import { getAction } from '../../actions/actions'
 import type { ActionView } from '../../actions/shapes'
 import { addFinishedAction, startAction } from '../../actions/start'
 import { catalogOf, type DatedCatalog } from '../accounts/catalog'
+import { openCloud } from '../accounts/open'
 import { cloudAccounts } from '../accounts/tables'
 import type { CloudAccountRow } from '../accounts/view'
 import { isPossibleIn, waysOf } from '../available-actions'
@@ -73,12 +74,31 @@ async function startServerAction(ctx: Ctx, id: string, input: Input): Promise<Ac
       startByController(tx, ctx, await lockRow(tx, ctx, serverRows, id), account, verb, params, via),
     )
   const catalog = catalogVerbs.has(verb) ? await callAdapter(() => catalogOf(ctx.hub, account, true)) : null
+  const restored = verb === 'restore_snapshot' ? (params.snapshot_id as string) : null
+  const newer = restored === null ? null : await callAdapter(() => newerSnapshotsOf(ctx, found, account, restored))
   return await change(ctx, `cloud.server.${verb}` as AuditAction, async tx => {
     // Accounts are locked before their servers.
     const locked = catalog ? await lockAccount(tx, account.id) : account
     const row = await lockRow(tx, ctx, serverRows, id)
-    return await startOn(tx, ctx, row, locked, verb, params, catalog)
+    return await startOn(tx, ctx, row, locked, verb, newer === null ? params : { ...params, newer }, catalog)
   })
+}
+
+/** Snapshots that keep a server from being restored from an older one; null if they don't. @throws CloudError */
+async function newerSnapshotsOf(ctx: Ctx, server: ServerRow, account: CloudAccountRow, id: string): Promise<string[] | null> {
+  const [snapshot] = await ctx.hub.read
+    .select({ ref: snapshots.providerRef })
+    .from(snapshots)
+    .where(and(eq(snapshots.id, id), eq(snapshots.serverId, server.id)))
+  const cloud = await openCloud(ctx.hub, account, true)
+  if (!snapshot || snapshot.ref === null || server.providerRef === null || !cloud.newerSnapshots) return null
+  const newer = await cloud.newerSnapshots(server.providerRef, snapshot.ref)
+  if (newer === null || newer.length === 0) return newer as [] | null
+  const known = await ctx.hub.read
+    .select({ ref: snapshots.providerRef, name: snapshots.name })
+    .from(snapshots)
+    .where(eq(snapshots.serverId, server.id))
+  return newer.map(one => known.find(each => each.ref === one.ref)?.name ?? one.name)
 }
 
 /** Starts an action that a controller performs, in the caller's transaction. */
@@ -412,9 +432,11 @@ async function addSnapshot(
 interface RestoreParams extends AcceptedPrice {
   snapshot_id?: string
   safety_snapshot?: boolean
+  /** Names of newer snapshots, where only the newest one can be restored. Not set by clients. */
+  newer?: readonly string[]
 }
 
-/** Takes a snapshot before, which costs nothing at clouds without prices. */
+/** Takes a snapshot before, by default where that costs nothing and the older one can still be restored after it. */
 async function planRestore(
   tx: Tx,
   ctx: Ctx,
@@ -427,7 +449,17 @@ async function planRestore(
   const { hasPrices } = cloudKindOf(account.kind)!.capabilities
   const command = { verb: 'restore_snapshot' as const, snapshotRef: snapshot.providerRef! }
   const input: ServerActionInput = { ...plainInput, statusBefore: row.status, verb: 'restore_snapshot', command }
-  if (!(params.safety_snapshot ?? !hasPrices)) return { input, columns: {}, notices: [], snapshotIds: [snapshot.id] }
+  const { newer } = params
+  if (newer && params.safety_snapshot) {
+    const detail =
+      'is not possible: the storage of the server (ZFS) can only restore the newest snapshot, and this one would be newer.'
+    throw invalid([{ pointer: '#/params/safety_snapshot', code: 'unsupported', detail }])
+  }
+  if (newer && newer.length > 0)
+    throw conflict(
+      `The storage of the server (ZFS) can only restore the newest snapshot. Delete ${pluralize(newer.length, 'newer snapshots')} first: ${shownNames(newer)}.`,
+    )
+  if (!(params.safety_snapshot ?? !(hasPrices || newer))) return { input, columns: {}, notices: [], snapshotIds: [snapshot.id] }
   const name = `Before restoring ${snapshot.name}`.slice(0, 100)
   const madeBy: SnapshotMaker = { type: 'action', id: 'server.restore_snapshot' }
   const safety = await addSnapshot(tx, ctx, row, account, { name }, madeBy, catalog, params, '#/params')
@@ -438,6 +470,11 @@ async function planRestore(
     snapshotIds: [snapshot.id, safety.command.order.mark],
   }
 }
+
+const maxShown = 10
+
+const shownNames = (names: readonly string[]): string =>
+  names.length > maxShown ? `${names.slice(0, maxShown).join(', ')}, …` : names.join(', ')
 
 /** Marks snapshots as those that an action works on. */
 async function holdSnapshots(tx: Tx, ids: readonly string[], actionId: string): Promise<void> {

@@ -508,6 +508,11 @@ export interface Cloud {
    * steps. Absent if the cloud does everything by itself, so that the status tells how far it is. Can be repeated safely.
    */
   continueProvision?(ref: string, order: ServerOrder): Promise<Started>
+  /**
+   * Snapshots of a server that are newer than one, where its storage can only restore the newest snapshot; null where it can restore all.
+   * Absent for kinds whose storage always can.
+   */
+  newerSnapshots?(ref: string, snapshotRef: string): Promise<CloudSnapshot[] | null>
   /** Looks how far an operation is, and takes its next step if it has several; that step can be repeated safely. @throws CloudError if it failed */
   poll(operation: Operation): Promise<Polled>
   /**

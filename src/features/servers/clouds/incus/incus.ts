@@ -13,6 +13,7 @@ import {
   type CloudFirewall,
   type CloudKind,
   type CloudServer,
+  type CloudSnapshot,
   type FirewallDetachment,
   type FirewallOutcome,
   type FirewallReading,
@@ -181,6 +182,10 @@ class Incus implements Cloud {
 
   async continueProvision(ref: string, order: ServerOrder): Promise<Started> {
     return await this.#commands.continueProvision(ref, order)
+  }
+
+  async newerSnapshots(ref: string, snapshotRef: string): Promise<CloudSnapshot[] | null> {
+    return await this.snapshots.newerThan(ref, snapshotRef)
   }
 
   async poll(operation: Operation): Promise<Polled> {

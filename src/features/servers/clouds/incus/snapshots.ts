@@ -1,9 +1,10 @@
 import { isObject } from '../../../../dns/octets'
 import { CloudError, type CloudSnapshot, type CloudStorage, type SnapshotCommand, type Started } from '../cloud'
+import { newerThan } from '../newer-snapshots'
 import type { IncusClient } from './client'
 import type { IncusCommands } from './commands'
-import { snapshotNameOf, snapshotPath, type Instances } from './instances'
-import { instanceOf, refOf } from './readings'
+import { pathOf, snapshotNameOf, snapshotPath, type Instances } from './instances'
+import { instanceOf, refOf, rootDisk, textsOf } from './readings'
 
 /** Snapshots of instances. They are deleted with their instance. A snapshot has no configuration of its own, so its name is its mark. */
 export class IncusSnapshots implements CloudStorage<CloudSnapshot, SnapshotCommand> {
@@ -18,6 +19,23 @@ export class IncusSnapshots implements CloudStorage<CloudSnapshot, SnapshotComma
       const instance = refOf(instanceOf(row))
       return (Array.isArray(row.snapshots) ? row.snapshots : []).map(one => snapshotOf(instance, one))
     })
+  }
+
+  /** ZFS can only restore the newest snapshot, unless it may remove the newer ones. */
+  async newerThan(instanceRef: string, snapshotRef: string): Promise<CloudSnapshot[] | null> {
+    const instance = await this.instances.byRef(instanceRef)
+    const pool = instance ? rootDisk(instance.expandedDevices)?.[1].pool : undefined
+    if (!instance || pool === undefined) return null
+    const poolPath = `/storage-pools/${encodeURIComponent(pool)}`
+    if ((await this.client.find(poolPath))?.driver !== 'zfs') return null
+    const type = instance.type === 'virtual-machine' ? 'virtual-machine' : 'container'
+    const volume = await this.client.find(`${poolPath}/volumes/${type}/${encodeURIComponent(instance.name)}`)
+    if (textsOf(volume?.config)['zfs.remove_snapshots'] === 'true') return null
+    const rows = await this.client.list(`${pathOf(instance.name)}/snapshots?recursion=1`)
+    return newerThan(
+      rows.map(one => snapshotOf(instanceRef, one)),
+      snapshotRef,
+    )
   }
 
   async get(ref: string): Promise<CloudSnapshot | null> {

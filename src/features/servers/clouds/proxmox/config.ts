@@ -31,6 +31,12 @@ function withParts(option: string, changes: Record<string, string | undefined>):
 const isDisk = /^(?:scsi|virtio|sata|ide)\d+$/
 const isCdrom = (drive: string) => /(?:^|,)media=cdrom(?:,|$)/.test(drive)
 
+/** The storages of the disks of a guest. */
+export const storagesOf = (config: Config): string[] =>
+  Object.entries(config).flatMap(([option, value]) =>
+    (isDisk.test(option) || /^(?:rootfs|mp\d+)$/.test(option)) && !isCdrom(value) ? (/^([^:,]+):/.exec(value)?.[1] ?? []) : [],
+  )
+
 /** The disk that a guest starts from; null if it has none. */
 export function bootDiskOf(type: GuestType, config: Config): string | null {
   if (type === 'lxc') return config.rootfs === undefined ? null : 'rootfs'

@@ -17,6 +17,7 @@ import {
   type CloudFirewall,
   type CloudKind,
   type CloudServer,
+  type CloudSnapshot,
   type FirewallDetachment,
   type FirewallOutcome,
   type FirewallReading,
@@ -266,6 +267,10 @@ class Proxmox implements Cloud {
 
   async reserveRef(): Promise<string> {
     return String(await this.#vmids.propose())
+  }
+
+  async newerSnapshots(ref: string, snapshotRef: string): Promise<CloudSnapshot[] | null> {
+    return await this.snapshots.newerThan(ref, snapshotRef)
   }
 
   async start(ref: string | null, command: ServerCommand): Promise<Started> {

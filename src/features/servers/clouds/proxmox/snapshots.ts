@@ -1,7 +1,9 @@
 import type { CloudSnapshot, CloudStorage, SnapshotCommand, Started } from '../cloud'
+import { newerThan } from '../newer-snapshots'
 import type { Commands } from './commands'
 import type { Guest } from './guests'
 import type { KnownGuests } from './known-guests'
+import { storagesOf } from './config'
 import { snapshotNameOf } from './snapshot-list'
 import type { Steps } from './steps'
 
@@ -33,6 +35,16 @@ export class ProxmoxSnapshots implements CloudStorage<CloudSnapshot, SnapshotCom
     return serverRef === null ? null : await this.get(`${serverRef}/${mark}`)
   }
 
+  /** ZFS can only restore the newest snapshot. Storages that the token can't see are taken for others. */
+  async newerThan(ref: string, snapshotRef: string): Promise<CloudSnapshot[] | null> {
+    const guest = await this.#guest(ref)
+    if (!guest) return null
+    const used = storagesOf(await this.steps.configOf(guest))
+    const types = await this.steps.storageTypes(guest.node)
+    if (!used.some(one => zfsTypes.has(types.get(one) ?? ''))) return null
+    return newerThan(await this.steps.snapshots(guest), snapshotRef)
+  }
+
   async start(ref: string | null): Promise<Started> {
     return await this.commands.deleteSnapshot(guestOf(ref!), snapshotNameOf(ref!))
   }
@@ -41,5 +53,8 @@ export class ProxmoxSnapshots implements CloudStorage<CloudSnapshot, SnapshotCom
     return (await this.steps.inventory()).guests.find(one => String(one.vmid) === ref && !one.template)
   }
 }
+
+/** Local and by iSCSI. */
+const zfsTypes: ReadonlySet<string> = new Set(['zfspool', 'zfs'])
 
 const guestOf = (ref: string): string => ref.slice(0, ref.indexOf('/'))

@@ -206,6 +206,13 @@ export class Steps {
     return snapshotsOf(guest.vmid, await this.client.get(`${pathOf(guest)}/snapshot`))
   }
 
+  /** Types of the storages of a node that the token can see, by their ids. */
+  async storageTypes(node: string): Promise<Map<string, string>> {
+    const rows = await this.client.get(`/nodes/${encodeURIComponent(node)}/storage`)
+    if (!Array.isArray(rows)) throw new CloudError('invalid_response', 'The response of Proxmox has no storages.')
+    return new Map(rows.filter(isObject).map(({ storage, type }) => [String(storage), String(type)]))
+  }
+
   /** Changes options of a guest. */
   async configure(guest: Guest, options: Record<string, string | number>): Promise<void> {
     this.changed(guest.vmid)
