@@ -211,7 +211,8 @@ test('several endpoints are deactivated with undo, and deleted', async () => {
   await page.getByLabel('Select all').check()
   await page.getByRole('toolbar').getByRole('button', { name: 'Activate', exact: true }).click()
   await page.getByText('1 endpoint activated').waitFor()
-  await page.unroute(isList)
+  // The list may be refetched at this moment.
+  await page.unrouteAll({ behavior: 'wait' })
   await page.reload()
   await page.getByLabel('Select all').check()
   await page.getByRole('toolbar').getByRole('button', { name: 'Delete' }).click()

@@ -1,5 +1,4 @@
 import { and, eq } from 'drizzle-orm'
-import { mayHaveApplied } from '../../../adapters/failure'
 import type { Hub } from '../../../core/hub'
 import { Problem } from '../../../core/problem'
 import type { CommitChunk, Next, Work } from '../../actions/kind'
@@ -9,6 +8,7 @@ import { openController } from '../server-controllers/server-controllers'
 import { serverControllers } from '../server-controllers/tables'
 import type { ServerStatus } from '../shapes'
 import type { ServerRow } from '../view'
+import { attemptAgain, providerFailed, timedOut } from './attempts'
 import { endOnServer } from './end-on-server'
 import type { ServerActionInput } from './input'
 import { limitOf, verbRules } from './verbs'
@@ -57,22 +57,13 @@ export async function runByController(hub: Hub, work: Work<ServerActionInput, an
     }
     const polled = await controller.poll(state.operation)
     if (polled.state !== 'running') return await finished()
-    if (now > state.deadline)
-      return failed(new Problem('provider_failed', 'The controller did not finish in time.', { fields: { failure: 'timeout' } }))
+    if (now > state.deadline) return failed(timedOut('controller'))
     return async () => ({ result: { state: { ...state, operation: polled.operation }, at: now + pollMs } })
   } catch (error) {
     if (!(error instanceof CloudError)) throw error
-    const isUncertain = state.operation === null && mayHaveApplied(error)
     const isPassing = error.failure === 'unreachable' || error.failure === 'timeout' || error.failure === 'throttled'
-    if (isPassing && now < state.deadline)
-      return async () => ({
-        result: {
-          state: { ...state, isUncertain: state.isUncertain || isUncertain },
-          at: now + Math.max(pollMs, error.retryAfterMs ?? 0),
-          detail: error.message,
-        },
-      })
-    return failed(new Problem('provider_failed', error.message, { fields: { failure: error.failure } }))
+    if (isPassing && now < state.deadline) return attemptAgain(state, error, state.operation === null, now, now + pollMs)
+    return failed(providerFailed(error))
   }
 }
 

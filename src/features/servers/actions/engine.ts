@@ -1,5 +1,4 @@
 import { isDeepStrictEqual } from 'node:util'
-import { mayHaveApplied } from '../../../adapters/failure'
 import type { Tx } from '../../../core/db/transaction'
 import type { Hub } from '../../../core/hub'
 import { Problem } from '../../../core/problem'
@@ -7,6 +6,7 @@ import type { CommitChunk, ProgressReport, Work } from '../../actions/kind'
 import { openCloud } from '../accounts/open'
 import type { CloudAccountRow } from '../accounts/view'
 import { CloudError, type Cloud, type Operation, type Started } from '../clouds/cloud'
+import { attemptAgain, isUncertainAfter, providerFailed, timedOut } from './attempts'
 
 /** How far an action is. */
 export type CloudActionState = {
@@ -132,10 +132,9 @@ export abstract class CloudAction<I extends Record<string, unknown>, Row extends
 
   async #poll(cloud: Cloud, row: Row, state: State): Promise<Chunk> {
     if (this.hub.clock.now() > state.deadline) {
-      const problem = new Problem('provider_failed', 'The cloud did not finish in time.', { fields: { failure: 'timeout' } })
       // What is being created can still appear.
       const seen = (await this.#now(cloud, row, state)) ?? (this.isCreation(state.at) ? undefined : null)
-      return this.failed(row, problem, seen, state)
+      return this.failed(row, timedOut('cloud'), seen, state)
     }
     if (state.operation === null) return await this.#look(cloud, row, state)
     const polled = await cloud.poll(state.operation)
@@ -187,18 +186,15 @@ export abstract class CloudAction<I extends Record<string, unknown>, Row extends
   async #afterError(error: CloudError, account: CloudAccountRow, row: Row, state: State): Promise<Chunk> {
     const now = this.hub.clock.now()
     const isSending = state.phase === 'send'
-    const isUncertain = isSending && mayHaveApplied(error)
+    const isUncertain = isUncertainAfter(error, isSending)
     if (this.isDeletion(state.at) && error.failure === 'not_found') return await this.done(row, null, false, state)
     // An operation that ended because something else was locked has failed for good.
     const isPassing = (passing.has(error.failure) && (isSending || error.failure !== 'locked')) || isUncertain
-    if (isPassing && now < state.deadline) {
-      const at = Math.max(this.after(state.attempts), now + (error.retryAfterMs ?? 0))
-      const next = { ...state, attempts: state.attempts + 1, isUncertain: state.isUncertain || isUncertain }
-      return async () => ({ result: { state: next, at, detail: error.message } })
-    }
+    if (isPassing && now < state.deadline)
+      return attemptAgain({ ...state, attempts: state.attempts + 1 }, error, isSending, now, this.after(state.attempts))
     const alternative = this.alternative(error, state)
     if (alternative) return alternative
-    const problem = new Problem('provider_failed', error.message, { fields: { failure: error.failure } })
+    const problem = providerFailed(error)
     const mayExist = this.isCreation(state.at) && (state.isUncertain || isUncertain || this.work.isRepeated)
     const seen = await this.#seen(account, row)
     return this.failed(row, problem, seen === null && mayExist ? undefined : seen, state)
