@@ -80,6 +80,8 @@ export interface Facts {
   /** `version` is written like `1.3`. */
   tls: { version: string; cipher: string; certificate: CertificateFacts | null } | null
   dns: { rcode: string; answers: string[] } | null
+  /** What a server uses, by source (`CPU_PERCENT`), and for each device by source and device (`DISK_PERCENT /data`). */
+  usage: Readonly<Record<string, number>> | null
   /** What was sent, without secrets, on one line: the final URL, the query, the command. */
   request: string | null
 }
@@ -95,6 +97,7 @@ export const noFacts = (): Facts => ({
   body: null,
   tls: null,
   dns: null,
+  usage: null,
   request: null,
 })
 
@@ -164,6 +167,18 @@ export class InvalidCheckInput extends Error {
   }
 }
 
+/** Sources of conditions about what a server uses. */
+export const serverSources = [
+  'CPU_PERCENT',
+  'MEMORY_PERCENT',
+  'SWAP_PERCENT',
+  'LOAD_PER_CORE',
+  'DISK_PERCENT',
+  'INODES_PERCENT',
+  'IO_FULL_PERCENT',
+  'TEMPERATURE',
+] as const
+
 /** Sources of conditions; the first eight are spelled as in Gatus. */
 export const conditionSources = [
   'CONNECTED',
@@ -178,6 +193,7 @@ export const conditionSources = [
   'HEADER',
   'TLS_VERSION',
   'TTFB',
+  ...serverSources,
 ] as const
 export type ConditionSource = (typeof conditionSources)[number]
 

@@ -34,6 +34,7 @@ import { apiAreas, ingestAreas } from './areas'
 import { noticeKinds } from '../features/notice-kinds'
 import { seriesKinds } from '../features/series-kinds'
 import { eventJobs, jobKinds, onNotice } from './jobs'
+import { serverStates } from '../features/servers/monitor-states'
 import { firewallRules } from '../features/servers/firewalls/dynamic-sources'
 import { findSubjects } from './subjects'
 import { lockFolder, recordAddress } from './folder-lock'
@@ -86,6 +87,7 @@ export async function openHub(
     auditJobs: streamJobs,
     findSubjects,
     firewallRules,
+    serverStates,
     baseUrl: baseUrl(config, config.listen.port),
     listeners: [],
     resolve: systemResolve,

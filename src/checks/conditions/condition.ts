@@ -1,4 +1,4 @@
-import type { ConditionSource, Facts } from '../check'
+import { serverSources, type ConditionSource, type Facts } from '../check'
 import { compare, type Operator } from './compare'
 import { parseTlsVersion, parseNumber } from './numbers'
 import { fail, readSource, readValue, type Operand, type Reader } from './operand'
@@ -109,7 +109,10 @@ const sourcesOf = (...operands: Operand[]): ConditionSource[] => [
 ]
 
 /** Sources that are always numbers. */
-const numeric: readonly ConditionSource[] = ['STATUS', 'RESPONSE_TIME', 'TTFB', 'CERTIFICATE_EXPIRATION', 'DOMAIN_EXPIRATION']
+const numeric: readonly ConditionSource[] = [
+  ...(['STATUS', 'RESPONSE_TIME', 'TTFB', 'CERTIFICATE_EXPIRATION', 'DOMAIN_EXPIRATION'] as const),
+  ...serverSources,
+]
 
 function validateOperands(
   reader: Reader,

@@ -2,6 +2,7 @@ import { Type, type Static } from '@sinclair/typebox'
 import { conditionSources } from '../check'
 import { parseCondition } from './condition'
 import { InvalidCondition } from './invalid-condition'
+import { withDevice } from './operand'
 
 const Compared = Type.Union([Type.String({ maxLength: 300 }), Type.Number(), Type.Boolean()])
 
@@ -15,7 +16,8 @@ export const ConditionForm = Type.Object(
     path: Type.Optional(
       Type.String({
         maxLength: 300,
-        description: 'With `BODY`: JSONPath of the value (RFC 9535). With `HEADER`: name of the header.',
+        description:
+          'With `BODY`: JSONPath of the value (RFC 9535). With `HEADER`: name of the header. With `DISK_PERCENT`, `INODES_PERCENT`, and `TEMPERATURE`: the file system or sensor.',
         examples: ['$.items[0].state'],
       }),
     ),
@@ -61,8 +63,9 @@ function textOf({ source, path, function: apply, op, value, not }: ConditionForm
 }
 
 function pathOf(source: string, path: string): string {
+  if (withDevice.some(one => one === source)) return `.${/[\s")]/.test(path) ? JSON.stringify(path) : path}`
   if (source !== 'BODY' && source !== 'HEADER')
-    throw new InvalidCondition('must have a path only with the sources BODY and HEADER', 0)
+    throw new InvalidCondition(`must have a path only with the sources BODY, HEADER, ${withDevice.join(', ')}`, 0)
   const rest = source === 'BODY' && path.startsWith('$') ? path.slice(1) : path
   return rest === '' || rest.startsWith('.') || rest.startsWith('[') ? rest : `.${rest}`
 }

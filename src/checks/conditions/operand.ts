@@ -12,6 +12,8 @@ export type Operand =
       apply: 'len' | 'has' | 'age' | null
       path: JsonPath | null
       header: string | null
+      /** The file system or sensor. */
+      device: string | null
     }
   | { kind: 'literal'; text: string; value: string }
   | { kind: 'any'; text: string; values: string[] }
@@ -44,12 +46,25 @@ export function readSource(reader: Reader): Operand | null {
   reader.at += bracketed.length
   const path = source === 'BODY' ? readPath(reader) : null
   const header = source === 'HEADER' ? readHeaderName(reader) : null
+  const device = withDevice.includes(source) ? readDevice(reader) : null
   if (apply !== undefined) {
     const [closing] = /^\s*\)/.exec(reader.text.slice(reader.at)) ?? fail(reader, `must close ${apply}( with )`)
     reader.at += closing.length
   }
   const text = reader.text.slice(from, reader.at)
-  return { kind: 'source', text, source, apply: (apply as 'len' | 'has' | 'age' | undefined) ?? null, path, header }
+  return { kind: 'source', text, source, apply: (apply as 'len' | 'has' | 'age' | undefined) ?? null, path, header, device }
+}
+
+/** Sources that can be limited to a device. Without one, the highest value counts. */
+export const withDevice: readonly ConditionSource[] = ['DISK_PERCENT', 'INODES_PERCENT', 'TEMPERATURE']
+
+/** Reads a device, such as `./data`, in double quotes if it contains spaces. */
+function readDevice(reader: Reader): string | null {
+  if (reader.text[reader.at] !== '.') return null
+  const [whole, quoted, plain] = /^\.(?:"([^"]{1,100})"|([^\s")]{1,100}))/.exec(reader.text.slice(reader.at)) ?? []
+  if (whole === undefined) return fail(reader, 'must have the name of a device after the dot, such as [DISK_PERCENT]./data')
+  reader.at += whole.length
+  return quoted ?? plain!
 }
 
 function readHeaderName(reader: Reader): string {

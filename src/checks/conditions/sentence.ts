@@ -115,6 +115,8 @@ const isQuoted = ({ source, apply }: Source, value: Value): boolean =>
 function withUnit(subject: Source, text: string): string {
   if (!/^-?[\d.]+$/.test(text)) return text
   if (isExpiry(subject) || subject.apply === 'age') return formatDuration(Number(text))
+  if (subject.apply === null && subject.source.endsWith('_PERCENT')) return `${text}%`
+  if (subject.apply === null && subject.source === 'TEMPERATURE') return `${text} °C`
   return subject.apply === null && (subject.source === 'RESPONSE_TIME' || subject.source === 'TTFB') ? `${text} ms` : text
 }
 
@@ -131,15 +133,25 @@ const nouns: Record<Source['source'], string> = {
   DNS_RCODE: 'DNS response code',
   DNS_ANSWER: 'DNS answer',
   DOMAIN_EXPIRATION: 'domain expiry',
+  CPU_PERCENT: 'CPU use',
+  MEMORY_PERCENT: 'memory use',
+  SWAP_PERCENT: 'swap use',
+  LOAD_PER_CORE: 'load per core',
+  DISK_PERCENT: 'disk use',
+  INODES_PERCENT: 'inode use',
+  IO_FULL_PERCENT: 'I/O pressure',
+  TEMPERATURE: 'temperature',
 }
 
-function nounOf({ source, apply, path, header, text }: Source): string {
+function nounOf({ source, apply, path, header, device, text }: Source): string {
   const noun =
     source === 'HEADER'
       ? `header ${header}`
       : source === 'BODY' && path
         ? `response field ${/\[BODY\]\.?(.*?)\s*\)?$/i.exec(text)![1]}`
-        : nouns[source]
+        : device === null
+          ? nouns[source]
+          : `${nouns[source]} of ${device}`
   return apply === 'len' ? `length of the ${noun}` : apply === 'age' ? `age of the ${noun}` : noun
 }
 

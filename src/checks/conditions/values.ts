@@ -71,8 +71,13 @@ function observed(operand: Operand & { kind: 'source' }, facts: Facts, now: numb
     // Not provided by any check type: it needs registry data.
     case 'DOMAIN_EXPIRATION':
       return undefined
+    default:
+      return facts.usage?.[usageKey(operand.source, operand.device)]
   }
 }
+
+/** The name of a value in `usage`. */
+export const usageKey = (source: string, device: string | null): string => (device === null ? source : `${source} ${device}`)
 
 function follow(path: (value: unknown) => unknown, body: () => unknown): Value {
   try {

@@ -7,6 +7,7 @@ import { Loaded } from '../parts/page'
 import { resourcePage } from '../parts/resource-page'
 import { Tag } from '../parts/status'
 import { useOne } from '../queries'
+import { ServerField } from './monitors/server-field'
 import { MonitorFields, NameFields } from './monitors/monitor-fields'
 import { monitorValues, patchFrom, unsetValues } from './monitors/monitor-values'
 
@@ -32,7 +33,8 @@ function EditMonitor({ resource: monitor }: { resource: MonitorView }) {
         >
           {opened => (
             <>
-              {type.type !== 'group' && (
+              {type.type === 'server' && <ServerField />}
+              {type.type !== 'group' && type.type !== 'server' && (
                 <TextField name="target" label="Target" hint={<TextWithCode text={type.target ?? ''} />} mono />
               )}
               <NameFields type={type} />

@@ -9,6 +9,7 @@ import { Card, Page } from '../parts/page'
 import { toast } from '../parts/toast'
 import { useList, useOne, useSend } from '../queries'
 import { membersOf } from './monitors/columns'
+import { ServerField } from './monitors/server-field'
 import { MonitorFields, NameFields } from './monitors/monitor-fields'
 import { fieldsFrom, monitorValues, optionValues } from './monitors/monitor-values'
 import {
@@ -49,7 +50,7 @@ export default function NewMonitor() {
     <Page parent="/monitors" description="The monitor is checked as soon as you create it.">
       <Card className="max-w-5xl">
         <Form
-          initial={{ ...monitorValues(null, null), target, type: '', also: [], group: '' }}
+          initial={{ ...monitorValues(null, null), target, type: target.startsWith('srv_') ? 'server' : '', also: [], group: '' }}
           call={values => callOf(values, known.current)}
           prepare={prepare}
           send={create}
@@ -104,31 +105,35 @@ function Fields({ types, known }: { types: readonly MonitorTypeView[]; known: Re
   return (
     <>
       <div className="grid gap-4 sm:grid-cols-[minmax(0,1fr)_14rem]">
-        <FieldFrame
-          name="target"
-          label="Target"
-          hint={
-            isGroup
-              ? 'A group has members instead of a target.'
-              : isAsking
-                ? 'Checking what answers at this port…'
-                : 'A URL, host:port, hostname, or IP address.'
-          }
-        >
-          {attributes => (
-            <Input
-              {...attributes}
-              autoFocus
-              autoComplete="off"
-              spellCheck={false}
-              disabled={isGroup}
-              placeholder="e.g. https://www.example.com/"
-              value={isGroup ? '' : String(values.target)}
-              onText={text => set({ target: text, type: '' })}
-              className="h-9 font-mono"
-            />
-          )}
-        </FieldFrame>
+        {values.type === 'server' ? (
+          <ServerField />
+        ) : (
+          <FieldFrame
+            name="target"
+            label="Target"
+            hint={
+              isGroup
+                ? 'A group has members instead of a target.'
+                : isAsking
+                  ? 'Checking what answers at this port…'
+                  : 'A URL, host:port, hostname, or IP address.'
+            }
+          >
+            {attributes => (
+              <Input
+                {...attributes}
+                autoFocus
+                autoComplete="off"
+                spellCheck={false}
+                disabled={isGroup}
+                placeholder="e.g. https://www.example.com/"
+                value={isGroup ? '' : String(values.target)}
+                onText={text => set({ target: text, type: '' })}
+                className="h-9 font-mono"
+              />
+            )}
+          </FieldFrame>
+        )}
         <TypeField suggestions={suggestions} types={types} />
       </div>
       <CertificateError

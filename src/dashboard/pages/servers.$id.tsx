@@ -1,6 +1,7 @@
 import { useEffect, useState } from 'react'
 import type { AgentView } from '../../features/servers/agents/shapes'
 import type { ServerView } from '../../features/servers/shapes'
+import { LinkButton } from '../parts/button'
 import { CopyableText } from '../parts/code'
 import { Card, Page } from '../parts/page'
 import { ResourceLink, ResourceLinks } from '../parts/resource'
@@ -9,6 +10,7 @@ import { resourcePage } from '../parts/resource-page'
 import { Status, Tags } from '../parts/status'
 import { RelativeTime } from '../parts/time'
 import { useOne } from '../queries'
+import { usePerson } from '../session'
 import { FollowedAction } from './actions/followed-action'
 import { useAccountNames } from './cloud/accounts'
 import { describeResources, formatAmount } from './cloud/amounts'
@@ -26,6 +28,7 @@ import { kindTitles, labelsText, originTitles, toneOfServer } from './cloud/serv
 export default resourcePage({ path: '/servers', parent: '/servers' }, ServerPage)
 
 function ServerPage({ resource: server }: { resource: ServerView }) {
+  const { canWrite } = usePerson()
   // The last action stays visible after it has finished, so that its result is seen.
   const [followed, setFollowed] = useState(server.action_id)
   useEffect(() => {
@@ -42,7 +45,16 @@ function ServerPage({ resource: server }: { resource: ServerView }) {
           <Tags tags={Object.entries(server.labels).map(([key, value]) => labelsText({ [key]: value }))} />
         </>
       }
-      actions={<ServerActions server={server} onStart={setFollowed} />}
+      actions={
+        <>
+          {canWrite && server.status !== 'draft' && (
+            <LinkButton to="/monitors/new" search={{ target: server.id }}>
+              Create monitor
+            </LinkButton>
+          )}
+          <ServerActions server={server} onStart={setFollowed} />
+        </>
+      }
     >
       <div className="grid items-start gap-4 lg:grid-cols-[minmax(0,1fr)_22rem]">
         <div className="flex min-w-0 flex-col gap-4">

@@ -4,8 +4,10 @@ import { change, isUnchanged } from '../../core/change'
 import { nextNumber } from '../../core/counters'
 import type { ChangeResult } from '../../core/change-result'
 import type { Ctx } from '../../core/ctx'
-import type { Tx } from '../../core/db/transaction'
+import type { Reader, Tx } from '../../core/db/transaction'
 import { newId } from '../../core/ids'
+import { invalid } from '../../core/problem'
+import { canAccess } from '../../core/resource-access'
 import { findRow, insertRow, lockRow, removeRow, saveRow } from '../../core/rows'
 import type { Settings } from '../../core/sealed-settings'
 import { resolveIncident } from '../incidents/outages/outages'
@@ -39,10 +41,11 @@ export const getMonitor = async (ctx: Ctx, id: string): Promise<MonitorView> =>
  * @throws Problem 422 for each invalid field, 403 `plan_limit_reached`, 409 `already_exists` for the key
  */
 export async function createMonitor(ctx: Ctx, input: MonitorInput): Promise<MonitorView> {
-  const { type: typeName, target, name } = parseTarget(input)
+  const { type: typeName, target, name: derived } = parseTarget(input)
   const type = monitorTypeOf(typeName)
   const definition = definitionFrom(ctx, type, input, null)
   const next = validatedOptions(type, target, input.options ?? {})
+  const name = input.name ?? (typeName === 'server' ? await serverNameOf(ctx, ctx.hub.read, next.target) : null) ?? derived
   return await change(ctx, 'monitor.create', async tx => {
     return await insertMonitor(tx, ctx, { type, name, definition, next })
   })
@@ -55,6 +58,7 @@ export async function insertMonitor(
   { type, name, definition, next }: Omit<MonitorRewrite, 'current'>,
 ): Promise<ChangeResult<MonitorView>> {
   await refuseUnreachable(ctx, tx, type, next)
+  await refuseUnknownServer(ctx, tx, type, next)
   await refuseOverLimit(tx, ctx, 'monitor')
   await refuseTakenKey(tx, ctx, definition.key, null)
   await refuseUnknownChannels(tx, ctx.workspaceId, definition.channelIds)
@@ -121,6 +125,7 @@ export async function rewriteMonitor(
   if (sameOptions && isUnchanged(row, columns))
     return { result: monitorView(ctx.hub, row), target: monitorTarget(row), unchanged: true }
   if (!sameOptions || next.target !== row.target) await refuseUnreachable(ctx, tx, type, next)
+  if (next.target !== row.target) await refuseUnknownServer(ctx, tx, type, next)
   if (!isDeepStrictEqual(definition.channelIds, row.channelIds))
     await refuseUnknownChannels(tx, ctx.workspaceId, definition.channelIds)
   if (definition.key !== row.key) await refuseTakenKey(tx, ctx, definition.key, row.id)
@@ -139,6 +144,16 @@ export async function rewriteMonitor(
     after: { ...view, secret: secretTag(type, next.options) },
     wakeTopics: [monitoringTopic],
   }
+}
+
+/** The name of a server that the caller can read; null if there is none. */
+const serverNameOf = async (ctx: Ctx, read: Reader, id: string): Promise<string | null> =>
+  ctx.permissions.has('cloud.read') && canAccess(ctx, id) ? await ctx.hub.serverStates.nameOf(read, ctx.workspaceId, id) : null
+
+/** @throws Problem 422 if a monitor follows a server that does not exist or that the caller can’t read */
+async function refuseUnknownServer(ctx: Ctx, read: Reader, type: MonitorType, { target }: TargetAndOptions): Promise<void> {
+  if (type.name !== 'server' || (await serverNameOf(ctx, read, target)) !== null) return
+  throw invalid([{ pointer: '#/target', code: 'not_found', detail: 'There is no server with this ID.' }])
 }
 
 /** Deletes a monitor with its history, resolves its incident, and removes it from groups and dependencies. @throws Problem 404, 412 */

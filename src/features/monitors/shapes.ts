@@ -30,7 +30,7 @@ export const maxMembers = 500
 /** Applies to each of `down_if` and `degraded_if`. */
 export const maxConditions = 20
 
-export const monitorTypes = [...checkTypeNames, 'group'] as const
+export const monitorTypes = [...checkTypeNames, 'server', 'group'] as const
 export const monitorStatuses = ['new', 'up', 'degraded', 'down', 'maintenance', 'paused', 'unknown'] as const
 /** The order of a list with problems first. The ranks are stored: a new status gets one in between, and a migration. */
 const rankedStatuses: readonly (typeof monitorStatuses)[number][] = [
@@ -287,7 +287,7 @@ const example = {
 export const Monitor = Shape(
   {
     id: Type.String({ description: 'ID of the monitor.' }),
-    type: Words(monitorTypes, { description: 'Check type. A `group` combines other monitors.' }),
+    type: Words(monitorTypes, { description: 'Check type. A `server` follows a server, and a `group` combines other monitors.' }),
     ...viewMembers(monitorMembers),
     secrets_set: Type.Array(Type.String(), {
       description: 'Paths within `options` of the secrets that are set. Their values are never returned.',

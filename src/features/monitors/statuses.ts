@@ -1,5 +1,6 @@
 import { and, eq, inArray } from 'drizzle-orm'
 import type { Reader } from '../../core/db/transaction'
+import type { GroupOptions } from './definition/types'
 import { monitors } from './tables'
 
 /** The statuses of the monitors with these ids in a workspace; null for all workspaces. */
@@ -19,3 +20,27 @@ export const monitorChecksOf = (read: Reader, workspaceId: string, ids: readonly
         .select({ name: monitors.name, status: monitors.status, target: monitors.target, lastCheckAt: monitors.lastCheckAt })
         .from(monitors)
         .where(and(inArray(monitors.id, [...ids]), eq(monitors.workspaceId, workspaceId)))
+
+const maxDepth = 10
+
+/** Those of these monitors that follow a server, or groups that contain one that does. They say nothing new about the server. */
+export async function monitorsOfServers(read: Reader, ids: readonly string[]): Promise<Set<string>> {
+  const found = new Set<string>()
+  // Each group and member, with the monitors that they are part of.
+  let layer = new Map(ids.map(id => [id, new Set([id])]))
+  for (let depth = 0; layer.size > 0 && depth <= maxDepth; depth++) {
+    const rows = await read
+      .select({ id: monitors.id, type: monitors.type, options: monitors.options })
+      .from(monitors)
+      .where(and(inArray(monitors.id, [...layer.keys()]), inArray(monitors.type, ['server', 'group'])))
+    const next = new Map<string, Set<string>>()
+    for (const { id, type, options } of rows) {
+      const roots = layer.get(id)!
+      if (type === 'server') for (const root of roots) found.add(root)
+      else
+        for (const member of (options as GroupOptions).members ?? []) next.set(member, roots.union(next.get(member) ?? new Set()))
+    }
+    layer = next
+  }
+  return found
+}

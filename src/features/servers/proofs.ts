@@ -1,5 +1,5 @@
 import type { Reader } from '../../core/db/transaction'
-import { monitorStatusesOf } from '../monitors/statuses'
+import { monitorsOfServers, monitorStatusesOf } from '../monitors/statuses'
 import { agentsOf, type AgentRow } from './agents/rows'
 import type { OtherProofs } from './health'
 import { silenceLimitMs } from './agents/silence'
@@ -8,9 +8,20 @@ import type { AccountState } from './accounts/view'
 
 /** What is known about whether a server is alive, in addition to its status and power. */
 export async function proofsOf(read: Reader, row: Subject, account: AccountState | null): Promise<OtherProofs> {
-  const statuses = await monitorStatusesOf(read, row.workspaceId, row.healthMonitorIds)
+  const statuses = await proofStatuses(read, row.workspaceId, row.healthMonitorIds)
   const agent = (await agentsOf(read, [row])).get(row.id)
-  return proofsBy(new Map(statuses.map(one => [one.id, one.status])), row, account, agent)
+  return proofsBy(statuses, row, account, agent)
+}
+
+/** Statuses of monitors by their ids, without those that follow from the health of servers. @param workspaceId null for all workspaces */
+export async function proofStatuses(
+  read: Reader,
+  workspaceId: string | null,
+  ids: readonly string[],
+): Promise<ReadonlyMap<string, string>> {
+  const statuses = await monitorStatusesOf(read, workspaceId, ids)
+  const following = statuses.length === 0 ? new Set() : await monitorsOfServers(read, ids)
+  return new Map(statuses.filter(one => !following.has(one.id)).map(one => [one.id, one.status]))
 }
 
 type Subject = Pick<ServerRow, 'id' | 'workspaceId' | 'healthMonitorIds' | 'cloud' | 'accountId'>

@@ -19,7 +19,7 @@ import { canAccess } from '../../core/resource-access'
 import { changedRow, findRow, insertRow, lockRow, saveRow, targetOf } from '../../core/rows'
 import type { Page } from '../../core/shapes'
 import type { ActionView } from '../actions/shapes'
-import { monitorStatusesOf } from '../monitors/statuses'
+import { monitorsOfServers, monitorStatusesOf } from '../monitors/statuses'
 import { accountOf } from './accounts/accounts'
 import { catalogOf, type DatedCatalog } from './accounts/catalog'
 import { cloudAccounts } from './accounts/tables'
@@ -504,10 +504,19 @@ async function requireMonitors(ctx: Ctx, ids: readonly string[] | null | undefin
   const known = ctx.permissions.has('monitoring.read')
     ? new Set((await monitorStatusesOf(ctx.hub.read, ctx.workspaceId, ids)).map(one => one.id))
     : new Set<string>()
+  const following = await monitorsOfServers(ctx.hub.read, [...known])
   const problems = ids.flatMap((id, at) =>
-    known.has(id) && canAccess(ctx, id)
-      ? []
-      : [{ pointer: `#/health_monitor_ids/${at}`, code: 'not_found', detail: 'There is no monitor with this ID.' }],
+    following.has(id)
+      ? [
+          {
+            pointer: `#/health_monitor_ids/${at}`,
+            code: 'circular',
+            detail: 'must not follow the health of a server itself, or be a group with such a monitor.',
+          },
+        ]
+      : known.has(id) && canAccess(ctx, id)
+        ? []
+        : [{ pointer: `#/health_monitor_ids/${at}`, code: 'not_found', detail: 'There is no monitor with this ID.' }],
   )
   if (problems.length > 0) throw invalid(problems)
 }

@@ -5,10 +5,9 @@ import type { Tx } from '../../core/db/transaction'
 import type { Hub } from '../../core/hub'
 import { pruneRows } from '../../core/rows'
 import { openActionIds } from '../actions/open-actions'
-import { monitorStatusesOf } from '../monitors/statuses'
 import { syncJobFor } from './accounts/sync-jobs'
 import { healthOf } from './health'
-import { proofsBy, proofsOf } from './proofs'
+import { proofsBy, proofsOf, proofStatuses } from './proofs'
 import { accountStates } from './states'
 import { agentsOf } from './agents/rows'
 import { concludePending, notifySilent } from './agents/conclude'
@@ -37,8 +36,7 @@ export async function watchServers(hub: Hub): Promise<void> {
   await eachPage(hub, sql`${servers.healthMonitorIds} <> '[]'`, async rows => {
     const accounts = await accountStates(hub.read, rows)
     const known = await agentsOf(hub.read, rows)
-    const bound = await monitorStatusesOf(hub.read, null, [...new Set(rows.flatMap(row => row.healthMonitorIds))])
-    const statuses = new Map(bound.map(one => [one.id, one.status]))
+    const statuses = await proofStatuses(hub.read, null, [...new Set(rows.flatMap(row => row.healthMonitorIds))])
     for (const row of rows) {
       // Nothing is concluded before that time.
       if (row.actionId !== null || (row.quietUntil ?? 0) > now) continue

@@ -3,6 +3,8 @@ import type { MonitorTypeView } from '../../../features/monitors/definition/shap
 import type { MonitorView } from '../../../features/monitors/shapes'
 import { CopyableText, Mono } from '../../parts/code'
 import { Card } from '../../parts/page'
+import { ResourceLinks } from '../../parts/resource'
+import { useResourceNames } from '../../parts/resource-search'
 import { severityLabels } from '../../parts/severity'
 import { Tags } from '../../parts/status'
 import { RelativeTime, formatDate, formatDuration, useNow } from '../../parts/time'
@@ -15,6 +17,8 @@ export function MonitorFacts({ monitor }: { monitor: MonitorView }) {
   const last = useOne<MonitorCheckView>(monitor.type === 'group' ? null : `/monitors/${monitor.id}/last-check`)
   const type = types.data?.data.find(one => one.type === monitor.type)
   const isGroup = monitor.type === 'group'
+  const isServer = monitor.type === 'server'
+  const names = useResourceNames(isServer ? [monitor.target] : [])
   // The result can be newer than the monitor, which is loaded at another time.
   const lastCheckAt = [monitor.last_check_at, last.data?.result?.at].reduce((one, other) =>
     (other ?? '') > (one ?? '') ? other : one,
@@ -26,14 +30,21 @@ export function MonitorFacts({ monitor }: { monitor: MonitorView }) {
         title="Monitor"
         facts={[
           ['Type', type?.title],
-          isGroup ? ['Down when', groupRuleOf(monitor)] : ['Target', <Target text={monitor.target} />],
+          isGroup
+            ? ['Down when', groupRuleOf(monitor)]
+            : isServer
+              ? [
+                  'Server',
+                  <ResourceLinks of={[{ id: monitor.target, type: 'server', name: names.get(monitor.target) ?? null }]} />,
+                ]
+              : ['Target', <Target text={monitor.target} />],
           isGroup ? null : ['Last check', <RelativeTime at={lastCheckAt} />],
           monitor.next_check_at === null ? null : ['Next check', <RelativeTime at={monitor.next_check_at} past="due now" />],
           [isGroup ? 'Degraded after' : 'Interval', seconds(monitor.interval_seconds)],
-          isGroup ? null : ['Timeout', seconds(monitor.timeout_seconds)],
+          isGroup || isServer ? null : ['Timeout', seconds(monitor.timeout_seconds)],
           isGroup ? null : ['Down after', failuresOf(monitor)],
           isGroup ? null : ['Locations', <Words words={monitor.locations} />],
-          isGroup ? null : ['IP address', last.data?.result?.address],
+          isGroup || isServer ? null : ['IP address', last.data?.result?.address],
           ['Severity', severityLabels[monitor.severity]],
           ['Key', monitor.key && <Mono>{monitor.key}</Mono>],
           ['ID', <CopyableText text={monitor.id} />],

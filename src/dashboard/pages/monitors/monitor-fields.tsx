@@ -23,6 +23,7 @@ const quorums = { majority: 'More than half', any: 'Any location', all: 'All loc
 /** The fields of a monitor other than its target and type. */
 export function MonitorFields({ type, id, secretsSet, children }: MonitorFieldsProps) {
   const isGroup = type.type === 'group'
+  const isServer = type.type === 'server'
   const options = { schemas: schemasOf(type.options), secrets: type.secrets, ...(secretsSet && { secretsSet }) }
   return (
     <>
@@ -32,22 +33,28 @@ export function MonitorFields({ type, id, secretsSet, children }: MonitorFieldsP
         {!isGroup && (
           <>
             <OptionGroups {...options} />
-            <Group label="Conditions" contents={['Down if', 'Degraded if', 'Degraded if slower than']}>
+            <Group
+              label="Conditions"
+              contents={isServer ? ['Down if', 'Degraded if'] : ['Down if', 'Degraded if', 'Degraded if slower than']}
+            >
               <p className="text-[13px] text-muted">
-                A condition describes a problem, such as <code className="font-mono">[STATUS] &gt;= 500</code>.{' '}
+                A condition describes a problem, such as{' '}
+                <code className="font-mono">{isServer ? '[DISK_PERCENT] > 90' : '[STATUS] >= 500'}</code>.{' '}
                 <a className="text-accent underline" href="/docs/conditions">
                   Condition syntax
                 </a>
               </p>
               <ConditionsField name="down_if" label="Down if any condition is true" sources={type.sources} />
               <ConditionsField name="degraded_if" label="Degraded if any condition is true" sources={type.sources} />
-              <NumberField
-                name="degraded_ms"
-                label="Degraded if slower than"
-                unit="ms"
-                min={1}
-                hint="Shorter than the timeout. Leave empty for no limit."
-              />
+              {!isServer && (
+                <NumberField
+                  name="degraded_ms"
+                  label="Degraded if slower than"
+                  unit="ms"
+                  min={1}
+                  hint="Shorter than the timeout. Leave empty for no limit."
+                />
+              )}
             </Group>
           </>
         )}
@@ -55,15 +62,17 @@ export function MonitorFields({ type, id, secretsSet, children }: MonitorFieldsP
           <Columns>
             {!isGroup && (
               <>
-                <NumberField
-                  name="timeout_seconds"
-                  label="Timeout"
-                  unit="seconds"
-                  min={1}
-                  max={60}
-                  placeholder="10"
-                  hint="Maximum duration of a check."
-                />
+                {!isServer && (
+                  <NumberField
+                    name="timeout_seconds"
+                    label="Timeout"
+                    unit="seconds"
+                    min={1}
+                    max={60}
+                    placeholder="10"
+                    hint="Maximum duration of a check."
+                  />
+                )}
                 <NumberField
                   name="retry_interval_seconds"
                   label="Retry interval"

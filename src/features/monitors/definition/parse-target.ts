@@ -1,5 +1,6 @@
 import { quoted } from '../../../checks/buffered-connection'
 import { canonicalHost } from '../../../core/net/host-name'
+import { isId } from '../../../core/ids'
 import { invalid } from '../../../core/problem'
 import { isMonitorType, type MonitorTypeName } from './types'
 import type { MonitorInput } from '../shapes'
@@ -45,6 +46,7 @@ const schemes: Readonly<Record<string, MonitorTypeName>> = {
 const schemeOf = (text: string): string | null => /^([a-z][a-z0-9+.-]*):\/\//i.exec(text)?.[1]?.toLowerCase() ?? null
 
 function typeOf(text: string): MonitorTypeName {
+  if (isId(text, 'srv')) return 'server'
   const scheme = schemeOf(text)
   const type =
     scheme !== null

@@ -70,7 +70,7 @@ function serversOf(type: MonitorType, { target, options }: TargetAndOptions): Se
   }
   // With a proxy or an SSH tunnel, the hub connects only to that, and it resolves the target itself.
   const isBehind = others.some(one => /^#\/options\/(proxy|ssh_tunnel)\//.test(one.pointer))
-  if (isBehind || type.name === 'group' || type.name === 'dns') return others
+  if (isBehind || type.name === 'group' || type.name === 'server' || type.name === 'dns') return others
   const url = target.includes('://') ? URL.parse(target) : null
   if (url) return [{ ...urlServer(url), pointer: '#/target' }, ...others]
   const [, bracketed, named, port] = /^(?:\[([^\]]+)\]|([^:]+)):(\d+)$/.exec(target) ?? []

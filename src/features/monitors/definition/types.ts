@@ -1,6 +1,7 @@
 import { Type } from '@sinclair/typebox'
-import { InvalidCheckInput, type CheckType } from '../../../checks/check'
+import { InvalidCheckInput, serverSources, type CheckType } from '../../../checks/check'
 import { checkTypeOf, checkTypes } from '../../../checks/index'
+import { isId } from '../../../core/ids'
 import { invalid } from '../../../core/problem'
 import { Shape, Words } from '../../../core/shapes'
 import { type MonitorTypeView } from './shapes'
@@ -9,7 +10,7 @@ import type { monitorTypes } from '../shapes'
 
 export type MonitorTypeName = (typeof monitorTypes)[number]
 
-/** A type of monitor: a check type, without the code that runs it, or a group. */
+/** A type of monitor: a check type, without the code that runs it, a server, or a group. */
 export type MonitorType = Omit<CheckType, 'name' | 'run'> & { name: MonitorTypeName }
 
 /** Options of a group. */
@@ -60,6 +61,25 @@ const group: MonitorType = {
   },
 }
 
+const server: MonitorType = {
+  name: 'server',
+  title: 'Server',
+  description:
+    'Follows a server. It sends no requests: it is down while the health of the server is down, and its conditions compare what the server uses.',
+  targetDescription: 'the ID of a server, such as `srv_01k3z9a1b2c3d4e5f6g7h8j9km`',
+  options: Shape({}),
+  secrets: [],
+  sources: serverSources,
+  target(text) {
+    if (!isId(text, 'srv'))
+      throw new InvalidCheckInput('/target', 'must be the ID of a server, such as `srv_01k3z9a1b2c3d4e5f6g7h8j9km`.')
+    return text
+  },
+}
+
+/** Types that the engine doesn’t run. */
+const ownTypes: readonly MonitorType[] = [server, group]
+
 /** @throws Problem 422 at `#/type` for a type this version doesn't support */
 export function monitorTypeOf(name: MonitorTypeName): MonitorType {
   const type = findMonitorType(name)
@@ -68,15 +88,16 @@ export function monitorTypeOf(name: MonitorTypeName): MonitorType {
 }
 
 /** The same, but undefined for a type this version doesn't support. */
-export const findMonitorType = (name: MonitorTypeName): MonitorType | undefined => (name === 'group' ? group : checkTypeOf(name))
+export const findMonitorType = (name: MonitorTypeName): MonitorType | undefined =>
+  ownTypes.find(one => one.name === name) ?? checkTypeOf(name)
 
-const typeNames = (): string[] => [...checkTypes, group].map(one => one.name)
+const typeNames = (): string[] => [...checkTypes, ...ownTypes].map(one => one.name)
 
 export const isMonitorType = (name: string): boolean => typeNames().includes(name)
 
 /** All types, for the API and for forms. */
 export const listMonitorTypes = (): { data: MonitorTypeView[] } => ({
-  data: [...checkTypes, group].map(one => ({
+  data: [...checkTypes, ...ownTypes].map(one => ({
     type: one.name,
     title: one.title,
     description: one.description,

@@ -21,6 +21,7 @@ import { Roster, type LoadedMonitor, type RosterChange } from './roster'
 import { Runs } from './runs'
 import { divideEachMs, minGapMs, Shares } from './shares'
 import { RelatedMonitors } from './related-monitors'
+import { ServerChecks } from './server-checks'
 import { monitoringTopic } from './topic'
 import { resultTopic } from '../watching'
 
@@ -51,6 +52,7 @@ export class MonitoringWatch {
   private readonly related: RelatedMonitors
   private readonly judging: Judging
   private readonly runs: Runs
+  private readonly serverChecks: ServerChecks
   private readonly impairment: ImpairmentNotices
   private readonly startedAt: number
   private timer: Timer | null = null
@@ -85,6 +87,7 @@ export class MonitoringWatch {
     this.roster = new Roster(hub)
     this.impairment = new ImpairmentNotices(hub)
     this.related = new RelatedMonitors(hub, this.roster)
+    this.serverChecks = new ServerChecks(hub, this.roster, results => this.acceptResults(localLocation, results))
     this.runs = new Runs(hub, (monitors, nonce) => this.run(monitors, nonce))
     this.judging = new Judging(
       hub,
@@ -220,8 +223,16 @@ export class MonitoringWatch {
       const monitor = this.roster.get(id)
       return monitor && !monitor.paused && this.shares.owns(monitor.share)
     })
-    if (own.length > 0) this.engine.send({ kind: 'run_now', monitors: own, nonce })
+    const [ofServers, others] = this.partition(own, id => id)
+    if (others.length > 0) this.engine.send({ kind: 'run_now', monitors: others, nonce })
+    if (ofServers.length > 0) this.enqueue(`servers ${nonce}`, () => this.serverChecks.run(ofServers, nonce))
     return own
+  }
+
+  /** Divides what belongs to monitors that follow a server from what the engine does. */
+  private partition<T>(all: readonly T[], idOf: (one: T) => string): [ofServers: T[], others: T[]] {
+    const isOfServer = (one: T) => this.roster.get(idOf(one))?.type === 'server'
+    return [all.filter(isOfServer), all.filter(one => !isOfServer(one))]
   }
 
   private arm(): void {
@@ -276,6 +287,7 @@ export class MonitoringWatch {
     if (this.tickedAt !== null && now - this.tickedAt >= minGapMs) this.judging.resumeAfterStall()
     this.tickedAt = now
     this.followCalendar(now)
+    await this.attempt('servers', () => this.serverChecks.runDue())
     this.judging.wakeDue()
     await this.attempt('write', () => this.judging.write())
     if (now < this.checksWrittenAt || now - this.checksWrittenAt >= writeChecksEachMs) {
@@ -351,7 +363,9 @@ export class MonitoringWatch {
   /** Sends a change to the engine, a large one in parts: sending thousands of monitors at once would block other requests. */
   private async configureEngine({ upsert, remove }: RosterChange, full = false): Promise<void> {
     if (upsert.length === 0 && remove.length === 0) return
-    const [first = [], ...others] = partsToSend(upsert)
+    const [ofServers, checked] = this.partition(upsert, one => one.monitor)
+    this.serverChecks.configure(ofServers, [...remove, ...checked.map(one => one.monitor)])
+    const [first = [], ...others] = partsToSend(checked)
     this.engine.send({ kind: 'configure', full, upsert: first, remove })
     for (const part of others) {
       await yieldToEventLoop()

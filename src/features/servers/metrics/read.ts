@@ -190,10 +190,10 @@ export async function readLatest(ctx: Ctx, { ids }: LatestQuery): Promise<{ data
   return { data: ids.flatMap(id => found.get(id) ?? []) }
 }
 
-const listedSources = ['agent', 'cloud'] as const satisfies MetricSource[]
+export const listedSources = ['agent', 'cloud'] as const satisfies MetricSource[]
 
 /** The average of a metric of the whole server: the sum over its devices, if only those were measured. Null if nothing was. */
-function wholeServer(columns: ReadonlyMap<string, Mean> | undefined, name: MetricName): number | null {
+export function wholeServer(columns: ReadonlyMap<string, Mean> | undefined, name: MetricName): number | null {
   const whole = columns?.get(name)
   if (!columns || whole) return whole?.avg ?? null
   const parts = [...columns].filter(([column]) => column.startsWith(`${name} `))

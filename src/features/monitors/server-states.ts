@@ -1,0 +1,26 @@
+import type { Reader } from '../../core/db/transaction'
+import type { Hub } from '../../core/hub'
+
+declare module '../../core/hub' {
+  interface Hub {
+    /** The servers, which monitors of the type `server` follow. */
+    serverStates: ServerStates
+  }
+}
+
+/** Whether a server is up. */
+export interface ServerState {
+  workspaceId: string
+  health: 'up' | 'down' | 'unknown'
+  /** A sentence. */
+  reason: string
+}
+
+/** What the servers tell monitors. Ids of servers that don’t exist are left out. */
+export interface ServerStates {
+  /** The name of a server of the workspace; null if there is none. */
+  nameOf(read: Reader, workspaceId: string, id: string): Promise<string | null>
+  healthsOf(read: Reader, ids: readonly string[]): Promise<Map<string, ServerState>>
+  /** What servers used in the last minutes, by the sources of conditions. */
+  usageOf(hub: Hub, ids: readonly string[]): Promise<Map<string, Record<string, number>>>
+}

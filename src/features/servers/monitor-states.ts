@@ -1,0 +1,104 @@
+import { and, eq, inArray, isNull } from 'drizzle-orm'
+import { usageKey } from '../../checks/conditions/values'
+import { tiers } from '../../core/db/series/metric-tiers'
+import type { Mean } from '../../core/db/series/metric-row'
+import type { Hub } from '../../core/hub'
+import type { ServerStates } from '../monitors/server-states'
+import { agentsOf } from './agents/rows'
+import { metricSources, parseColumn, staleMs, subjectOf, type MetricName } from './metrics/names'
+import { listedSources, wholeServer } from './metrics/read'
+import { servers } from './tables'
+
+/** What monitors of the type `server` follow. */
+export const serverStates: ServerStates = {
+  async nameOf(read, workspaceId, id) {
+    const [row] = await read
+      .select({ name: servers.name })
+      .from(servers)
+      .where(and(eq(servers.id, id), eq(servers.workspaceId, workspaceId), isNull(servers.deletedAt)))
+    return row?.name ?? null
+  },
+  async healthsOf(read, ids) {
+    if (ids.length === 0) return new Map()
+    const { id, workspaceId, health, healthReason: reason } = servers
+    const rows = await read
+      .select({ id, workspaceId, health, reason })
+      .from(servers)
+      .where(and(inArray(id, [...ids]), isNull(servers.deletedAt)))
+    return new Map(rows.map(row => [row.id, row]))
+  },
+  usageOf,
+}
+
+const [minutes] = tiers
+
+/** Averages of the last minutes, and the highest value of all devices. */
+async function usageOf(hub: Hub, ids: readonly string[]): Promise<Map<string, Record<string, number>>> {
+  const now = hub.clock.now()
+  const subjects = ids.flatMap(id => metricSources.map(source => subjectOf(id, source)))
+  const found = await hub.series.metrics.summaries(subjects, minutes, now - staleMs, now)
+  const rows = await hub.read
+    .select({ id: servers.id, cloud: servers.cloud })
+    .from(servers)
+    .where(inArray(servers.id, [...ids]))
+  const agents = await agentsOf(hub.read, rows)
+  const columnsOf = (id: string, source: (typeof metricSources)[number]) => found.get(subjectOf(id, source))?.columns
+  return new Map(
+    rows.map(({ id, cloud }) => {
+      const facts = agents.get(id)?.facts
+      const value = (name: MetricName) => {
+        for (const source of listedSources) {
+          const sum = wholeServer(columnsOf(id, source), name)
+          if (sum !== null) return sum
+        }
+        return null
+      }
+      const devices = (name: MetricName) => metricSources.flatMap(source => devicesOf(columnsOf(id, source), name))
+      const sizes = new Map(devices('filesystem.size_bytes'))
+      const cores = facts?.cores ?? cloud?.resources.cores ?? null
+      return [
+        id,
+        usageFrom({
+          CPU_PERCENT: [[null, value('cpu.used_percent')]],
+          MEMORY_PERCENT: [[null, percent(value('memory.used_bytes'), facts?.memory_bytes ?? cloud?.resources.memoryBytes)]],
+          SWAP_PERCENT: [[null, percent(value('swap.used_bytes'), value('swap.size_bytes'))]],
+          LOAD_PER_CORE: [[null, ratio(value('load.1'), cores)]],
+          DISK_PERCENT: devices('filesystem.used_bytes').map(([device, used]) => [device, percent(used, sizes.get(device))]),
+          INODES_PERCENT: devices('filesystem.inodes_used_percent'),
+          IO_FULL_PERCENT: [[null, value('pressure.io_full_percent')]],
+          TEMPERATURE: devices('temperature.celsius'),
+        }),
+      ]
+    }),
+  )
+}
+
+/** The values of a metric by device. */
+const devicesOf = (columns: ReadonlyMap<string, Mean> | undefined, name: MetricName): [device: string, value: number][] =>
+  [...(columns ?? [])].flatMap(([column, mean]) => {
+    const parsed = parseColumn(column)
+    return parsed?.name === name && parsed.device !== null ? [[parsed.device, mean.avg] as [string, number]] : []
+  })
+
+const ratio = (part: number | null, whole: number | null | undefined): number | null =>
+  part === null || whole == null || whole <= 0 ? null : part / whole
+
+function percent(part: number | null, whole: number | null | undefined): number | null {
+  const share = ratio(part, whole)
+  return share === null ? null : Math.min(100 * share, 100)
+}
+
+/** The values that are known, each for its device, and the highest one of all devices. */
+function usageFrom(
+  found: Readonly<Record<string, readonly (readonly [string | null, number | null])[]>>,
+): Record<string, number> {
+  const usage: Record<string, number> = {}
+  for (const [source, values] of Object.entries(found))
+    for (const [device, value] of values) {
+      if (value === null) continue
+      const shown = Number(value.toPrecision(5))
+      if (device !== null) usage[usageKey(source, device)] = shown
+      usage[source] = Math.max(usage[source] ?? Number.NEGATIVE_INFINITY, shown)
+    }
+  return usage
+}

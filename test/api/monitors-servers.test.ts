@@ -1,0 +1,140 @@
+import { expect, test } from 'bun:test'
+import { watchServers } from '../../src/features/servers/watch'
+import { AgentDouble } from '../support/agent-double'
+import { world, type World } from '../support/world'
+
+const minuteMs = 60_000
+
+async function scene(here: World) {
+  const { id } = (await here.acme.call('POST', '/v1/servers', { name: 'web-1' }, { 'Idempotency-Key': 'web-1' })).body
+  const agent = await AgentDouble.enroll(here, id, { facts: { cores: 4, memory_bytes: 2 ** 30 } })
+  const create = (body: object) => here.acme.call('POST', '/v1/monitors', { target: id, interval_seconds: 60, ...body })
+  return {
+    id,
+    agent,
+    create,
+    get: async (monitor: string) => (await here.acme.call('GET', `/v1/monitors/${monitor}`)).body,
+    incidents: async (): Promise<any[]> => (await here.acme.call('GET', '/v1/incidents')).body.data,
+    /** Lets time pass, in which the agent reports these values, or is silent. */
+    async pass(minutes: number, values: Readonly<Record<string, number>> | null): Promise<void> {
+      for (let at = 0; at < minutes * 6; at++) {
+        if (values && at % 6 === 0) {
+          await agent.reports()
+          await agent.measured(values, Math.floor(here.clock.now() / minuteMs) * minuteMs)
+        }
+        for (let seconds = 0; seconds < 10; seconds++) await here.advance(1000)
+        await watchServers(here.hub)
+      }
+    },
+  }
+}
+
+test('a monitor of a server is down while the server is, with an incident and alerts', async () => {
+  const here = await world()
+  const { create, get, incidents, pass, id } = await scene(here)
+  const created = await create({})
+  expect(created.body).toMatchObject({ type: 'server', name: 'web-1', target: id, status: 'new' })
+  await pass(1, {})
+  expect(await get(created.body.id)).toMatchObject({ status: 'up', last_result: { status: 'up', error: null } })
+  await here.emitted()
+  await pass(4, null)
+  expect(await get(created.body.id)).toMatchObject({
+    status: 'down',
+    last_result: { error: { kind: 'unreachable', message: 'The agent has not reported for 180 seconds' } },
+  })
+  expect((await incidents()).map(one => one.status)).toEqual(['open'])
+  expect(await here.emitted()).toEqual(['server.status_changed', 'monitor.alert'])
+  await pass(2, {})
+  expect(await get(created.body.id)).toMatchObject({ status: 'up' })
+  expect((await incidents()).map(one => one.status)).toEqual(['resolved'])
+})
+
+test('conditions compare what the server uses', async () => {
+  const here = await world()
+  const { create, get, pass } = await scene(here)
+  const full = await create({ name: 'full', degraded_if: ['[DISK_PERCENT] > 90', '[LOAD_PER_CORE] >= 2'] })
+  const data = await create({ name: 'data', down_if: ['[DISK_PERCENT]./data > 90'], degraded_if: ['[TEMPERATURE] > 80'] })
+  const memory = await create({ name: 'memory', degraded_if: ['[MEMORY_PERCENT] > 70', '[SWAP_PERCENT] > 1'] })
+  const size = { 'filesystem.size_bytes:/': 1000, 'filesystem.size_bytes:/data': 1000 }
+  await pass(3, {
+    ...size,
+    ...{ 'filesystem.used_bytes:/': 950, 'filesystem.used_bytes:/data': 500 },
+    ...{ 'load.1': 4, 'memory.used_bytes': 0.75 * 2 ** 30, 'temperature.celsius:CPU1 Temp': 60 },
+  })
+  expect(await get(full.body.id)).toMatchObject({
+    status: 'degraded',
+    last_result: { error: { kind: 'condition', message: 'Disk use is 95%, more than 90%' } },
+  })
+  expect(await get(data.body.id)).toMatchObject({ status: 'up' })
+  // A value that was not measured makes no condition true.
+  expect(await get(memory.body.id)).toMatchObject({
+    status: 'degraded',
+    last_result: { error: { message: 'Memory use is 75%, more than 70%' } },
+  })
+  await pass(7, {
+    ...size,
+    ...{ 'filesystem.used_bytes:/': 100, 'filesystem.used_bytes:/data': 990, 'load.1': 4, 'memory.used_bytes': 2 ** 28 },
+    ...{ 'temperature.celsius:CPU1 Temp': 85 },
+  })
+  expect(await get(data.body.id)).toMatchObject({
+    status: 'down',
+    last_result: { error: { message: 'Disk use of /data is 99%, more than 90%' } },
+  })
+  expect(await get(memory.body.id)).toMatchObject({ status: 'up' })
+  const checked = await here.acme.call('POST', `/v1/monitors/${data.body.id}/check`)
+  expect([checked.status, checked.body.result.status]).toEqual([200, 'down'])
+})
+
+test('while the health of the server is unknown, the monitor becomes unknown without an alert', async () => {
+  const here = await world()
+  const { create, get, incidents, pass, agent } = await scene(here)
+  const { body } = await create({})
+  await pass(1, {})
+  await agent.stops('shutdown')
+  await pass(2, null)
+  expect(await get(body.id)).toMatchObject({ status: 'up' })
+  await pass(3, null)
+  expect(await get(body.id)).toMatchObject({ status: 'unknown' })
+  expect(await incidents()).toEqual([])
+  await pass(6, null)
+  expect(await get(body.id)).toMatchObject({ status: 'down' })
+})
+
+test('only servers that the caller can read can be followed', async () => {
+  const here = await world()
+  const { create, id } = await scene(here)
+  const pointers = ({ status, body }: any) => [status, body.errors?.map((one: any) => [one.pointer, one.code])]
+  const unknown = 'srv_01k3z9a1b2c3d4e5f6g7h8j9km'
+  expect(pointers(await create({ target: unknown }))).toEqual([422, [['#/target', 'not_found']]])
+  expect(pointers(await create({ target: 'web-1', type: 'server' }))).toEqual([422, [['#/target', 'invalid']]])
+  const theirs = await here.rival.call('POST', '/v1/monitors', { target: id })
+  expect(pointers(theirs)).toEqual([422, [['#/target', 'not_found']]])
+  const narrow = await here.scoped('monitoring.read', 'monitoring.write')
+  expect(pointers(await narrow.call('POST', '/v1/monitors', { target: id }))).toEqual([422, [['#/target', 'not_found']]])
+  for (const condition of ['[STATUS] == 200', '[DISK_PERCENT]. > 90', '[CPU_PERCENT]./data > 90', '[CPU_PERCENT] > high'])
+    expect({ condition, found: pointers(await create({ down_if: [condition] })) }).toMatchObject({
+      found: [422, [['#/down_if/0', 'condition']]],
+    })
+  const form = { source: 'TEMPERATURE', path: 'CPU1 Temp', op: '>', value: 80 }
+  expect((await create({ down_if: [form] })).body.down_if).toEqual(['[TEMPERATURE]."CPU1 Temp" > 80'])
+})
+
+test('a monitor of a server is no proof that the server is up, alone or in a group', async () => {
+  const here = await world()
+  const { create, pass, id } = await scene(here)
+  const { body: monitor } = await create({})
+  const group = (options: object) => here.acme.call('POST', '/v1/monitors', { type: 'group', name: 'all', options })
+  const outer = await group({ members: [(await group({ members: [monitor.id] })).body.id] })
+  for (const bound of [monitor.id, outer.body.id]) {
+    const { status, body } = await here.acme.call('PATCH', `/v1/servers/${id}`, { health_monitor_ids: [bound] })
+    expect([status, body.errors[0].pointer, body.errors[0].code]).toEqual([422, '#/health_monitor_ids/0', 'circular'])
+  }
+  // The group gets the member after it was bound.
+  const { body: late } = await group({ members: [] })
+  await here.acme.call('PATCH', `/v1/servers/${id}`, { health_monitor_ids: [late.id] })
+  await here.acme.call('PATCH', `/v1/monitors/${late.id}`, { options: { members: [monitor.id] } })
+  await pass(1, {})
+  expect((await here.acme.call('GET', `/v1/monitors/${late.id}`)).body.status).toBe('up')
+  await pass(4, null)
+  expect((await here.acme.call('GET', `/v1/servers/${id}`)).body.health).toBe('down')
+})
