@@ -155,7 +155,7 @@ test('an action whose process died is resumed, or ends as interrupted if it is n
     const { id } = await start()
     while (!lost) await Bun.sleep(1)
     await record(here.hub, async tx => {
-      // As after many processes that died. Only the queue gives up, after more of them.
+      // As after many processes that died. The job fails permanently only after more of them.
       const lost = { state: 'ready' as const, lockedBy: null, lockedUntil: null, attempts: 20, lostRuns: 20 }
       await tx.update(jobs).set(lost).where(eq(jobs.lane, id))
       return { result: undefined }

@@ -16,7 +16,8 @@ export default function NewCloudAccount() {
       initial={kind => accountValues(kind, null)}
       bodyOf={(kind, values) => accountBody(kind, values, null)}
       fields={kind => <AccountFields kind={kind} withSpend />}
-      test={{ of: checkedAccounts, path: '/cloud-checks' }}
+      checked={checkedAccounts}
+      checkPath="/cloud-checks"
     />
   )
 }

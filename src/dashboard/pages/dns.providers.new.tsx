@@ -28,7 +28,8 @@ export default function NewProvider() {
           </Advanced>
         </>
       )}
-      test={{ of: checkedProviders, path: '/dns/provider-checks' }}
+      checked={checkedProviders}
+      checkPath="/dns/provider-checks"
     />
   )
 }

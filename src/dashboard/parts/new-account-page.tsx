@@ -18,19 +18,21 @@ interface NewAccountPageProps<Kind extends AccountKind> extends Page {
   initial(kind: Kind): Values
   bodyOf(kind: Kind, values: Values): unknown
   fields(kind: Kind): ReactNode
-  test: Omit<ComponentProps<typeof TestSettings>, 'kind'>
+  checked: ComponentProps<typeof TestSettings>['of']
+  /** API path that tests settings. */
+  checkPath: string
 }
 
 /** A page that adds an account at an external system of one of several kinds. Its settings can be tested first. */
 export function NewAccountPage<Kind extends AccountKind>(props: NewAccountPageProps<Kind>) {
-  const { kinds, kindLabel, initial, bodyOf, fields, test, ...page } = props
+  const { kinds, kindLabel, initial, bodyOf, fields, checked, checkPath, path, ...page } = props
   const [{ kind: name }, set] = useUrlState({ kind: '' })
   return (
     <Loaded query={kinds} parent={page.parent}>
       {({ data }) => {
         const kind = data.find(one => one.kind === name) ?? data[0]!
         return (
-          <CreatePage {...page} key={kind.kind} initial={initial(kind)} bodyOf={values => bodyOf(kind, values)}>
+          <CreatePage {...page} path={path} key={kind.kind} initial={initial(kind)} bodyOf={values => bodyOf(kind, values)}>
             <FieldFrame name="kind" label={kindLabel}>
               {attributes => (
                 <Select
@@ -42,7 +44,7 @@ export function NewAccountPage<Kind extends AccountKind>(props: NewAccountPagePr
               )}
             </FieldFrame>
             {fields(kind)}
-            <TestSettings {...test} kind={kind} />
+            <TestSettings of={checked} path={checkPath} kind={kind} />
           </CreatePage>
         )
       }}

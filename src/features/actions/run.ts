@@ -52,7 +52,7 @@ async function startChunk(hub: Hub, kind: AnyKind, id: string): Promise<{ row: A
     const row = await lockOpenAction(tx, id)
     if (!row) return { result: null }
     const now = hub.clock.now()
-    // The process may have died because of something else, so the action doesn’t end before the queue gives up its job.
+    // The process may have died because of something else, so the action doesn’t end before its job fails permanently.
     const end: ActionEnd | null =
       row.cancelRequestedAt !== null
         ? { status: 'canceled' }

@@ -63,7 +63,7 @@ const metricTypes = [
 ] as const
 /** The types of metrics that servers have. */
 export const serverMetricTypes = metricTypes.filter(one => one !== 'volume')
-export type MetricType = (typeof metricTypes)[number]
+type MetricType = (typeof metricTypes)[number]
 
 /** Who measures: the agent of the server, its cloud, or its controller (BMC). The best source is first. */
 export const metricSources = ['agent', 'cloud', 'bmc'] as const

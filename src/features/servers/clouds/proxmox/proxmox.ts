@@ -244,7 +244,7 @@ class Proxmox implements Cloud {
     // Its clone has ended, or never started.
     this.#state.turn.end(Number(ref))
     if (guests.length === 0) await this.#refuseBlindness()
-    // Marks are in configurations, each of which takes a request. A clone has the reserved VMID and the name, unless it was renamed.
+    // Marks are in configurations, and each takes a request. A clone has the reserved VMID and the name, unless it was renamed.
     const possible = guests.filter(one => ref === null || one === reserved || one.name === null || one.name === name)
     await this.#known.readConfigs(possible, inventory)
     const marked = guests.find(one => this.#markOf(one.vmid) === mark)
