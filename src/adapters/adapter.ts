@@ -1,4 +1,4 @@
-import type { SettingsDefinition } from '../core/sealed-settings'
+import type { Settings, SettingsDefinition } from '../core/sealed-settings'
 
 /** A kind of external system that a workspace connects to with settings and secrets. */
 export interface AdapterKind extends SettingsDefinition {
@@ -26,4 +26,9 @@ export interface Pace {
   burst: number
   /** Changes in any 24 hours. */
   writesPerDay?: number
+  /**
+   * What the limit of the requests belongs to, such as a token, if accounts of several kinds can share it. Default: the account. Only a
+   * hash of it is kept.
+   */
+  sharedBy?(settings: Settings): string
 }

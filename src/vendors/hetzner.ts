@@ -1,3 +1,4 @@
+import type { Pace } from '../adapters/adapter'
 import type { AdapterContext } from '../adapters/context'
 import { AdapterError } from '../adapters/failure'
 import { jsonOf, requestJson, retryAfterOf, serverMessage, type JsonResponse } from '../adapters/json-http'
@@ -51,8 +52,15 @@ interface HetznerRate {
 
 export const hetznerApi = 'https://api.hetzner.cloud/v1'
 
-/** Requests of a project (docs.hetzner.cloud/reference/cloud, Rate Limiting). */
-export const hetznerPace = { perSecond: 1, burst: 3600 }
+/**
+ * Requests of a project (docs.hetzner.cloud/reference/cloud, Rate Limiting): for servers and DNS zones together. The API doesn’t return
+ * the project of a token, so other tokens of the same project count separately.
+ */
+export const hetznerPace: Pace = {
+  perSecond: 1,
+  burst: 3600,
+  sharedBy: ({ base_url, api_token }) => JSON.stringify([new URL(String(base_url)).host, api_token]),
+}
 
 /** Requests to the Hetzner Cloud API (docs.hetzner.cloud/reference/cloud), which has servers and DNS zones. */
 export class HetznerApi {

@@ -4,6 +4,7 @@ import { hubs } from '../../src/core/db/tables'
 import { paced } from '../../src/adapters/accounts/pace'
 import { powerDns } from '../../src/features/dns/providers/power-dns'
 import { readDueTargets } from '../../src/features/dns/sync/sync-zone'
+import { hetznerApi, hetznerPace } from '../../src/vendors/hetzner'
 import { hostedZone } from '../support/hosted-zone'
 import { pluginContext } from '../support/plugin-context'
 import { powerDnsDouble } from '../support/power-dns-double'
@@ -278,7 +279,8 @@ test('requests keep to the pace of a kind, over all its zones', async () => {
   let sent = 0
   const around = { ...pluginContext(), request: async () => void sent++ as never }
   const pace = { perSecond: 2, burst: 20, writesPerDay: 10 }
-  const opened = (isInteractive: boolean) => paced(hub, { type: 'dns-provider', id: 'prov_one' }, pace, around, isInteractive)
+  const opened = (isInteractive: boolean) =>
+    paced(hub, { type: 'dns-provider', id: 'prov_one', settings: {} }, pace, around, isInteractive)
   const [background, person] = [await opened(false), await opened(true)]
   const get = { url: 'https://provider.example' }
   const post = { ...get, method: 'POST' as const }
@@ -299,7 +301,13 @@ test('requests keep to the pace of a kind, over all its zones', async () => {
   expect(await person.request(post).catch(error => error.failure)).toBe('throttled')
   expect(sent).toBe(26)
   // Changes don't wait, but the reads after them do.
-  const steps = await paced(hub, { type: 'dns-provider', id: 'prov_three' }, { perSecond: 2, burst: 20 }, around, true)
+  const steps = await paced(
+    hub,
+    { type: 'dns-provider', id: 'prov_three', settings: {} },
+    { perSecond: 2, burst: 20 },
+    around,
+    true,
+  )
   for (let n = 0; n < 20; n++) await steps.request(get)
   for (let n = 0; n < 3; n++) await steps.request(post)
   await steps.requestAtOnce!(get)
@@ -314,7 +322,7 @@ test('requests keep to the pace of a kind, over all its zones', async () => {
     await tx.insert(hubs).values({ id: 'hub_other', host: 'other', version: '0', startedAt: clock.now(), seenAt: clock.now() })
     return { result: undefined }
   })
-  const halved = await paced(hub, { type: 'dns-provider', id: 'prov_two' }, pace, around, true)
+  const halved = await paced(hub, { type: 'dns-provider', id: 'prov_two', settings: {} }, pace, around, true)
   for (let n = 0; n < 10; n++) await halved.request(get)
   let isDone = false
   const eleventh = halved.request(get).then(() => (isDone = true))
@@ -322,4 +330,27 @@ test('requests keep to the pace of a kind, over all its zones', async () => {
   expect(isDone).toBe(false)
   clock.advance(1_000)
   await eleventh
+})
+
+test('accounts with the same token share a rate limit, and a fifth is reserved for people', async () => {
+  const { hub, clock } = await world()
+  const around = { ...pluginContext(), request: async () => undefined as never }
+  const pace = { ...hetznerPace, perSecond: 1, burst: 20 }
+  const opened = (type: string, settings: object, isInteractive = false) =>
+    paced(hub, { type, id: `${type}_1`, settings: { base_url: hetznerApi, ...settings } }, pace, around, isInteractive)
+  const get = { url: hetznerApi }
+  const zones = await opened('dns-provider', { api_token: 'one' })
+  const servers = await opened('cloud-account', { api_token: 'one' })
+  for (let n = 0; n < 8; n++) await Promise.all([zones.request(get), servers.request(get)])
+  let isDone = false
+  const next = servers.request(get).then(() => (isDone = true))
+  await Promise.resolve()
+  expect(isDone).toBe(false)
+  const person = await opened('dns-provider', { api_token: 'one' }, true)
+  for (let n = 0; n < 4; n++) await person.request(get)
+  // Another token, and the same at another address, are other projects.
+  await (await opened('cloud-account', { api_token: 'two' })).request(get)
+  await (await opened('cloud-account', { api_token: 'one', base_url: 'https://cloud.example/v1' })).request(get)
+  clock.advance(2_000)
+  await next
 })

@@ -1,7 +1,9 @@
 import { limiterOf } from '../../access/limiter'
 import type { Bucket } from '../../access/rate-limits'
+import { sha256Hex } from '../../core/crypto'
 import type { Hub } from '../../core/hub'
 import { hasOtherHubs } from '../../core/live-hubs'
+import type { Settings } from '../../core/sealed-settings'
 import type { Pace } from '../adapter'
 import type { AdapterContext } from '../context'
 import { AdapterError } from '../failure'
@@ -15,12 +17,12 @@ const daySeconds = 86_400
  * Limits the rate of requests to an account. A read waits for its turn for up to 30 seconds, and is then refused as `throttled`
  * without being sent. Changes never wait, because that would interrupt a step, or give others time to change what was just compared:
  * later reads wait for them too. Changes above the limit of a day are refused.
- * @param account its kind of resource, such as `dns-provider`, and its id
+ * @param account its kind of resource, such as `dns-provider`, its id, and its settings
  * @param isInteractive a person waits for the response, so the share reserved for people can be used
  */
 export async function paced(
   hub: Hub,
-  account: { type: string; id: string },
+  account: { type: string; id: string; settings: Settings },
   pace: Pace | undefined,
   context: AdapterContext,
   isInteractive: boolean,
@@ -28,18 +30,21 @@ export async function paced(
   if (!pace) return context
   const share = (await hasOtherHubs(hub)) ? 0.5 : 1
   const { perSecond, burst, writesPerDay } = pace
-  const limits = (name: string, quota: number, windowSeconds: number): Bucket[] => {
+  const limits = (name: string, key: string, quota: number, windowSeconds: number): Bucket[] => {
     const bucket = (suffix: string, part: number): Bucket => ({
       name: `${name}${suffix}`,
-      key: account.id,
+      key,
       quota: Math.max(1, Math.floor(quota * part)),
       windowSeconds,
     })
     return [bucket('', share), ...(isInteractive ? [] : [bucket('-background', share * backgroundShare)])]
   }
-  const requests = limits(`${account.type}-requests`, burst, Math.max(1, Math.round(burst / perSecond)))
+  const [requestsOf, counted] = pace.sharedBy
+    ? ['shared-requests', sha256Hex(pace.sharedBy(account.settings))]
+    : [`${account.type}-requests`, account.id]
+  const requests = limits(requestsOf, counted, burst, Math.max(1, Math.round(burst / perSecond)))
   // Half can be used at once and half is restored within a day, so that no 24 hours have more.
-  const writes = writesPerDay === undefined ? [] : limits(`${account.type}-writes`, writesPerDay / 2, daySeconds)
+  const writes = writesPerDay === undefined ? [] : limits(`${account.type}-writes`, account.id, writesPerDay / 2, daySeconds)
   const requestAtOnce: AdapterContext['request'] = async (request, limitsOfRequest) => {
     limiterOf(hub).owe(requests, hub.clock.now())
     return await context.request(request, limitsOfRequest)

@@ -21,5 +21,5 @@ export const providerAccounts = {
  */
 export const openProvider = (hub: Hub, row: AccountRow, isInteractive: boolean): Promise<DnsProvider> =>
   openAccount(hub, providerAccounts, row, async (kind, settings, context) =>
-    kind.open(settings, await paced(hub, { type: 'dns-provider', id: row.id }, kind.caps.pace, context, isInteractive)),
+    kind.open(settings, await paced(hub, { type: 'dns-provider', id: row.id, settings }, kind.caps.pace, context, isInteractive)),
   )

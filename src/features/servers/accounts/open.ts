@@ -20,5 +20,5 @@ export const cloudAccountRows = {
  */
 export const openCloud = (hub: Hub, row: AccountRow, isInteractive: boolean): Promise<Cloud> =>
   openAccount(hub, cloudAccountRows, row, async (kind, settings, context) =>
-    kind.open(settings, await paced(hub, { type: 'cloud-account', id: row.id }, kind.pace, context, isInteractive)),
+    kind.open(settings, await paced(hub, { type: 'cloud-account', id: row.id, settings }, kind.pace, context, isInteractive)),
   )
