@@ -112,10 +112,18 @@ CREATE TABLE "agents" (
 	"created_at" bigint NOT NULL
 );
 --> statement-breakpoint
+CREATE TABLE "host_firewalls" (
+	"server_id" text collate "C" PRIMARY KEY NOT NULL,
+	"digest" text collate "C" NOT NULL,
+	"state" text collate "C" NOT NULL,
+	"versions" text NOT NULL,
+	"sent_at" bigint NOT NULL
+);
+--> statement-breakpoint
 CREATE TABLE "firewall_attachments" (
 	"firewall_id" text collate "C" NOT NULL,
 	"server_id" text collate "C" NOT NULL,
-	"account_id" text collate "C" NOT NULL,
+	"account_id" text collate "C",
 	"state" text collate "C" NOT NULL,
 	"rules_version" bigint,
 	"applied_at" bigint,
@@ -300,6 +308,7 @@ ALTER TABLE "cloud_accounts" ADD CONSTRAINT "cloud_accounts_workspace_id_workspa
 ALTER TABLE "cloud_catalogs" ADD CONSTRAINT "cloud_catalogs_account_id_cloud_accounts_id_fk" FOREIGN KEY ("account_id") REFERENCES "public"."cloud_accounts"("id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
 ALTER TABLE "agents" ADD CONSTRAINT "agents_workspace_id_workspaces_id_fk" FOREIGN KEY ("workspace_id") REFERENCES "public"."workspaces"("id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
 ALTER TABLE "agents" ADD CONSTRAINT "agents_server_id_servers_id_fk" FOREIGN KEY ("server_id") REFERENCES "public"."servers"("id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
+ALTER TABLE "host_firewalls" ADD CONSTRAINT "host_firewalls_server_id_servers_id_fk" FOREIGN KEY ("server_id") REFERENCES "public"."servers"("id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
 ALTER TABLE "firewall_attachments" ADD CONSTRAINT "firewall_attachments_firewall_id_firewalls_id_fk" FOREIGN KEY ("firewall_id") REFERENCES "public"."firewalls"("id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
 ALTER TABLE "firewall_attachments" ADD CONSTRAINT "firewall_attachments_server_id_servers_id_fk" FOREIGN KEY ("server_id") REFERENCES "public"."servers"("id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
 ALTER TABLE "firewall_attachments" ADD CONSTRAINT "firewall_attachments_account_id_cloud_accounts_id_fk" FOREIGN KEY ("account_id") REFERENCES "public"."cloud_accounts"("id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint

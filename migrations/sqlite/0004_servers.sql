@@ -147,10 +147,19 @@ CREATE INDEX `agents_due` ON `agents` (`due_at`) WHERE due_at is not null;--> st
 CREATE INDEX `agents_pending` ON `agents` (`id`) WHERE pending;--> statement-breakpoint
 CREATE INDEX `agents_silent` ON `agents` (`id`) WHERE state = 'silent' and not notified and not unheard;--> statement-breakpoint
 CREATE INDEX `agents_unheard` ON `agents` (`workspace_id`) WHERE unheard;--> statement-breakpoint
+CREATE TABLE `host_firewalls` (
+	`server_id` text PRIMARY KEY NOT NULL,
+	`digest` text NOT NULL,
+	`state` text NOT NULL,
+	`versions` text NOT NULL,
+	`sent_at` integer NOT NULL,
+	FOREIGN KEY (`server_id`) REFERENCES `servers`(`id`) ON UPDATE no action ON DELETE cascade
+);
+--> statement-breakpoint
 CREATE TABLE `firewall_attachments` (
 	`firewall_id` text NOT NULL,
 	`server_id` text NOT NULL,
-	`account_id` text NOT NULL,
+	`account_id` text,
 	`state` text NOT NULL,
 	`rules_version` integer,
 	`applied_at` integer,

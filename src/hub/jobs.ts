@@ -20,6 +20,7 @@ import { runPolicyJob } from '../features/servers/snapshot-policies/run'
 import { snapshotActionKinds } from '../features/servers/snapshots/kinds'
 import { applyKind } from '../features/servers/firewalls/apply'
 import { enforceFirewallJob } from '../features/servers/firewalls/enforce'
+import { enforceHostJob } from '../features/servers/firewalls/enforce-host'
 import { actionJob } from '../features/actions/run'
 import { applyAction } from '../features/dns/plans/apply-plan'
 import { rolloutAction } from '../features/dns/templates/rollout'
@@ -66,6 +67,7 @@ export const jobKinds: readonly JobKind[] = [
   ...snapshotActionKinds.map(actionJob),
   actionJob(applyKind),
   enforceFirewallJob,
+  enforceHostJob,
   notifyJob,
   expireAcknowledgementJob,
   recordOutcomeJob,

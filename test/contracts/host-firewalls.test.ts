@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
-import { nftRuleset, noRuleset, type HostRules } from '../../src/features/servers/firewalls/hosts/ruleset'
-import { passes, type PlainRule } from '../../src/features/servers/firewalls/rules'
+import { nftRuleset, noRuleset, type HostRules } from '../../src/features/servers/firewalls/host-ruleset'
+import { blockingRules, passes, type PlainRule } from '../../src/features/servers/firewalls/rules'
 import { NftModel, type HostPacket } from '../support/nft-model'
 import { generator } from '../support/random'
 import { probedPorts, randomRules, senders } from '../support/random-rules'
@@ -10,7 +10,7 @@ const firewallId = 'fw_01k3zd5s7t9v1w3x5y7z9a1b3c'
 const hub = { addresses: ['203.0.113.5', '2001:db8::5'], port: 8484 }
 const hostRules = (rules: readonly PlainRule[], more: Partial<HostRules> = {}): HostRules => ({
   rules: rules.map(one => ({ ...one, firewallId })),
-  ...{ blocks: [], hub, uplinks: [] },
+  ...{ hub, uplinks: [] },
   ...more,
 })
 const table = (rules: readonly PlainRule[], more?: Partial<HostRules>) => new NftModel(nftRuleset(hostRules(rules, more)))
@@ -28,7 +28,8 @@ const packet = (hook: HostPacket['hook'], { protocol, address, port }: Probe): H
 test('a host lets the packets pass that the rules allow, for random rules', () => {
   const random = generator(20_261_127)
   for (let set = 0; set < 200; set++) {
-    const rules = randomRules(random, ['in', 'in', 'out'])
+    const blocks = random(3) === 0 ? ['10.1.0.0/16', '2001:db9::/32'] : []
+    const rules = [...randomRules(random, ['in', 'in', 'out']), ...blockingRules(blocks)]
     const model = table(rules)
     for (const probe of probes)
       for (const [direction, hooks] of [['in', ['input', 'forward']] as const, ['out', ['output']] as const])
@@ -45,7 +46,7 @@ describe('the table of a host', () => {
   const dns: PlainRule = { ...ssh, id: 'dns', direction: 'out', protocol: 'udp', ports: ['53'], networks: ['192.0.2.53/32'] }
 
   test('is replaced as a whole', () => {
-    const text = nftRuleset(hostRules([ssh, web, dns], { blocks: ['198.51.100.0/24'], uplinks: ['eth0'] }))
+    const text = nftRuleset(hostRules([ssh, web, dns, ...blockingRules(['198.51.100.0/24'])], { uplinks: ['eth0'] }))
     expect(text).toStartWith(`${noRuleset}table inet bailiwick {\n`)
     const counted = text.split('\n').filter(one => one.includes(' counter ') || one.trim().startsWith('counter'))
     const [forSsh, forWeb, forDns] = ['ssh', 'web', 'dns'].map(id => `counter accept comment "${firewallId}.${id}"`)
@@ -68,7 +69,7 @@ describe('the table of a host', () => {
   })
 
   test('drops blocked networks whatever the rules allow, also to published ports', () => {
-    const model = table([web], { blocks: ['10.1.0.0/16', '2001:db9::/32'] })
+    const model = table([web, ...blockingRules(['10.1.0.0/16', '2001:db9::/32'])])
     const passing = (address: string) =>
       (['input', 'forward'] as const).map(hook => model.passes(packet(hook, { protocol: 'tcp', address, port: 443 })))
     expect(['10.1.2.3', '10.2.2.3', '2001:db9::1', '2001:db8::1'].map(passing)).toEqual([

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
-import { nftRuleset, noRuleset } from '../../src/features/servers/firewalls/hosts/ruleset'
-import { passes, type PlainRule } from '../../src/features/servers/firewalls/rules'
+import { nftRuleset, noRuleset } from '../../src/features/servers/firewalls/host-ruleset'
+import { blockingRules, passes, type PlainRule } from '../../src/features/servers/firewalls/rules'
 import { NetworkNamespace } from '../support/network-namespace'
 import { gateways, PacketProber, type ProbePacket } from '../support/packet-prober'
 import { generator } from '../support/random'
@@ -9,8 +9,7 @@ import { probedPorts, randomRules, senders } from '../support/random-rules'
 const firewallId = 'fw_01k3zd5s7t9v1w3x5y7z9a1b3c'
 const rulesetOf = (rules: readonly PlainRule[], blocks: string[] = [], uplinks: string[] = []) =>
   nftRuleset({
-    rules: rules.map(one => ({ ...one, firewallId })),
-    blocks,
+    rules: [...rules, ...blockingRules(blocks)].map(one => ({ ...one, firewallId })),
     hub: { addresses: ['203.0.113.5', '2001:db8::5'], port: 443 },
     uplinks,
   })

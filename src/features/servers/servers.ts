@@ -380,7 +380,7 @@ export async function updateServer(ctx: Ctx, id: string, patch: ServerPatch): Pr
     const jobs = isDeepStrictEqual(labelsOf(before), labelsOf(after))
       ? []
       : await followLabels(tx, ctx.workspaceId, [after], async affected => {
-          requireAllowed(await blockedByAttachments(tx, ctx.workspaceId, ctx.context.ip, affected), overrides)
+          requireAllowed(await blockedByAttachments(tx, ctx, affected), overrides)
         })
     const followed = { jobs: [...(labeling.jobs ?? []), ...jobs], events: labeling.events ?? [], reason: note ?? null }
     if (isDeepStrictEqual(before.healthMonitorIds, after.healthMonitorIds)) {

@@ -1,5 +1,6 @@
 import { Plus } from 'lucide-react'
 import type { ActionView } from '../../../features/actions/shapes'
+import type { AgentView } from '../../../features/servers/agents/shapes'
 import type { FirewallView } from '../../../features/servers/firewalls/shapes'
 import type { ServerView } from '../../../features/servers/shapes'
 import type { Call } from '../../client'
@@ -61,7 +62,7 @@ export function FirewallServers({ firewall, onStart }: FirewallServersProps) {
                 <ResourceLink id={one.server_id} type="server" name={name} />
               </span>
               <span className="text-[13px] text-muted">
-                {titleOf(one.enforcer)}
+                {one.enforcer === 'agent' ? 'Agent' : titleOf(one.enforcer)}
                 {one.by === 'selector' && ', by its labels'}
                 {one.applied_at && (
                   <>
@@ -160,10 +161,14 @@ function AttachmentMenu({ firewall, attachment, name, isBusy, onStart }: Attachm
   )
 }
 
+/** Whether the agent of a server may change its firewall. */
+const mayEnforce = ({ expanded }: ServerView): boolean =>
+  (expanded?.agent as AgentView | null | undefined)?.allow.includes('firewall') ?? false
+
 function AttachForm({ firewall, onStart }: FirewallServersProps) {
-  const servers = useList<ServerView>('/servers', { sort: 'name' })
+  const servers = useList<ServerView>('/servers', { sort: 'name', expand: 'agent' })
   const free = servers.rows.filter(
-    one => one.account_id !== null && one.provider_ref !== null && !firewall.attached.some(each => each.server_id === one.id),
+    one => (one.provider_ref !== null || mayEnforce(one)) && !firewall.attached.some(each => each.server_id === one.id),
   )
   return (
     <GuardedForm
@@ -178,7 +183,7 @@ function AttachForm({ firewall, onStart }: FirewallServersProps) {
       }}
     >
       {free.length === 0 && !servers.isLoading ? (
-        <p className="text-muted">All servers at clouds have it already.</p>
+        <p className="text-muted">All servers at clouds and with an agent that may change its firewall have it already.</p>
       ) : (
         <CheckboxesField
           name="server_ids"

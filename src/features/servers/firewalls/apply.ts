@@ -15,6 +15,7 @@ import { monitorChecksOf } from '../../monitors/statuses'
 import { servers } from '../tables'
 import { stageRules } from './change-rules'
 import { hint } from './enforce'
+import { enforceHostJobFor } from './host-job'
 import { namedSources } from './rules'
 import { firewallAttachments, firewalls, firewallVersions } from './tables'
 import { attachmentsOf, firewallRows, type AttachmentRow, type FirewallRow } from './view'
@@ -60,7 +61,9 @@ export const applyKind: ActionKind<Input, State> = {
     if (state.phase === 'confirming') {
       if (row.pending === null || isConfirmed || (await isProven(hub.read, row, attached)))
         return end(id, actionId, { rules_version: input.rules_version })
-      return now >= state.until ? restore(hub, id, actionId, state, 'expired') : again(hub, state)
+      // A host takes back by itself what is not confirmed in time.
+      const isOver = now >= state.until || attached.some(one => one.state === 'failed')
+      return isOver ? restore(hub, id, actionId, state, 'expired') : again(hub, state)
     }
     const failed = attached.find(one => one.state === 'failed')
     const isOver = failed !== undefined || now >= state.until
@@ -106,7 +109,10 @@ const confirming =
     }
   }
 
-/** Whether all monitors of the servers were checked since the rules were applied, and none is down. */
+/**
+ * Whether agents that enforce the rules reached the hub since they were applied, and all monitors of the servers were checked since, and
+ * none is down. Rules count as applied by an agent once it reports that over a new connection.
+ */
 async function isProven(read: Reader, row: FirewallRow, attached: readonly AttachmentRow[]): Promise<boolean> {
   if (row.pending?.confirm !== 'auto') return false
   const since = Math.max(...attached.map(one => one.appliedAt ?? 0))
@@ -116,7 +122,8 @@ async function isProven(read: Reader, row: FirewallRow, attached: readonly Attac
     .innerJoin(servers, eq(servers.id, firewallAttachments.serverId))
     .where(and(eq(firewallAttachments.firewallId, row.id), isNull(servers.deletedAt)))
   const monitors = await monitorChecksOf(read, row.workspaceId, [...new Set(bound.flatMap(one => one.ids))])
-  return monitors.length > 0 && monitors.every(one => one.status !== 'down' && (one.lastCheckAt ?? 0) > since)
+  const isReached = attached.some(one => one.accountId === null)
+  return (isReached || monitors.length > 0) && monitors.every(one => one.status !== 'down' && (one.lastCheckAt ?? 0) > since)
 }
 
 /** Ends the action successfully. */
@@ -124,7 +131,10 @@ const end =
   (id: string, actionId: string, result: Record<string, unknown>): CommitChunk<State> =>
   async tx => {
     await release(tx, id, actionId)
-    return { result: { done: result } }
+    // Hosts keep the rules now.
+    const attached = await tx.select().from(firewallAttachments).where(eq(firewallAttachments.firewallId, id))
+    const jobs = attached.flatMap(one => (one.accountId === null ? enforceHostJobFor(one.serverId) : []))
+    return { result: { done: result }, jobs }
   }
 
 const fail =

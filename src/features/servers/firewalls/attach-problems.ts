@@ -2,6 +2,8 @@ import { inArray } from 'drizzle-orm'
 import type { Tx } from '../../../core/db/transaction'
 import type { FieldProblem } from '../../../core/problem'
 import { cloudAccounts } from '../accounts/tables'
+import type { CloudAccountRow } from '../accounts/view'
+import { agentsOf } from '../agents/rows'
 import { cloudKindOf } from '../clouds'
 import type { ServerRow } from '../view'
 import { overfull, overfullServers } from './entry-limit'
@@ -12,6 +14,19 @@ import type { FirewallRow } from './view'
 
 const maxPerServer = 5
 
+/** The accounts whose clouds can enforce firewalls of servers, by server. The agents of the others enforce them. */
+export async function enforcingAccounts(tx: Tx, chosen: readonly ServerRow[]): Promise<Map<string, CloudAccountRow>> {
+  const ids = chosen.flatMap(one => one.accountId ?? [])
+  const accounts = await tx.select().from(cloudAccounts).where(inArray(cloudAccounts.id, ids))
+  const able = accounts.filter(one => (cloudKindOf(one.kind)?.capabilities.firewallProtocols.length ?? 0) > 0)
+  return new Map(
+    chosen.flatMap(server => {
+      const account = able.find(one => one.id === server.accountId)
+      return account ? [[server.id, account] as const] : []
+    }),
+  )
+}
+
 /** Why servers can't have a firewall. @param count of the servers that it has */
 export async function attachProblems(
   tx: Tx,
@@ -19,15 +34,8 @@ export async function attachProblems(
   chosen: readonly ServerRow[],
   count: number,
 ): Promise<FieldProblem[]> {
-  const accounts = await tx
-    .select()
-    .from(cloudAccounts)
-    .where(
-      inArray(
-        cloudAccounts.id,
-        chosen.flatMap(one => one.accountId ?? []),
-      ),
-    )
+  const accounts = await enforcingAccounts(tx, chosen)
+  const agents = await agentsOf(tx, chosen)
   const others = await tx
     .select({ firewallId: firewallAttachments.firewallId, serverId: firewallAttachments.serverId })
     .from(firewallAttachments)
@@ -46,22 +54,27 @@ export async function attachProblems(
     const problem = (code: string, detail: string) => [
       { pointer: `#/server_ids/${at}`, code, detail: `${server.name} ${detail}` },
     ]
-    const account = accounts.find(one => one.id === server.accountId)
-    const kind = account && cloudKindOf(account.kind)
-    if (!kind || kind.capabilities.firewallProtocols.length === 0)
+    const account = accounts.get(server.id)
+    if (!account && !agents.get(server.id)?.allow.includes('firewall'))
       return problem(
         'unsupported',
-        kind ? `can’t have firewalls: ${kind.title} has none.` : 'can’t have firewalls: it has no cloud account.',
+        'can’t have firewalls: neither a cloud with firewalls nor an agent that may change its firewall can enforce them.',
       )
-    if (server.providerRef === null) return problem('conflict', 'does not exist at its cloud yet.')
-    const [unsupported] = unsupportedProtocols(account.kind, row.rules)
-    if (unsupported)
-      return problem(
-        'unsupported',
-        `can’t have the rule ${unsupported.rule.id}: ${kind.title} can’t filter ${unsupported.rule.protocol}.`,
-      )
-    if (row.blocks.length > 0 && !kind.capabilities.firewallBlocks)
-      return problem('unsupported', `can’t have the blocks of the firewall: ${kind.title} can’t enforce them. ${blockingKinds()}`)
+    if (account) {
+      const kind = cloudKindOf(account.kind)!
+      if (server.providerRef === null) return problem('conflict', 'does not exist at its cloud yet.')
+      const [unsupported] = unsupportedProtocols(account.kind, row.rules)
+      if (unsupported)
+        return problem(
+          'unsupported',
+          `can’t have the rule ${unsupported.rule.id}: ${kind.title} can’t filter ${unsupported.rule.protocol}.`,
+        )
+      if (row.blocks.length > 0 && !kind.capabilities.firewallBlocks)
+        return problem(
+          'unsupported',
+          `can’t have the blocks of the firewall: ${kind.title} can’t enforce them. ${blockingKinds()}`,
+        )
+    }
     const own = others.filter(one => one.serverId === server.id && one.firewallId !== row.id)
     if (own.length >= maxPerServer) return problem('too_many', `has ${maxPerServer} firewalls already, the maximum.`)
     if (full.has(server.id)) return problem('too_many', `${overfull(full.get(server.id)!.count)}.`)

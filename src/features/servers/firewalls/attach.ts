@@ -10,12 +10,12 @@ import { startAction } from '../../actions/start'
 import { servers } from '../tables'
 import type { ServerRow } from '../view'
 import { applyKind } from './apply'
-import { attachProblems } from './attach-problems'
+import { attachProblems, enforcingAccounts } from './attach-problems'
 import { blockedBy } from './change-rules'
-import { enforceJobFor } from './enforce'
+import { enforcementJobs } from './enforce'
 import type { FirewallAttach } from './shapes'
 import { firewallAttachments, firewalls } from './tables'
-import { firewallRows, type FirewallRow } from './view'
+import { firewallRows, type AttachmentRow, type FirewallRow } from './view'
 import { requireAllowed } from './rule-operations'
 import { newAttachment } from './selectors'
 
@@ -34,24 +34,19 @@ export async function attachFirewall(ctx: Ctx, id: string, input: FirewallAttach
       .where(and(eq(firewallAttachments.firewallId, id), inArray(firewallAttachments.serverId, input.server_ids)))
     const added = chosen.filter(one => !attached.some(each => each.serverId === one.id && each.state !== 'detaching'))
     const ids = added.map(one => one.id)
-    const allowed = requireAllowed(await blockedBy(tx, ctx.workspaceId, ctx.context.ip, { firewallId: id, attach: ids }), input)
-    for (const { id: serverId, accountId } of added) {
+    const allowed = requireAllowed(await blockedBy(tx, ctx, { firewallId: id, attach: ids }), input)
+    const accounts = await enforcingAccounts(tx, added)
+    const enforced = added.map(one => ({ serverId: one.id, accountId: accounts.get(one.id)?.id ?? null }))
+    for (const one of enforced) {
       await tx
         .insert(firewallAttachments)
-        .values({ ...newAttachment(id, { id: serverId, accountId: accountId! }), isDirect: true })
+        .values({ ...newAttachment(id, one), isDirect: true })
         .onConflictDoUpdate({
           target: [firewallAttachments.firewallId, firewallAttachments.serverId],
-          set: { state: 'applying' },
+          set: { state: 'applying', accountId: one.accountId },
         })
     }
-    return await startApplying(
-      tx,
-      ctx,
-      row,
-      { attached: ids, allowed },
-      input.note ?? null,
-      new Set(added.map(one => one.accountId!)),
-    )
+    return await startApplying(tx, ctx, row, { attached: ids, allowed }, input.note ?? null, enforced)
   })
 }
 
@@ -80,20 +75,13 @@ export async function detachFirewall(ctx: Ctx, id: string, input: FirewallAttach
       .from(firewallAttachments)
       .where(and(ofFirewall, eq(firewallAttachments.isSelected, true)))
     const ids = chosen.map(one => one.id).filter(one => !kept.some(each => each.serverId === one))
-    const allowed = requireAllowed(await blockedBy(tx, ctx.workspaceId, ctx.context.ip, { firewallId: id, detach: ids }), input)
+    const allowed = requireAllowed(await blockedBy(tx, ctx, { firewallId: id, detach: ids }), input)
     const detached = await tx
       .update(firewallAttachments)
       .set({ state: 'detaching', drift: null })
       .where(and(eq(firewallAttachments.firewallId, id), inArray(firewallAttachments.serverId, ids)))
       .returning()
-    return await startApplying(
-      tx,
-      ctx,
-      row,
-      { detached: ids, allowed },
-      input.note ?? null,
-      new Set(detached.map(one => one.accountId)),
-    )
+    return await startApplying(tx, ctx, row, { detached: ids, allowed }, input.note ?? null, detached)
   })
 }
 
@@ -103,7 +91,7 @@ async function startApplying(
   row: FirewallRow,
   after: object,
   note: string | null,
-  accountIds: ReadonlySet<string>,
+  changed: readonly Pick<AttachmentRow, 'accountId' | 'serverId'>[],
 ) {
   const { action, job } = await startAction(tx, ctx, applyKind, {
     resources: [{ type: 'firewall', id: row.id }],
@@ -116,13 +104,12 @@ async function startApplying(
     .set({ state: 'applying', error: null })
     .where(and(eq(firewallAttachments.firewallId, row.id), eq(firewallAttachments.state, 'failed')))
     .returning()
-  const affected = new Set([...accountIds, ...retried.map(one => one.accountId)])
   return {
     result: action,
     target: targetOf(firewallRows, row),
     after,
     reason: note,
-    jobs: [job, ...[...affected].map(accountId => enforceJobFor(row.id, accountId))],
+    jobs: [job, ...(await enforcementJobs(tx, row.id, [...changed, ...retried]))],
   }
 }
 

@@ -1,15 +1,18 @@
 import { and, eq, inArray, isNull, lte } from 'drizzle-orm'
 import type { RecordResult } from '../../../core/change-result'
 import type { AuditActor } from '../../../core/db/tables'
+import type { Ctx } from '../../../core/ctx'
 import type { Reader, Tx } from '../../../core/db/transaction'
 import type { Hub } from '../../../core/hub'
 import { newId } from '../../../core/ids'
 import { saveRow } from '../../../core/rows'
 import { followRules, linkedNetworks, type NamedSource } from '../../dynamic-ips/rule-links'
 import { monitorChecksOf } from '../../monitors/statuses'
+import { agentsOf } from '../agents/rows'
 import { servers } from '../tables'
 import { plainRules, stageEnforcement } from './enforce'
 import { guardReasons, type GuardedServer, type GuardReason } from './guards'
+import { hubAddress } from './hub-address'
 import { dynamicSourceOf, type FirewallRule, type GuardCode, type PlainRule, type RuleSet } from './rules'
 import type { FirewallVersionView } from './shapes'
 import { firewallAttachments, firewalls, firewallVersions } from './tables'
@@ -128,15 +131,16 @@ async function firewallIdsOf(read: Reader, serverIds: readonly string[]): Promis
 /** Servers with what all their firewalls allow before and after a change. @param changed new rules of a firewall */
 async function guardedServers(
   read: Reader,
-  workspaceId: string,
+  { hub, workspaceId }: Pick<Ctx, 'hub' | 'workspaceId'>,
   affected: FirewallsOf,
   changed: { firewallId: string; rules: readonly PlainRule[] } | null,
 ): Promise<GuardedServer[]> {
   if (affected.size === 0) return []
   const rows = await read
-    .select({ id: servers.id, name: servers.name, healthMonitorIds: servers.healthMonitorIds })
+    .select({ id: servers.id, name: servers.name, accountId: servers.accountId, healthMonitorIds: servers.healthMonitorIds })
     .from(servers)
     .where(and(inArray(servers.id, [...affected.keys()]), isNull(servers.deletedAt)))
+  const agents = await agentsOf(read, rows)
   const ids = [...new Set([...affected.values()].flatMap(one => [...one.before, ...one.after]))]
   const all = await read.select().from(firewalls).where(inArray(firewalls.id, ids))
   const networks = await linkedNetworks(read, ids)
@@ -160,6 +164,7 @@ async function guardedServers(
           const port = portOf(target)
           return port === null ? [] : [{ name, port }]
         }),
+      hub: row.accountId !== null && agents.has(row.id) ? hubAddress(hub) : null,
     })),
   )
 }
@@ -185,24 +190,14 @@ function portOf(target: string): number | null {
 }
 
 /** Why a change has to be allowed first. */
-export async function blockedBy(
-  read: Reader,
-  workspaceId: string,
-  caller: string | null,
-  change: Change,
-): Promise<GuardReason[]> {
+export async function blockedBy(read: Reader, ctx: Ctx, change: Change): Promise<GuardReason[]> {
   const { firewallId, rules } = change
   const changed = rules ? { firewallId, rules } : null
-  return await guardReasons(await guardedServers(read, workspaceId, await affectedBy(read, change), changed), caller)
+  return await guardReasons(await guardedServers(read, ctx, await affectedBy(read, change), changed), ctx.context.ip)
 }
 
 /** Why changes that were made in this transaction have to be allowed. */
-export async function blockedByAttachments(
-  tx: Tx,
-  workspaceId: string,
-  caller: string | null,
-  changes: readonly AttachmentChange[],
-): Promise<GuardReason[]> {
+export async function blockedByAttachments(tx: Tx, ctx: Ctx, changes: readonly AttachmentChange[]): Promise<GuardReason[]> {
   const byServer = Map.groupBy(changes, one => one.serverId)
   const now = await firewallIdsOf(tx, [...byServer.keys()])
   const affected = [...byServer].map(([id, some]) => {
@@ -211,5 +206,5 @@ export async function blockedByAttachments(
     const detached = some.filter(one => !one.isAttached).map(one => one.firewallId)
     return [id, { before: [...after.filter(one => !attached.has(one)), ...detached], after }] as const
   })
-  return await guardReasons(await guardedServers(tx, workspaceId, new Map(affected), null), caller)
+  return await guardReasons(await guardedServers(tx, ctx, new Map(affected), null), ctx.context.ip)
 }

@@ -13,6 +13,8 @@ import { openCloud } from '../accounts/open'
 import { cloudAccounts } from '../accounts/tables'
 import { CloudError, type FirewallOutcome } from '../clouds/cloud'
 import { servers } from '../tables'
+import { hostFirewalls } from './host-tables'
+import { enforceHostJobFor } from './host-job'
 import { blockingRules, dynamicSourceOf, resolvedRules, type PlainRule, type RuleSet } from './rules'
 import { firewallAttachments, firewalls } from './tables'
 import type { AttachmentRow, FirewallRow } from './view'
@@ -189,6 +191,19 @@ export async function updateAttachment(tx: Tx, row: AttachmentRow, set: Partial<
 export const hint = (tx: Tx, { id, workspaceId }: Pick<FirewallRow, 'id' | 'workspaceId'>): void =>
   addChangeHint(tx, { workspaceId, action: 'cloud.firewall.update', type: 'firewall', id, parentId: null })
 
+/** The jobs that apply a change of a firewall at the given attachments. */
+export async function enforcementJobs(
+  tx: Tx,
+  firewallId: string,
+  attached: readonly Pick<AttachmentRow, 'accountId' | 'serverId'>[],
+): Promise<JobDraft[]> {
+  const hosts = attached.flatMap(one => (one.accountId === null ? one.serverId : []))
+  // What hosts report until then is about the rules before.
+  if (hosts.length > 0) await tx.update(hostFirewalls).set({ state: 'outdated' }).where(inArray(hostFirewalls.serverId, hosts))
+  const accounts = new Set(attached.map(one => one.accountId))
+  return [...[...accounts].flatMap(id => (id === null ? [] : enforceJobFor(firewallId, id))), ...hosts.map(enforceHostJobFor)]
+}
+
 /** Marks the servers of a firewall as not up to date. Returns the jobs that apply its rules. */
 export async function stageEnforcement(tx: Tx, firewallId: string): Promise<JobDraft[]> {
   const ofFirewall = eq(firewallAttachments.firewallId, firewallId)
@@ -196,6 +211,5 @@ export async function stageEnforcement(tx: Tx, firewallId: string): Promise<JobD
     .update(firewallAttachments)
     .set({ state: 'applying', error: null })
     .where(and(ofFirewall, ne(firewallAttachments.state, 'detaching')))
-  const accounts = await tx.selectDistinct({ id: firewallAttachments.accountId }).from(firewallAttachments).where(ofFirewall)
-  return accounts.map(({ id }) => enforceJobFor(firewallId, id))
+  return await enforcementJobs(tx, firewallId, await tx.select().from(firewallAttachments).where(ofFirewall))
 }

@@ -110,7 +110,7 @@ async function followSelector(
 ): Promise<JobDraft[]> {
   const changes = await selectorChanges(tx, [row], await selectableServers(tx, ctx.workspaceId))
   const jobs = await followSelectors(tx, changes, async affected => {
-    requireAllowed(await blockedByAttachments(tx, ctx.workspaceId, ctx.context.ip, affected), {
+    requireAllowed(await blockedByAttachments(tx, ctx, affected), {
       ...(allow && { allow }),
       ...(note !== undefined && { note }),
     })

@@ -9,8 +9,9 @@ describe('Guards', () => {
     before: PlainRule[] | null,
     after: PlainRule[] | null,
     monitors: GuardedServer['monitors'] = [],
+    hub: GuardedServer['hub'] = null,
   ): GuardedServer => ({
-    ...{ name: 'web-1', before, after, monitors },
+    ...{ name: 'web-1', before, after, monitors, hub },
   })
   const codes = async (one: GuardedServer, caller: string | null = null) =>
     (await guardReasons([one], caller)).map(({ code }) => code)
@@ -26,6 +27,15 @@ describe('Guards', () => {
     expect(await codes(server([ssh], [ssh], [{ name: 'web', port: 443 }]))).toEqual([])
     expect(await codes(server([ssh, web], [ssh], [{ name: 'web', port: 443 }]))).toEqual(['cuts_monitors'])
     expect(await codes(server([ssh], [ssh, plain({ protocol: 'any', ports: [] })]))).toEqual(['opens_everything'])
+    const out = plain({ direction: 'out', ports: ['443'], networks: ['192.0.2.0/24'] })
+    const hub = { address: '192.0.2.5', port: 443 }
+    const ofAgent = (before: PlainRule[], after: PlainRule[], at: GuardedServer['hub']) => codes(server(before, after, [], at))
+    expect(await ofAgent([ssh], [ssh, out], hub)).toEqual([])
+    expect(await ofAgent([ssh], [ssh, out], { ...hub, port: 8484 })).toEqual(['cuts_agent'])
+    expect(await ofAgent([ssh], [ssh, out], { ...hub, address: '198.51.100.5' })).toEqual(['cuts_agent'])
+    expect(await ofAgent([ssh], [ssh, out], { address: null, port: 443 })).toEqual([])
+    expect(await ofAgent([ssh], [ssh, out], { address: null, port: 80 })).toEqual(['cuts_agent'])
+    expect(await ofAgent([ssh, { ...out, ports: ['80'] }], [ssh, { ...out, ports: ['81'] }], hub)).toEqual([])
     expect(await codes(server([ssh], null))).toEqual(['opens_everything'])
     expect(await codes(server([ssh], [plain({ ports: ['1-6000'] })]))).toEqual(['opens_sensitive'])
     expect(await codes(server([ssh], [ssh, web]))).toEqual([])

@@ -1,11 +1,17 @@
 import { formatAddress, parseAddress, parseRange } from '../../../core/net/address'
 import { isTurnOver, yieldToEventLoop } from '../../../core/time-slices'
-import { guardCodes, maxPort, portRange, type GuardCode, type PlainRule, type RuleProtocol, type Rules } from './rules'
+import { guardCodes, maxPort, passes, portRange, type GuardCode, type PlainRule, type RuleProtocol, type Rules } from './rules'
 
 export interface GuardReason {
   code: GuardCode
   /** Message that names the servers or ports. */
   detail: string
+}
+
+/** Where agents send reports. The address is null if the URL of the hub has a name. */
+export interface HubAddress {
+  address: string | null
+  port: number
 }
 
 /** A server whose rules change. */
@@ -16,6 +22,8 @@ export interface GuardedServer {
   after: Rules
   /** TCP ports that its monitors find up. */
   monitors: readonly { name: string; port: number }[]
+  /** Where its agent must reach the hub; null without an agent, or if the agent enforces the rules, which always lets itself through. */
+  hub: HubAddress | null
 }
 
 /** Ports of services that are attacked as soon as anyone can reach them. */
@@ -48,14 +56,21 @@ export async function guardReasons(servers: readonly GuardedServer[], caller: st
     known.set(rules, computed)
     return computed
   }
+  const reachable = new Map<Rules, boolean>()
+  const canReach = (rules: Rules, hub: HubAddress): boolean => {
+    const found = reachable.get(rules) ?? reachesHub(rules, hub)
+    reachable.set(rules, found)
+    return found
+  }
   const affected = new Map<GuardCode, string[]>(guardCodes.map(code => [code, []]))
-  for (const { name, before: was, after: is, monitors } of servers) {
+  for (const { name, before: was, after: is, monitors, hub } of servers) {
     const [before, after] = [await openings(was), await openings(is)]
     const add = (code: GuardCode, one: string) => affected.get(code)!.push(one)
     const isCut = (port: number) => isOpen(before, 'anyone', port) && !isOpen(after, 'anyone', port)
     if (isCut(22)) add('cuts_ssh', name)
     if (address !== null && losesWay(before, after)) add('cuts_caller', name)
     for (const one of monitors) if (isCut(one.port)) add('cuts_monitors', `“${one.name}” (port ${one.port} of ${name})`)
+    if (hub && canReach(was, hub) && !canReach(is, hub)) add('cuts_agent', name)
     if (opensEverything(after)) {
       if (!opensEverything(before)) add('opens_everything', name)
     } else
@@ -73,8 +88,16 @@ const details: Record<GuardCode, (names: string, caller: string | null) => strin
   cuts_caller: (names, caller) =>
     `Your address ${caller} could no longer connect to ports of ${names} that it can connect to now.`,
   cuts_monitors: names => `Monitors that are up would go down: ${names}.`,
+  cuts_agent: names => `The agent could no longer reach the hub from ${names}.`,
   opens_everything: names => `Everyone could connect to all ports of ${names}.`,
   opens_sensitive: names => `Everyone could connect to these sensitive ports: ${names}.`,
+}
+
+function reachesHub(rules: Rules, { address, port }: HubAddress): boolean {
+  if (address !== null) return passes(rules, { direction: 'out', protocol: 'tcp', port, address })
+  const outgoing = rules?.filter(one => one.direction === 'out') ?? []
+  const opens = (rule: PlainRule) => covers(joined(spansOf(rule, 'tcp'), nextPort), [port, port])
+  return outgoing.length === 0 || outgoing.some(one => one.networks.length > 0 && opens(one))
 }
 
 const maxListed = 5

@@ -1,4 +1,4 @@
-import { and, desc, eq, lt } from 'drizzle-orm'
+import { and, desc, eq, isNull, lt } from 'drizzle-orm'
 import { change } from '../../../core/change'
 import type { Ctx } from '../../../core/ctx'
 import type { Reader, Tx } from '../../../core/db/transaction'
@@ -113,13 +113,41 @@ export async function replaceRules(
   return await startChange(ctx, found, set, async (tx, row) => {
     if (input.blocks === undefined && row.rulesVersion !== found.rulesVersion) throw changedMeanwhile()
     const allowed = requireAllowed(await blockedRules(tx, ctx, id, set), input)
+    const isByAgent = await isEnforcedByAgent(tx, id)
+    if (seconds === 0 && isByAgent)
+      throw invalid([
+        {
+          pointer: '#/confirm_within_seconds',
+          code: 'out_of_range',
+          detail: `must be between ${minConfirmSeconds} and 600, because an agent enforces the firewall.`,
+        },
+      ])
     return {
       version: { reason: 'changed', note: input.note ?? null, allowed, by: ctx.actor },
-      confirm: input.confirm ?? 'manual',
-      confirmSeconds: seconds ?? (allowed.length > 0 ? defaultConfirmSeconds : 0),
+      ...confirmationOf(allowed, isByAgent, input),
     }
   })
 }
+
+/** Whether an agent enforces a firewall at one of its servers. A change that cuts the server off can then only be taken back by itself. */
+const isEnforcedByAgent = async (read: Reader, firewallId: string): Promise<boolean> =>
+  (
+    await read
+      .select({ id: firewallAttachments.serverId })
+      .from(firewallAttachments)
+      .where(and(eq(firewallAttachments.firewallId, firewallId), isNull(firewallAttachments.accountId)))
+      .limit(1)
+  ).length > 0
+
+/** How a change has to be confirmed. If only an agent makes it necessary, it is enough that the agent still reaches the hub. */
+const confirmationOf = (
+  allowed: readonly GuardCode[],
+  isByAgent: boolean,
+  { confirm, confirm_within_seconds: seconds }: Pick<FirewallRulesInput, 'confirm' | 'confirm_within_seconds'> = {},
+): Pick<PlannedChange, 'confirm' | 'confirmSeconds'> => ({
+  confirm: confirm ?? (isByAgent && allowed.length === 0 && seconds === undefined ? 'auto' : 'manual'),
+  confirmSeconds: seconds ?? (allowed.length > 0 || isByAgent ? defaultConfirmSeconds : 0),
+})
 
 interface PlannedChange {
   version: NewVersion
@@ -147,7 +175,13 @@ async function startChange(
       confirmSeconds === 0
         ? null
         : {
-            ...{ rulesVersion: before + 1, restoreVersion: before, confirm: confirm ?? 'manual', expiresAt: null },
+            ...{
+              rulesVersion: before + 1,
+              restoreVersion: before,
+              confirm: confirm ?? 'manual',
+              confirmSeconds,
+              expiresAt: null,
+            },
             ...{ isConfirmed: false, isTakenBack: false, changedBy: ctx.actor },
           }
     const { row: after, effects } = await stageRules(tx, ctx.hub, row, set, sources, version, { actionId: action.id, pending })
@@ -173,7 +207,7 @@ async function rulesNow(read: Reader, workspaceId: string, { rules, blocks }: Ru
 }
 
 const blockedRules = async (read: Reader, ctx: Ctx, firewallId: string, set: RuleSet): Promise<GuardReason[]> =>
-  await blockedBy(read, ctx.workspaceId, ctx.context.ip, { firewallId, rules: await rulesNow(read, ctx.workspaceId, set) })
+  await blockedBy(read, ctx, { firewallId, rules: await rulesNow(read, ctx.workspaceId, set) })
 
 /** @throws Problem 409 `plan_blocked`, 422 without a note */
 export function requireAllowed(
@@ -283,7 +317,7 @@ const startKnownChange = (
     if (row.rulesVersion !== found.rulesVersion) throw changedMeanwhile()
     const allowed = requireAllowed(await blockedRules(tx, ctx, found.id, set), input)
     const version: NewVersion = { reason, note: input.note ?? null, allowed, by: ctx.actor }
-    return { version, confirm: 'manual', confirmSeconds: allowed.length > 0 ? defaultConfirmSeconds : 0 }
+    return { version, ...confirmationOf(allowed, await isEnforcedByAgent(tx, found.id)) }
   })
 
 const changedMeanwhile = () => conflict('The rules were changed meanwhile.')

@@ -312,5 +312,12 @@ const allowsPort = ({ protocol, ports }: PlainRule, wanted: RuleProtocol, port: 
         }))))
 
 /** Reasons that hold back a change until each is allowed by its code. */
-export const guardCodes = ['cuts_ssh', 'cuts_caller', 'cuts_monitors', 'opens_everything', 'opens_sensitive'] as const
+export const guardCodes = [
+  'cuts_ssh',
+  'cuts_caller',
+  'cuts_monitors',
+  'cuts_agent',
+  'opens_everything',
+  'opens_sensitive',
+] as const
 export type GuardCode = (typeof guardCodes)[number]

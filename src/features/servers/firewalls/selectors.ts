@@ -10,11 +10,11 @@ import type { CloudAccountRow } from '../accounts/view'
 import { matchesSelector, parseSelector } from '../labels'
 import { servers } from '../tables'
 import { labelsOf, type ServerRow } from '../view'
-import { attachProblems } from './attach-problems'
+import { attachProblems, enforcingAccounts } from './attach-problems'
 import type { AttachmentChange } from './change-rules'
-import { enforceJobFor, hint } from './enforce'
+import { enforcementJobs, hint } from './enforce'
 import { firewallAttachments, firewallRefusals, firewalls } from './tables'
-import type { FirewallRow } from './view'
+import type { AttachmentRow, FirewallRow } from './view'
 
 /** What a label selector changes at a firewall. */
 interface SelectorChange {
@@ -87,7 +87,8 @@ export async function followSelectors(
   const affected: AttachmentChange[] = []
   for (const { firewall, attach, detach } of changes) {
     const ofFirewall = eq(firewallAttachments.firewallId, firewall.id)
-    const accounts = new Set<string>()
+    const enforced: Pick<AttachmentRow, 'accountId' | 'serverId'>[] = []
+    const accounts = await enforcingAccounts(tx, attach)
     const touched = [...attach.map(one => one.id), ...detach]
     const ofTouched = and(eq(firewallRefusals.firewallId, firewall.id), inArray(firewallRefusals.serverId, touched))
     const refusedBefore = await tx.select().from(firewallRefusals).where(ofTouched)
@@ -103,7 +104,7 @@ export async function followSelectors(
       await tx.delete(firewallRefusals).where(ofTouched)
       await insertRows(tx, firewallRefusals, refusals)
     }
-    for (const { id, accountId } of attach) {
+    for (const { id } of attach) {
       if (refusals.some(one => one.serverId === id)) continue
       const known = there.find(one => one.serverId === id)
       if (known && known.state !== 'detaching') {
@@ -113,21 +114,22 @@ export async function followSelectors(
           .where(and(ofFirewall, eq(firewallAttachments.serverId, id)))
         continue
       }
-      accounts.add(accountId!)
+      const one = { serverId: id, accountId: accounts.get(id)?.id ?? null }
+      enforced.push(one)
       affected.push({ serverId: id, firewallId: firewall.id, isAttached: true })
       await tx
         .insert(firewallAttachments)
-        .values({ ...newAttachment(firewall.id, { id, accountId: accountId! }), isSelected: true })
+        .values({ ...newAttachment(firewall.id, one), isSelected: true })
         .onConflictDoUpdate({
           target: [firewallAttachments.firewallId, firewallAttachments.serverId],
-          set: { state: 'applying', isSelected: true },
+          set: { state: 'applying', isSelected: true, accountId: one.accountId },
         })
     }
     for (const serverId of detach) {
       const known = there.find(one => one.serverId === serverId)
       if (!known) continue
       if (!known.isDirect) {
-        accounts.add(known.accountId)
+        enforced.push(known)
         affected.push({ serverId, firewallId: firewall.id, isAttached: false })
       }
       await tx
@@ -137,7 +139,7 @@ export async function followSelectors(
     }
     // Refused servers are looked at again and again.
     if (!isSame || refusals.length < touched.length) hint(tx, firewall)
-    jobs.push(...[...accounts].map(accountId => enforceJobFor(firewall.id, accountId)))
+    jobs.push(...(await enforcementJobs(tx, firewall.id, enforced)))
   }
   await guard(affected)
   return jobs
@@ -162,8 +164,8 @@ export async function retryRefused(hub: Hub, { id, workspaceId }: Pick<CloudAcco
 }
 
 /** A server that gets a firewall. */
-export const newAttachment = (firewallId: string, { id, accountId }: { id: string; accountId: string }) => ({
-  ...{ firewallId, serverId: id, accountId, state: 'applying' as const, isDirect: false, isSelected: false },
+export const newAttachment = (firewallId: string, { serverId, accountId }: Pick<AttachmentRow, 'accountId' | 'serverId'>) => ({
+  ...{ firewallId, serverId, accountId, state: 'applying' as const, isDirect: false, isSelected: false },
   ...{ rulesVersion: null, appliedAt: null, error: null, warning: null, drift: null },
 })
 

@@ -149,7 +149,9 @@ const FirewallAttachment = Shape(
       description:
         '`direct`: it was attached. `selector`: the label selector selects it, and it has not been attached otherwise.',
     }),
-    enforcer: Type.String({ description: 'What enforces the firewall: the kind of the cloud.' }),
+    enforcer: Type.String({
+      description: 'What enforces the firewall: the kind of the cloud, or `agent` if the agent of the server does.',
+    }),
     state: Words(attachmentStates, {
       description:
         '`applying`: the rules are being applied. `drifted`: they were changed at the cloud. `failed`: see `error`. `detaching`: the firewall is being removed from the server.',
@@ -296,9 +298,8 @@ export const FirewallRulesInput = Shape(
     ...allowFields,
     confirm: Type.Optional(
       Words(confirmModes, {
-        default: 'manual',
         description:
-          '`manual`: with `POST /v1/firewalls/{id}/confirm`. `auto`: also once all monitors of the servers were checked after the change, and none of them is down.',
+          '`manual`: with `POST /v1/firewalls/{id}/confirm`. `auto`: also once all agents that enforce the rules have reached the hub over a new connection, and all monitors of the servers were checked after the change, and none of them is down. Default: `auto` if only an agent makes a confirmation necessary, otherwise `manual`.',
       }),
     ),
     confirm_within_seconds: Type.Optional(
@@ -306,7 +307,7 @@ export const FirewallRulesInput = Shape(
         minimum: 0,
         maximum: 600,
         description:
-          'Seconds after which the previous rules are restored unless the change was confirmed: 10 to 600, or 0 to never restore them. Default: 60 if a reason is allowed, otherwise 0.',
+          'Seconds after which the previous rules are restored unless the change was confirmed: 10 to 600, or 0 to never restore them, which is only possible if no agent enforces the firewall. Default: 60 if a reason is allowed or an agent enforces the firewall, otherwise 0.',
       }),
     ),
   },

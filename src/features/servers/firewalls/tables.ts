@@ -14,6 +14,8 @@ interface Pending {
   rulesVersion: number
   restoreVersion: number
   confirm: (typeof confirmModes)[number]
+  /** How long the servers wait for the confirmation once they have the rules. */
+  confirmSeconds: number
   /** When the previous rules are restored (ms UTC); null until the rules are applied. */
   expiresAt: number | null
   isConfirmed: boolean
@@ -64,9 +66,8 @@ export const firewallAttachments = table(
     serverId: text('server_id')
       .notNull()
       .references(() => servers.id, { onDelete: 'cascade' }),
-    accountId: text('account_id')
-      .notNull()
-      .references(() => cloudAccounts.id, { onDelete: 'cascade' }),
+    // The account whose cloud enforces it; null if the agent of the server does.
+    accountId: text('account_id').references(() => cloudAccounts.id, { onDelete: 'cascade' }),
     state: text('state', { enum: [...attachmentStates] }).notNull(),
     // Version of the rules that was applied last; null if none was.
     rulesVersion: int('rules_version'),

@@ -1,4 +1,4 @@
-import { and, asc, eq, inArray, isNull } from 'drizzle-orm'
+import { and, asc, eq, inArray, isNull, sql } from 'drizzle-orm'
 import { instant } from '../../../core/clock'
 import type { Reader } from '../../../core/db/transaction'
 import { editableView, memberView } from '../../../core/members'
@@ -12,12 +12,12 @@ export const firewallRows = rowsOf('firewall', firewalls)
 export type FirewallRow = typeof firewalls.$inferSelect
 export type AttachmentRow = typeof firewallAttachments.$inferSelect
 
-/** The attachments of firewalls, with the kind of cloud that enforces them. */
+/** The attachments of firewalls, with what enforces them: the kind of the cloud, or `agent`. */
 export const attachmentsOf = (read: Reader, firewallIds: readonly string[]) =>
   read
-    .select({ attachment: firewallAttachments, enforcer: cloudAccounts.kind })
+    .select({ attachment: firewallAttachments, enforcer: sql<string>`coalesce(${cloudAccounts.kind}, 'agent')` })
     .from(firewallAttachments)
-    .innerJoin(cloudAccounts, eq(cloudAccounts.id, firewallAttachments.accountId))
+    .leftJoin(cloudAccounts, eq(cloudAccounts.id, firewallAttachments.accountId))
     .innerJoin(servers, eq(servers.id, firewallAttachments.serverId))
     .where(and(inArray(firewallAttachments.firewallId, [...firewallIds]), isNull(servers.deletedAt)))
     .orderBy(asc(firewallAttachments.serverId))

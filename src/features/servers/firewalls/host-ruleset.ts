@@ -1,10 +1,9 @@
-import type { PlainRule, RuleProtocol } from '../rules'
+import type { PlainRule, RuleProtocol } from './rules'
 
 /** What the firewalls of a server allow, and what its agent needs in addition. */
 export interface HostRules {
+  /** Including rules that block. */
   rules: readonly (PlainRule & { firewallId: string })[]
-  /** Networks whose packets are dropped before any rule. */
-  blocks: readonly string[]
   /** How the agent reaches the hub: always allowed, also if there are rules for outgoing traffic. */
   hub: { addresses: readonly string[]; port: number }
   /** Interfaces to other networks. Packets from all interfaces count as coming from there if it is empty. */
@@ -30,8 +29,10 @@ const protocolNumbers: Readonly<Record<Exclude<RuleProtocol, 'any'>, Record<Fami
  * else on the host is changed. As a drop is final in any table, rules of others stay in effect. Each line is one statement, and each rule
  * one counter per address family, with the comment `fw_….rule`.
  */
-export function nftRuleset({ rules, blocks, hub, uplinks }: HostRules): string {
+export function nftRuleset({ rules: all, hub, uplinks }: HostRules): string {
   const sets: string[] = []
+  const rules = all.filter(one => one.action !== 'block')
+  const blocks = all.filter(one => one.action === 'block').flatMap(one => one.networks)
   const incoming = rules.filter(one => one.direction === 'in')
   const outgoing = rules.filter(one => one.direction === 'out')
   const matchesOf = new Map(rules.map((rule, at) => [rule, networkMatches(`r${at}`, rule.networks, sets)]))

@@ -1,0 +1,225 @@
+import { createHash } from 'node:crypto'
+import { and, eq, isNull } from 'drizzle-orm'
+import { record } from '../../../core/change'
+import type { RecordResult } from '../../../core/change-result'
+import { forUpdate } from '../../../core/db/dialect'
+import type { Reader, Tx } from '../../../core/db/transaction'
+import type { Hub } from '../../../core/hub'
+import type { JobKind } from '../../../core/jobs/job'
+import { sequentialLanes } from '../../../core/jobs/lanes'
+import { confirmLinks } from '../../dynamic-ips/drive-links'
+import { linkedNetworks } from '../../dynamic-ips/rule-links'
+import { agentsOf, lockAgent } from '../agents/rows'
+import { hint, plainRules, updateAttachment } from './enforce'
+import { hostFirewalls } from './host-tables'
+import { hubAddress } from './hub-address'
+import { dynamicSourceOf } from './rules'
+import { firewallAttachments, firewalls } from './tables'
+import type { AttachmentRow, FirewallRow } from './view'
+import { enforceHostJobFor, enforceHostKind } from './host-job'
+import { nftRuleset, noRuleset } from './host-ruleset'
+
+type HostRow = typeof hostFirewalls.$inferSelect
+type Effects = Pick<RecordResult<unknown>, 'jobs' | 'wakeTopics'>
+
+/** How long a host waits for the confirmation of a change that nobody has to confirm: only the agent must reach the hub. */
+const defaultConfirmSeconds = 60
+/** A confirmation at the last moment must still arrive. */
+const marginSeconds = 3
+/** When a rule set that a host did not keep is sent again. */
+const retryMs = 5 * 60_000
+/** A rule set that a host doesn't report in this time was lost. */
+const lostMs = 10 * 60_000
+
+/** What a host reports about its firewall, right after a command and with each of its reports. */
+export interface HostReport {
+  /** SHA-256 of the rule set in effect; null if there is none. Reported over a connection that was opened since it is in effect. */
+  digest: string | null
+  isConfirmed: boolean
+  /** A rule set that could not be applied, and why. */
+  failed?: { digest: string; detail: string }
+}
+
+/** The firewalls that the agent of a server enforces. */
+interface Attached {
+  attachment: AttachmentRow
+  firewall: FirewallRow
+}
+
+async function attachedTo(read: Reader, serverId: string): Promise<Attached[]> {
+  return await read
+    .select({ attachment: firewallAttachments, firewall: firewalls })
+    .from(firewallAttachments)
+    .innerJoin(firewalls, eq(firewalls.id, firewallAttachments.firewallId))
+    .where(and(eq(firewallAttachments.serverId, serverId), isNull(firewallAttachments.accountId)))
+    .orderBy(firewallAttachments.firewallId)
+}
+
+const lockHost = async (tx: Tx, serverId: string): Promise<HostRow | undefined> =>
+  (await forUpdate(tx.select().from(hostFirewalls).where(eq(hostFirewalls.serverId, serverId))))[0]
+
+const isDetaching = ({ attachment }: Attached): boolean => attachment.state === 'detaching'
+
+/** Sends the agent what its host should have, or lets it keep what it has. Can run at any time. */
+export const enforceHostJob: JobKind<{ server_id: string }> = {
+  kind: enforceHostKind,
+  concurrency: 8,
+  lanes: sequentialLanes,
+  leaseMs: 60_000,
+  retryAfter: attempts => Math.min(1000 * 2 ** (attempts - 1), 60_000),
+  async run(hub, { payload: { server_id: serverId } }) {
+    const addresses = await hubAddresses(hub)
+    return async tx => {
+      const attached = await attachedTo(tx, serverId)
+      const row = await lockHost(tx, serverId)
+      if (attached.length === 0 && !row) return { result: undefined }
+      const agent = (await agentsOf(tx, [{ id: serverId }])).get(serverId)
+      if (!agent?.allow.includes('firewall') || !hub.hostCommands)
+        return { result: undefined, ...(await giveUp(tx, serverId, attached)) }
+      const wanted = attached.filter(one => !isDetaching(one))
+      const networks = await linkedNetworks(
+        tx,
+        wanted.map(one => one.firewall.id),
+      )
+      const rules = wanted.flatMap(({ firewall }) =>
+        plainRules(firewall, networks).map(rule => ({ ...rule, firewallId: firewall.id })),
+      )
+      const ruleset =
+        wanted.length === 0 ? noRuleset : nftRuleset({ rules, hub: { addresses, port: hubAddress(hub).port }, uplinks: [] })
+      const digest = createHash('sha256').update(ruleset).digest('hex')
+      const versions = Object.fromEntries(wanted.map(({ firewall }) => [firewall.id, firewall.rulesVersion]))
+      // Someone still has to confirm the change.
+      const pending = wanted.flatMap(({ firewall: { pending } }) =>
+        pending && !pending.isConfirmed && !pending.isTakenBack ? [pending.confirmSeconds] : [],
+      )
+      if (row?.digest === digest && row.state !== 'outdated') {
+        if (row.state !== 'applied' && row.state !== 'confirmed') return { result: undefined }
+        await tx.update(hostFirewalls).set({ versions }).where(eq(hostFirewalls.serverId, serverId))
+        await markApplied(tx, hub, attached, versions)
+        if (row.state === 'confirmed' || pending.length > 0) return { result: undefined }
+        await tx.update(hostFirewalls).set({ state: 'confirmed' }).where(eq(hostFirewalls.serverId, serverId))
+        return { result: undefined, ...(await hub.hostCommands.confirm(tx, hub, { agentId: agent.id, digest })) }
+      }
+      const values = { digest, state: 'sent' as const, versions, sentAt: hub.clock.now() }
+      await tx
+        .insert(hostFirewalls)
+        .values({ serverId, ...values })
+        .onConflictDoUpdate({ target: hostFirewalls.serverId, set: values })
+      const revertAfterSeconds = Math.max(defaultConfirmSeconds, ...pending) + marginSeconds
+      return {
+        result: undefined,
+        ...(await hub.hostCommands.apply(tx, hub, { agentId: agent.id, ruleset, digest, revertAfterSeconds })),
+      }
+    }
+  },
+}
+
+/** Nobody can change the firewall of the host any more. */
+async function giveUp(tx: Tx, serverId: string, attached: readonly Attached[]): Promise<Effects> {
+  await tx.delete(hostFirewalls).where(eq(hostFirewalls.serverId, serverId))
+  await markFailed(tx, attached, 'The server has no agent that may change its firewall.')
+  await removeDetached(tx, attached)
+  return {}
+}
+
+/**
+ * Records what a host reports about its firewall.
+ * @returns false if there is no such agent
+ */
+export async function recordHostFirewall(hub: Hub, agentId: string, report: HostReport): Promise<boolean> {
+  return await record(hub, async tx => {
+    const agent = await lockAgent(tx, agentId)
+    const row = agent && (await lockHost(tx, agent.serverId))
+    if (!row) return { result: agent !== undefined }
+    const attached = await attachedTo(tx, row.serverId)
+    return { result: true, ...(await follow(tx, hub, row, attached, report)) }
+  })
+}
+
+async function follow(tx: Tx, hub: Hub, row: HostRow, attached: readonly Attached[], report: HostReport): Promise<Effects> {
+  const now = hub.clock.now()
+  const update = async (state: HostRow['state']) => {
+    if (state !== row.state) await tx.update(hostFirewalls).set({ state }).where(eq(hostFirewalls.serverId, row.serverId))
+  }
+  // The job that was added then decides.
+  if (row.state === 'outdated') return {}
+  const again: Effects = { jobs: [enforceHostJobFor(row.serverId)] }
+  if (report.digest === row.digest) {
+    if (report.isConfirmed && Object.keys(row.versions).length === 0 && attached.every(isDetaching)) {
+      await tx.delete(hostFirewalls).where(eq(hostFirewalls.serverId, row.serverId))
+      await removeDetached(tx, attached)
+      return {}
+    }
+    await markApplied(tx, hub, attached, row.versions)
+    if (row.state === 'confirmed') return {}
+    await update(report.isConfirmed ? 'confirmed' : 'applied')
+    return report.isConfirmed ? {} : again
+  }
+  if (report.failed?.digest === row.digest) {
+    await update('failed')
+    await markFailed(tx, attached, report.failed.detail)
+    return {}
+  }
+  if (row.state === 'applied') {
+    await update('reverted')
+    await markFailed(tx, attached, 'The host restored its previous rules, because the change was not confirmed in time.')
+    return {}
+  }
+  // A command was lost, or something else on the host changed the table.
+  const isLost = row.state === 'sent' ? now >= row.sentAt + lostMs : row.state === 'confirmed' || now >= row.sentAt + retryMs
+  if (!isLost) return {}
+  await update('outdated')
+  return again
+}
+
+async function markApplied(
+  tx: Tx,
+  hub: Hub,
+  attached: readonly Attached[],
+  versions: Readonly<Record<string, number>>,
+): Promise<void> {
+  for (const { attachment, firewall } of attached) {
+    const rulesVersion = versions[firewall.id]
+    if (rulesVersion === undefined || attachment.state === 'detaching') continue
+    if (attachment.state === 'applied' && attachment.rulesVersion === rulesVersion) continue
+    await updateAttachment(tx, attachment, {
+      ...{ state: 'applied', rulesVersion, appliedAt: hub.clock.now() },
+      ...{ error: null, warning: null, drift: null },
+    })
+    for (const rule of firewall.rules)
+      if (rule.sources.some(dynamicSourceOf)) await confirmLinks(tx, { firewallId: firewall.id, ruleId: rule.id })
+    hint(tx, firewall)
+  }
+  await removeDetached(
+    tx,
+    attached.filter(one => versions[one.firewall.id] === undefined),
+  )
+}
+
+async function markFailed(tx: Tx, attached: readonly Attached[], error: string): Promise<void> {
+  for (const { attachment, firewall } of attached) {
+    if (attachment.state !== 'detaching') await updateAttachment(tx, attachment, { state: 'failed', error })
+    hint(tx, firewall)
+  }
+}
+
+async function removeDetached(tx: Tx, attached: readonly Attached[]): Promise<void> {
+  for (const { attachment, firewall } of attached.filter(isDetaching)) {
+    await tx
+      .delete(firewallAttachments)
+      .where(
+        and(eq(firewallAttachments.firewallId, attachment.firewallId), eq(firewallAttachments.serverId, attachment.serverId)),
+      )
+    hint(tx, firewall)
+  }
+}
+
+/** The addresses of the hub, for agents. Without them, a host takes back rules that keep its agent from reaching the hub. */
+async function hubAddresses(hub: Hub): Promise<string[]> {
+  const { name, address } = hubAddress(hub)
+  if (address !== null) return [address]
+  return await hub.resolve(name).then(
+    found => found.toSorted(),
+    () => [],
+  )
+}

@@ -1,0 +1,200 @@
+import { beforeEach, describe, expect, test } from 'bun:test'
+import { AgentDouble } from '../support/agent-double'
+import { cloudScene } from '../support/clouds/cloud-scene'
+import { HostDouble } from '../support/host-double'
+import { world } from '../support/world'
+
+const ssh = { id: 'ssh', direction: 'in', protocol: 'tcp', ports: ['22'], sources: ['198.51.100.0/24'] }
+const https = { id: 'https', direction: 'in', protocol: 'tcp', ports: ['443'], sources: ['0.0.0.0/0', '::/0'] }
+
+async function scene() {
+  const here = await world()
+  const call = here.acme.call
+  const add = async (name: string): Promise<string> =>
+    (await call('POST', '/v1/servers', { name }, { 'Idempotency-Key': name })).body.id
+  const server = await add('host-1')
+  const host = await HostDouble.enroll(here, server)
+  const firewall = (await call('POST', '/v1/firewalls', { name: 'web', rules: [ssh, https] })).body
+  const path = `/v1/firewalls/${firewall.id}`
+  /** Lets time pass. Hosts work meanwhile. */
+  const pass = async (seconds: number) => {
+    for (let passed = 0; passed < seconds; passed++) {
+      await here.advance(1000)
+      await host.work()
+    }
+    await here.settle()
+  }
+  const action = async (started: Promise<{ status: number; body: any; text: string }>): Promise<string> => {
+    const { status, body, text } = await started
+    if (status !== 202) throw new Error(text)
+    return body.id
+  }
+  return {
+    ...{ here, call, add, server, host, firewall, path, pass, action },
+    get: async () => (await call('GET', path)).body,
+    attach: (ids = [server], more: object = {}) => call('POST', `${path}/attach`, { server_ids: ids, ...more }),
+    put: (rules: object[], more: object = {}) => call('PUT', `${path}/rules`, { rules, ...more }),
+    /** Starts a change, and lets time pass until its action has finished. */
+    async done(change: Promise<{ status: number; body: any; text: string }>, seconds = 300) {
+      const id = await action(change)
+      for (let passed = 0; passed < seconds; passed++) {
+        const found = (await call('GET', `/v1/actions/${id}`)).body
+        if (found.finished_at !== null) {
+          await pass(2)
+          return found
+        }
+        await pass(1)
+      }
+      throw new Error(`the action ${id} does not finish`)
+    },
+  }
+}
+let s: Awaited<ReturnType<typeof scene>>
+beforeEach(async () => {
+  s = await scene()
+})
+
+describe('the agent of a server', () => {
+  test('enforces firewalls if no cloud can', async () => {
+    expect((await s.done(s.attach())).status).toBe('success')
+    expect(await s.get()).toMatchObject({
+      state: 'applied',
+      attached: [{ server_id: s.server, enforcer: 'agent', state: 'applied', rules_version: 1, error: null }],
+    })
+    const passing = [s.host.passes(443, '192.0.2.9'), s.host.passes(22, '198.51.100.7'), s.host.passes(22, '192.0.2.9')]
+    expect(passing).toEqual([true, true, false])
+    // What was confirmed survives a restart.
+    expect(s.host.obeyed).toEqual(['apply', 'confirm'])
+    s.host.restart()
+    expect(s.host.passes(22, '192.0.2.9')).toBe(false)
+
+    const other = (await s.call('POST', '/v1/firewalls', { name: 'metrics', rules: [{ ...https, ports: ['9100'] }] })).body
+    await s.done(s.call('POST', `/v1/firewalls/${other.id}/attach`, { server_ids: [s.server] }))
+    expect([443, 9100, 9101].map(port => s.host.passes(port, '192.0.2.9'))).toEqual([true, true, false])
+    const allow = { allow: ['cuts_ssh', 'cuts_caller', 'opens_everything'], note: 'It moves behind another firewall.' }
+    await s.done(s.call('POST', `${s.path}/detach`, { server_ids: [s.server], ...allow }))
+    expect([443, 9100].map(port => s.host.passes(port, '192.0.2.9'))).toEqual([false, true])
+    expect((await s.get()).attached).toEqual([])
+    await s.done(s.call('POST', `/v1/firewalls/${other.id}/detach`, { server_ids: [s.server], ...allow }))
+    expect(s.host.passes(1, '192.0.2.9')).toBe(true)
+    expect((await s.call('DELETE', `/v1/firewalls/${other.id}`)).status).toBe(204)
+  })
+
+  test('must be allowed to, and a cloud that can comes first', async () => {
+    const bare = await s.add('host-2')
+    const refused = async () => (await s.attach([bare])).body.errors[0]
+    expect(await refused()).toMatchObject({ pointer: '#/server_ids/0', code: 'unsupported' })
+    const agent = await AgentDouble.enroll(s.here, bare)
+    expect((await refused()).code).toBe('unsupported')
+    await agent.reports({ allow: ['firewall'] })
+    expect((await s.attach([bare])).status).toBe(202)
+
+    const cloud = await cloudScene(s.here)
+    cloud.double.addServer({ name: 'rented' })
+    await s.pass(60)
+    const rented = await cloud.named('rented')
+    await HostDouble.enroll(s.here, rented.id)
+    const guarded = (await s.call('POST', '/v1/firewalls', { name: 'rented', rules: [ssh, https] })).body
+    await s.call('POST', `/v1/firewalls/${guarded.id}/attach`, { server_ids: [rented.id] })
+    const rules = `/v1/firewalls/${guarded.id}`
+    expect((await s.call('GET', rules)).body.attached[0].enforcer).toBe('hetzner')
+    await s.pass(5)
+    // There, rules for outgoing traffic may keep the agent from reaching the hub.
+    const out = { id: 'dns', direction: 'out', protocol: 'udp', ports: ['53'], destinations: ['0.0.0.0/0'] }
+    const blocked = await s.call('PUT', `${rules}/rules`, { rules: [ssh, https, out] })
+    expect([blocked.status, blocked.body.reasons.map((one: any) => one.code)]).toEqual([409, ['cuts_agent']])
+  })
+
+  test('reports why rules could not be applied', async () => {
+    s.host.failure = 'nft: out of memory'
+    expect((await s.done(s.attach())).error.detail).toContain('nft: out of memory')
+    expect((await s.get()).attached[0]).toMatchObject({ state: 'failed', error: 'nft: out of memory' })
+    // It is tried again once in a while.
+    s.host.failure = null
+    await s.pass(300)
+    await s.host.reports()
+    await s.pass(3)
+    expect((await s.get()).attached[0]).toMatchObject({ state: 'applied', error: null })
+  })
+})
+
+describe('a change', () => {
+  beforeEach(async () => {
+    await s.done(s.attach())
+    await s.here.emitted()
+  })
+
+  test('is confirmed by itself once the agent has reached the hub', async () => {
+    expect((await s.put([ssh, https], { confirm_within_seconds: 0 })).body.errors[0]).toMatchObject({
+      pointer: '#/confirm_within_seconds',
+      code: 'out_of_range',
+    })
+    const action = await s.done(s.put([ssh, { ...https, ports: ['443', '8443'] }]), 10)
+    expect(action.status).toBe('success')
+    expect(await s.get()).toMatchObject({ state: 'applied', pending: null, rules_version: 2 })
+    s.host.restart()
+    expect(s.host.passes(8443, '192.0.2.9')).toBe(true)
+    expect(await s.here.emitted()).toEqual([])
+  })
+
+  test('that cuts off the host is taken back by the host itself, without the hub', async () => {
+    const id = await s.action(s.put([ssh], { allow: ['cuts_caller'], note: 'HTTPS moves.', confirm: 'auto' }))
+    await s.here.settle()
+    await s.host.work()
+    s.host.isCutOff = true
+    expect(s.host.passes(443, '192.0.2.9')).toBe(false)
+    // The hub is down.
+    s.here.clock.advance(65_000)
+    expect(s.host.passes(443, '192.0.2.9')).toBe(true)
+    s.host.isCutOff = false
+    await s.host.reports()
+    await s.pass(10)
+    expect((await s.call('GET', `/v1/actions/${id}`)).body.result).toMatchObject({ reverted: true, restored_version: 1 })
+    expect(await s.get()).toMatchObject({ state: 'applied', rules_version: 3, rules: [{ id: 'ssh' }, { id: 'https' }] })
+    expect(await s.here.emitted()).toContain('firewall.reverted')
+    expect(s.host.passes(443, '192.0.2.9')).toBe(true)
+  })
+
+  test('with a guard that was allowed is restored unless someone confirms it', async () => {
+    const allow = { allow: ['cuts_ssh'], note: 'SSH moves to the VPN.' }
+    const first = await s.action(s.put([https], allow))
+    await s.pass(30)
+    expect(await s.get()).toMatchObject({ state: 'awaiting_confirmation', pending: { confirm: 'manual' } })
+    expect(s.host.passes(22, '198.51.100.7')).toBe(false)
+    await s.pass(36)
+    expect((await s.call('GET', `/v1/actions/${first}`)).body.result).toMatchObject({ reverted: true })
+    expect(s.host.passes(22, '198.51.100.7')).toBe(true)
+    expect(await s.here.emitted()).toEqual(['firewall.reverted'])
+
+    await s.action(s.put([https], allow))
+    await s.pass(30)
+    await s.call('POST', `${s.path}/confirm`)
+    await s.pass(60)
+    expect(await s.get()).toMatchObject({ state: 'applied', pending: null, rules: [{ id: 'https' }] })
+    s.host.restart()
+    expect(s.host.passes(22, '198.51.100.7')).toBe(false)
+  })
+
+  test('of a dynamic IP source reaches the host', async () => {
+    const source = (await s.call('POST', '/v1/dynamic-ips', { name: 'Office router' })).body
+    const report = (ipv4: string) => s.call('POST', `/v1/dynamic-ips/${source.id}/report`, { ipv4 })
+    await report('203.0.113.7')
+    await s.done(s.put([{ ...ssh, sources: [source.id] }, https], {}))
+    expect([s.host.passes(22, '203.0.113.7'), s.host.passes(22, '203.0.113.8')]).toEqual([true, false])
+    await report('203.0.113.8')
+    await s.pass(3)
+    expect([s.host.passes(22, '203.0.113.7'), s.host.passes(22, '203.0.113.8')]).toEqual([true, true])
+    expect((await s.call('GET', `/v1/dynamic-ips/${source.id}/firewall-links`)).body.data[0].status).toBe('active')
+    await s.pass(125)
+    expect([s.host.passes(22, '203.0.113.7'), s.host.passes(22, '203.0.113.8')]).toEqual([false, true])
+  })
+
+  test('that something else on the host makes is undone', async () => {
+    s.host.flush()
+    expect(s.host.passes(1, '192.0.2.9')).toBe(true)
+    await s.host.reports()
+    await s.pass(3)
+    expect(s.host.passes(1, '192.0.2.9')).toBe(false)
+    expect((await s.get()).state).toBe('applied')
+  })
+})
