@@ -15,6 +15,7 @@ export const noticeKinds = {
   'server_controller.failing': { title: 'Controller of a server is failing', severity: 'warning' },
   'snapshot_policy.failing': { title: 'Snapshot policy is failing', severity: 'warning' },
   'server.missing': { title: 'Server no longer exists at its cloud', severity: 'warning' },
+  'server.not_monitored': { title: 'Server has no monitor', severity: 'info' },
   'agent.silent': { title: 'Agent stopped reporting', severity: 'warning' },
   'agents.unheard': { title: 'All agents stopped reporting', severity: 'warning' },
   'firewall.reverted': { title: 'Firewall rules restored', severity: 'critical' },

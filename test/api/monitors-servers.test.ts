@@ -1,12 +1,14 @@
 import { expect, test } from 'bun:test'
 import { watchServers } from '../../src/features/servers/watch'
+import { cloudScene } from '../support/clouds/cloud-scene'
 import { AgentDouble } from '../support/agent-double'
 import { world, type World } from '../support/world'
 
 const minuteMs = 60_000
 
 async function scene(here: World) {
-  const { id } = (await here.acme.call('POST', '/v1/servers', { name: 'web-1' }, { 'Idempotency-Key': 'web-1' })).body
+  const input = { name: 'web-1', monitor: false }
+  const { id } = (await here.acme.call('POST', '/v1/servers', input, { 'Idempotency-Key': 'web-1' })).body
   const agent = await AgentDouble.enroll(here, id, { facts: { cores: 4, memory_bytes: 2 ** 30 } })
   const create = (body: object) => here.acme.call('POST', '/v1/monitors', { target: id, interval_seconds: 60, ...body })
   return {
@@ -137,4 +139,48 @@ test('a monitor of a server is no proof that the server is up, alone or in a gro
   expect((await here.acme.call('GET', `/v1/monitors/${late.id}`)).body.status).toBe('up')
   await pass(4, null)
   expect((await here.acme.call('GET', `/v1/servers/${id}`)).body.health).toBe('down')
+})
+
+test('a new server gets a monitor, which is deleted with it', async () => {
+  const here = await world()
+  const monitorsOf = async (id: string) =>
+    (await here.acme.call('GET', '/v1/monitors?type=server')).body.data.filter((one: any) => one.target === id)
+  const add = (name: string, more = {}, by = here.acme) =>
+    by.call('POST', '/v1/servers', { name, ...more }, { 'Idempotency-Key': name })
+  const { id } = (await add('web-1')).body
+  expect(await monitorsOf(id)).toMatchObject([{ name: 'web-1', degraded_if: ['[DISK_PERCENT] > 90'], status: 'new' }])
+  expect(await here.audited()).toEqual(['cloud.server.create', 'monitor.create'])
+  expect(await monitorsOf((await add('without', { monitor: false })).body.id)).toEqual([])
+  const narrow = await here.scoped('cloud.read', 'cloud.write')
+  expect(await monitorsOf((await add('narrow', {}, narrow)).body.id)).toEqual([])
+  await here.audited()
+  const group = { type: 'group', name: 'all', options: { members: [(await monitorsOf(id))[0].id] } }
+  const { body: all } = await here.acme.call('POST', '/v1/monitors', group)
+  await here.audited()
+  expect((await here.acme.call('DELETE', `/v1/servers/${id}`)).status).toBe(204)
+  expect(await monitorsOf(id)).toEqual([])
+  expect(await here.audited()).toEqual(['cloud.server.delete', 'monitor.delete'])
+  expect((await here.acme.call('GET', `/v1/monitors/${all.id}`)).body.options.members).toEqual([])
+})
+
+test('a server is created without a monitor if the plan does not allow another one', async () => {
+  const here = await world()
+  await here.limit(here.acme.workspaceId, { monitors: 1 })
+  for (const name of ['one', 'two'])
+    expect((await here.acme.call('POST', '/v1/servers', { name }, { 'Idempotency-Key': name })).status).toBe(201)
+  expect((await here.acme.call('GET', '/v1/monitors')).body.data).toHaveLength(1)
+  const { data } = (await here.acme.call('GET', '/v1/notices')).body
+  expect(data.filter((one: any) => one.kind === 'server.not_monitored').map((one: any) => one.resource.name)).toEqual(['two'])
+})
+
+test('the monitor of a server at a cloud is deleted once the server is', async () => {
+  const here = await world()
+  const { create, act, finish } = await cloudScene(here)
+  const { body: server } = await create('web', { monitor: true })
+  await finish(server.action_id)
+  const monitors = async () => (await here.acme.call('GET', '/v1/monitors?type=server')).body.data
+  await here.advance(60_000)
+  expect(await monitors()).toMatchObject([{ target: server.id, status: 'up' }])
+  await finish((await act(server.id, 'delete')).body.id)
+  expect(await monitors()).toEqual([])
 })

@@ -10,7 +10,7 @@ import { otherHub, say, watched } from '../support/watched-monitors'
 import { world, type World } from '../support/world'
 
 const addServer = async (here: World, name: string): Promise<string> =>
-  (await here.acme.call('POST', '/v1/servers', { name }, { 'Idempotency-Key': name })).body.id
+  (await here.acme.call('POST', '/v1/servers', { name, monitor: false }, { 'Idempotency-Key': name })).body.id
 const rowOf = async (here: World, { id }: AgentDouble) => (await here.hub.read.select().from(agents).where(eq(agents.id, id)))[0]!
 
 test('an agent reports and says why it stops', async () => {

@@ -23,7 +23,7 @@ export function scheduleFleet({ simulation, people: { ada, linus }, servers: { p
     account = id
   })
   const create = (key: string, body: object) =>
-    linus.call('POST', '/v1/servers', body, { 'idempotency-key': `demo-fleet-${key}` })
+    linus.call('POST', '/v1/servers', { ...body, monitor: false }, { 'idempotency-key': `demo-fleet-${key}` })
   simulation.schedule(now - 90 * minuteMs, () =>
     create('draft', {
       name: 'web-3',

@@ -13,7 +13,7 @@ import { useUrlState } from '../parts/url-state'
 import { useAccounts, useCloudKinds } from './cloud/accounts'
 import { OrderFields, OrderGroups, orderBody, orderValues } from './cloud/order-fields'
 import { OrderQuote } from './cloud/order-quote'
-import { NameField, OrganizationFields, serverBody, serverValues } from './cloud/server-fields'
+import { MonitorField, NameField, OrganizationFields, serverBody, serverValues } from './cloud/server-fields'
 import { invalidates } from './cloud/server-text'
 import { acceptedPrice } from './cloud/use-quote'
 import { WithCatalog } from './cloud/with-catalog'
@@ -80,7 +80,7 @@ const ownFields = ['name', 'labels', 'health_monitor_ids', 'notes']
 function NewAt({ account, kind }: NewAtProps) {
   const navigate = useNavigate()
   const shown = useRef<ServerQuoteView | null>(null)
-  const initial = { ...serverValues(null), ...orderValues(null), draft: false, accept_unknown_price: false }
+  const initial = { ...serverValues(null), ...orderValues(null), draft: false, monitor: true, accept_unknown_price: false }
   const bodyOf = (values: Values): Values => ({
     name: values.name,
     account_id: account.id,
@@ -95,6 +95,7 @@ function NewAt({ account, kind }: NewAtProps) {
         path: '/servers',
         body: {
           ...bodyOf(values),
+          ...(values.monitor === false && { monitor: false }),
           ...(values.draft ? { provision: false } : acceptedPrice(shown.current)),
           ...(values.accept_unknown_price === true && { accept_unknown_price: true }),
         },
@@ -114,6 +115,7 @@ function NewAt({ account, kind }: NewAtProps) {
                 <OrganizationFields />
               </Group>
             </Advanced>
+            <MonitorField />
             <CheckboxField
               name="draft"
               label="Only save it as a draft"

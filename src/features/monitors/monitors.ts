@@ -168,7 +168,12 @@ export async function deleteMonitor(ctx: Ctx, id: string): Promise<void> {
  * Deletes a monitor, and everything that goes with it, within a change.
  * @param isReferenced false if no other monitor refers to it, which saves searching for them
  */
-export async function removeMonitor(tx: Tx, ctx: Ctx, row: MonitorRow, isReferenced = true): Promise<ChangeResult<undefined>> {
+export async function removeMonitor(
+  tx: Tx,
+  ctx: Pick<Ctx, 'hub' | 'workspaceId'>,
+  row: MonitorRow,
+  isReferenced = true,
+): Promise<ChangeResult<undefined>> {
   const touched = isReferenced ? await removeFromRelations(tx, ctx, row.id) : []
   const { incident: _, ...ended } = await resolveIncident(tx, ctx.hub, {
     subject: row.id,

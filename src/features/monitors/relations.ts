@@ -73,7 +73,7 @@ async function relationsOf(tx: Tx, ctx: Ctx, ids: string[]): Promise<(Relations 
 }
 
 /** Removes references to a monitor that is being deleted. @returns the monitors that referred to it, as they were before */
-export async function removeFromRelations(tx: Tx, ctx: Ctx, id: string): Promise<MonitorRow[]> {
+export async function removeFromRelations(tx: Tx, ctx: Pick<Ctx, 'hub' | 'workspaceId'>, id: string): Promise<MonitorRow[]> {
   const mention = `%"${id}"%`
   const rows = await forUpdate(
     tx

@@ -19,6 +19,7 @@ import { canAccess } from '../../core/resource-access'
 import { changedRow, findRow, insertRow, lockRow, saveRow, targetOf } from '../../core/rows'
 import type { Page } from '../../core/shapes'
 import type { ActionView } from '../actions/shapes'
+import { monitorNewServer, removeMonitorsOf } from '../monitors/of-servers'
 import { monitorsOfServers, monitorStatusesOf } from '../monitors/statuses'
 import { accountOf } from './accounts/accounts'
 import { catalogOf, type DatedCatalog } from './accounts/catalog'
@@ -181,11 +182,11 @@ async function insertOrdered(
         input.user_data == null ? null : await sealUserData(tx, ctx, { id, workspaceId: ctx.workspaceId }, input.user_data),
     })
     await saveLabels(tx, serverLabels, ctx.workspaceId, [{ id: row.id, before: {}, after: labelsOf(row) }])
-    if (input.provision === false) return await changedRow(serverRows, null, row, one => viewOf(tx, one))
+    const monitored = input.monitor === false ? {} : await monitorNewServer(tx, ctx, row)
+    if (input.provision === false) return { ...(await changedRow(serverRows, null, row, one => viewOf(tx, one))), ...monitored }
     const started = await startOn(tx, ctx, row, locked, 'provision', acceptedOf(input), catalog, '#')
     const after = await viewOf(tx, await findRow(tx, ctx, serverRows, row.id))
-    const { jobs = [], events = [], notices = [] } = started
-    return { result: after, target: targetOf(serverRows, row), after, jobs, events, notices }
+    return { result: after, target: targetOf(serverRows, row), after, ...merged([started, monitored]) }
   })
 }
 
@@ -215,9 +216,19 @@ async function addServer(ctx: Ctx, input: ServerInput): Promise<ServerView> {
       userDataSealed: null,
     })
     await saveLabels(tx, serverLabels, ctx.workspaceId, [{ id: row.id, before: {}, after: labelsOf(row) }])
-    return await changedRow(serverRows, null, row, one => viewOf(tx, one))
+    const monitored = input.monitor === false ? {} : await monitorNewServer(tx, ctx, row)
+    return { ...(await changedRow(serverRows, null, row, one => viewOf(tx, one))), ...monitored }
   })
 }
+
+/** What several parts of a change have as a consequence. */
+const merged = (parts: readonly Partial<ChangeResult<unknown>>[]) => ({
+  audits: parts.flatMap(one => one.audits ?? []),
+  jobs: parts.flatMap(one => one.jobs ?? []),
+  events: parts.flatMap(one => one.events ?? []),
+  notices: parts.flatMap(one => one.notices ?? []),
+  wakeTopics: parts.flatMap(one => one.wakeTopics ?? []),
+})
 
 /** The columns that are the same for every new server. */
 export const newColumns = (now: number) => ({
@@ -478,8 +489,9 @@ export async function deleteServer(
     if (isThere && at === 'destroy') return await startOn(tx, ctx, row, account, 'delete', lost ? { snapshots: lost } : {}, null)
     const before = await viewOf(tx, row)
     if (isThere && row.providerRef !== null) await ignoreServer(tx, row, account)
+    const removed = await removeMonitorsOf(tx, ctx.hub, row)
     await tx.delete(servers).where(eq(servers.id, id))
-    return { result: undefined, target: targetOf(serverRows, row), before }
+    return { result: undefined, target: targetOf(serverRows, row), before, ...removed }
   })
 }
 

@@ -314,6 +314,13 @@ export const ServerInput = Shape(
       description: 'Slug of the location; for a server without a cloud account, any text.',
     }),
     user_data: userData,
+    monitor: Type.Optional(
+      Type.Boolean({
+        default: true,
+        description:
+          'Whether to create a monitor that follows the server, if you can create monitors. If the plan doesn’t allow another one, the workspace gets a notice instead.',
+      }),
+    ),
     provision: Type.Optional(
       Type.Boolean({
         default: true,

@@ -27,6 +27,7 @@ export async function cloudScene(here: World, more: object = {}) {
     ssh_keys: [publicKey],
     max_monthly_price: '20',
     currency: 'EUR',
+    monitor: false,
     ...fields,
   })
   return {

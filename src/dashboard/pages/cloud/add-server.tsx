@@ -1,11 +1,20 @@
 import type { ServerView } from '../../../features/servers/shapes'
 import { openForm } from '../../parts/open-dialog'
-import { ManualFields, manualValues, NameField, OrganizationFields, serverBody, serverValues } from './server-fields'
+import {
+  ManualFields,
+  manualValues,
+  MonitorField,
+  NameField,
+  OrganizationFields,
+  serverBody,
+  serverValues,
+} from './server-fields'
 import { invalidates } from './server-text'
 
 /** Adds a server that exists elsewhere, without a cloud account. */
 export function addServer(): void {
-  const initial = { ...serverValues(null), ...manualValues(null) }
+  const own = { ...serverValues(null), ...manualValues(null) }
+  const initial = { ...own, monitor: true }
   openForm<ServerView>({
     title: 'Add server',
     description: 'For a machine that is not in a cloud account. Bind health monitors, so that you see whether it is up.',
@@ -13,7 +22,11 @@ export function addServer(): void {
     call: values => ({
       method: 'POST',
       path: '/servers',
-      body: { name: values.name, ...serverBody(values, { ...initial, name: values.name }, Object.keys(initial)) },
+      body: {
+        name: values.name,
+        ...serverBody(values, { ...own, name: values.name }, Object.keys(own)),
+        ...(values.monitor === false && { monitor: false }),
+      },
     }),
     send: { invalidates },
     fields: (
@@ -21,6 +34,7 @@ export function addServer(): void {
         <NameField />
         <ManualFields />
         <OrganizationFields />
+        <MonitorField />
       </>
     ),
   })

@@ -1,5 +1,5 @@
 import type { ServerView } from '../../../features/servers/shapes'
-import { ListField, SelectField, TextareaField, TextField, type Values } from '../../parts/form'
+import { CheckboxField, ListField, SelectField, TextareaField, TextField, type Values } from '../../parts/form'
 import { PickField } from '../../parts/pick-field'
 import { isSame } from '../../parts/values'
 import { kindTitles, labelsFrom, labelsText } from './server-text'
@@ -58,4 +58,13 @@ export const OrganizationFields = () => (
     />
     <TextareaField name="notes" label="Notes" rows={3} />
   </>
+)
+
+/** Whether a new server gets a monitor. */
+export const MonitorField = () => (
+  <CheckboxField
+    name="monitor"
+    label="Create a monitor"
+    hint="You get an alert while the server is down, and a warning when a file system is more than 90% full."
+  />
 )

@@ -7,6 +7,7 @@ import type { Next } from '../../actions/kind'
 import { syncJobFor } from '../accounts/sync-jobs'
 import { cloudAccounts } from '../accounts/tables'
 import type { ServerVerb } from '../clouds/cloud'
+import { removeMonitorsOf } from '../../monitors/of-servers'
 import { followLabels } from '../firewalls/selectors'
 import { proofsOf } from '../proofs'
 import { quietMs, writeState } from '../state'
@@ -44,7 +45,13 @@ export async function endOnServer<S extends Record<string, unknown>>(
   )
   // It may exist only now, or have other labels.
   const followed = await followLabels(tx, after.workspaceId, [after])
-  return { result: next, events, jobs: [...followed, ...(row.accountId === null ? [] : [syncJobFor(row.accountId, now)])] }
+  const removed = columns.deletedAt == null ? {} : await removeMonitorsOf(tx, hub, row)
+  return {
+    ...removed,
+    result: next,
+    events: [...events, ...(removed.events ?? [])],
+    jobs: [...followed, ...(row.accountId === null ? [] : [syncJobFor(row.accountId, now)]), ...(removed.jobs ?? [])],
+  }
 }
 
 const reasonOf = (verb: ServerVerb, next: Next): string =>

@@ -1,0 +1,79 @@
+import { and, eq } from 'drizzle-orm'
+import { auditDrafts, jobContext, systemActor } from '../../core/change'
+import type { ChangeResult, RecordResult } from '../../core/change-result'
+import type { Ctx } from '../../core/ctx'
+import { forUpdate } from '../../core/db/dialect'
+import type { Tx } from '../../core/db/transaction'
+import type { Hub } from '../../core/hub'
+import { Problem } from '../../core/problem'
+import { definitionFrom } from './definition/definition'
+import { validatedOptions } from './definition/options'
+import { monitorTypeOf } from './definition/types'
+import { insertMonitor, removeMonitor } from './monitors'
+import { monitors } from './tables'
+
+type Effects = Pick<RecordResult<unknown>, 'audits' | 'events' | 'jobs' | 'notices' | 'wakeTopics'>
+
+/** What a monitor of a new server watches in addition to its health. */
+const degradedIf = ['[DISK_PERCENT] > 90']
+
+/**
+ * Creates the monitor of a new server, within the change that creates the server. Callers who can’t create monitors get none. If the
+ * plan doesn’t allow another monitor, the workspace gets a notice instead.
+ */
+export async function monitorNewServer(tx: Tx, ctx: Ctx, { id, name }: { id: string; name: string }): Promise<Effects> {
+  if (!ctx.permissions.has('monitoring.write')) return {}
+  const type = monitorTypeOf('server')
+  const definition = definitionFrom(ctx, type, { degraded_if: degradedIf }, null)
+  try {
+    const created = await insertMonitor(tx, ctx, { type, name, definition, next: validatedOptions(type, id, {}) })
+    return effectsOf(ctx, 'monitor.create', created)
+  } catch (error) {
+    if (!(error instanceof Problem) || error.code !== 'plan_limit_reached') throw error
+    return {
+      notices: [
+        {
+          workspaceId: ctx.workspaceId,
+          kind: 'server.not_monitored',
+          resource: { type: 'server', id, name },
+          text: `The server ${name} has no monitor, because the plan doesn’t allow more monitors.`,
+          details: { server_id: id },
+          dedupKey: id,
+        },
+      ],
+    }
+  }
+}
+
+/** Deletes the monitors that follow a server, within the change that deletes the server. */
+export async function removeMonitorsOf(tx: Tx, hub: Hub, server: { id: string; workspaceId: string }): Promise<Effects> {
+  const by = { hub, workspaceId: server.workspaceId, actor: systemActor('servers'), context: jobContext }
+  const rows = await forUpdate(
+    tx
+      .select()
+      .from(monitors)
+      .where(and(eq(monitors.workspaceId, server.workspaceId), eq(monitors.type, 'server'), eq(monitors.target, server.id))),
+  )
+  const all: Effects[] = []
+  for (const row of rows)
+    all.push(effectsOf(by, 'monitor.delete', { ...(await removeMonitor(tx, by, row)), reason: 'Its server was deleted.' }))
+  return {
+    audits: all.flatMap(one => one.audits ?? []),
+    events: all.flatMap(one => one.events ?? []),
+    jobs: all.flatMap(one => one.jobs ?? []),
+    notices: all.flatMap(one => one.notices ?? []),
+    wakeTopics: all.flatMap(one => one.wakeTopics ?? []),
+  }
+}
+
+const effectsOf = (
+  by: Pick<Ctx, 'workspaceId' | 'actor' | 'context'>,
+  action: 'monitor.create' | 'monitor.delete',
+  done: ChangeResult<unknown>,
+): Effects => ({
+  audits: auditDrafts(by, action, done),
+  events: done.events ?? [],
+  jobs: done.jobs ?? [],
+  notices: done.notices ?? [],
+  wakeTopics: done.wakeTopics ?? [],
+})
