@@ -297,11 +297,13 @@ describe('creating servers at Proxmox', () => {
     const late = order({ ref: await cloud.reserveRef!(), mark: 'srv_2', name: 'web-2' })
     const second = await cloud.start(null, { verb: 'provision', order: late })
     expect([first.ref, second.ref]).toEqual(['100', '101'])
+    if (second.state !== 'running') throw new Error('The clone should wait.')
+    // It is the next one, so it looks again soon however long it has waited.
+    expect(await cloud.poll(second.operation)).toMatchObject({ state: 'running', ref: '101', againMs: 2000 })
     double.guest(101, 'taken')
     double.tasks.durationMs = 0
     double.tasks.settle(true)
     await finish(cloud, first)
-    if (second.state !== 'running') throw new Error('The clone should wait.')
     const moved = await cloud.poll(second.operation)
     expect(moved).toMatchObject({ state: 'running', ref: '102' })
     expect(double.guests.has(102)).toBe(false)

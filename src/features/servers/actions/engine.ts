@@ -140,13 +140,14 @@ export abstract class CloudAction<I extends Record<string, unknown>, Row extends
     const polled = await cloud.poll(state.operation)
     if (polled.state === 'done') return await this.#finish(cloud, row, polled.ref ?? row.providerRef, false, state)
     if (polled.state === 'gone') return await this.#look(cloud, row, { ...state, operation: null })
-    const { operation, progress, detail, ref } = polled
+    const { operation, progress, detail, ref, againMs } = polled
     // Pauses only grow while nothing happens.
     const attempts = isDeepStrictEqual(operation, state.operation) ? state.attempts : 0
     return this.again(
       { ...state, operation, attempts },
       { ...(progress !== undefined && { progress }), ...(detail !== undefined && { detail }) },
       ref,
+      againMs,
     )
   }
 
@@ -172,10 +173,11 @@ export abstract class CloudAction<I extends Record<string, unknown>, Row extends
   }
 
   /** Looks again later. */
-  protected again(state: State, progress: ProgressReport = {}, ref?: string): Chunk {
+  protected again(state: State, progress: ProgressReport = {}, ref?: string, afterMs?: number): Chunk {
+    const at = afterMs === undefined ? this.after(state.attempts) : this.hub.clock.now() + afterMs
     return async tx => {
       if (ref !== undefined) await this.saveRef(tx, ref)
-      return { result: { state: { ...state, attempts: state.attempts + 1 }, at: this.after(state.attempts), ...progress } }
+      return { result: { state: { ...state, attempts: state.attempts + 1 }, at, ...progress } }
     }
   }
 

@@ -319,7 +319,16 @@ export type Started =
 
 /** How far an operation is. `gone`: the cloud has forgotten it, so only the state of the server tells how it ended. */
 export type Polled =
-  | { state: 'running'; operation: Operation; /** 0 to 100. */ progress?: number; detail?: string; ref?: string }
+  | {
+      state: 'running'
+      operation: Operation
+      /** 0 to 100. */
+      progress?: number
+      detail?: string
+      ref?: string
+      /** After how many milliseconds to look again, if the cloud or its adapter knows that. */
+      againMs?: number
+    }
   | { state: 'done'; ref?: string }
   | { state: 'gone' }
 

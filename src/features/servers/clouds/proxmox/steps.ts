@@ -46,11 +46,11 @@ export class Steps {
   async advance(operation: ProxmoxOperation): Promise<Polled> {
     const { vmid, order } = operation
     let { steps, task } = operation
-    const running = (now = vmid): Polled => ({
-      state: 'running',
-      operation: { ...operation, vmid: now, steps, task },
-      ref: String(now),
-    })
+    const running = (now = vmid): Polled => {
+      const againMs = steps[0] === 'clone' ? this.state.turn.pauseMs(now) : null
+      const next = { ...operation, vmid: now, steps, task }
+      return { state: 'running', operation: next, ref: String(now), ...(againMs !== null && { againMs }) }
+    }
     if (task !== null) {
       const exit = await this.#exitOf(task)
       if (exit === 'running') {
