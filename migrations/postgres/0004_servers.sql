@@ -244,6 +244,7 @@ CREATE TABLE "snapshots" (
 	"price_at" bigint,
 	"action_id" text collate "C",
 	"written_at" bigint NOT NULL,
+	"volume_id" text collate "C",
 	"state" text collate "C" NOT NULL,
 	"policy_id" text collate "C",
 	"made_by" text,
@@ -323,6 +324,7 @@ ALTER TABLE "snapshot_policies" ADD CONSTRAINT "snapshot_policies_workspace_id_w
 ALTER TABLE "snapshots" ADD CONSTRAINT "snapshots_workspace_id_workspaces_id_fk" FOREIGN KEY ("workspace_id") REFERENCES "public"."workspaces"("id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
 ALTER TABLE "snapshots" ADD CONSTRAINT "snapshots_account_id_cloud_accounts_id_fk" FOREIGN KEY ("account_id") REFERENCES "public"."cloud_accounts"("id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
 ALTER TABLE "snapshots" ADD CONSTRAINT "snapshots_server_id_servers_id_fk" FOREIGN KEY ("server_id") REFERENCES "public"."servers"("id") ON DELETE set null ON UPDATE no action;--> statement-breakpoint
+ALTER TABLE "snapshots" ADD CONSTRAINT "snapshots_volume_id_volumes_id_fk" FOREIGN KEY ("volume_id") REFERENCES "public"."volumes"("id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
 ALTER TABLE "ssh_keys" ADD CONSTRAINT "ssh_keys_workspace_id_workspaces_id_fk" FOREIGN KEY ("workspace_id") REFERENCES "public"."workspaces"("id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
 ALTER TABLE "volume_labels" ADD CONSTRAINT "volume_labels_resource_id_volumes_id_fk" FOREIGN KEY ("resource_id") REFERENCES "public"."volumes"("id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
 ALTER TABLE "volumes" ADD CONSTRAINT "volumes_workspace_id_workspaces_id_fk" FOREIGN KEY ("workspace_id") REFERENCES "public"."workspaces"("id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
@@ -377,6 +379,8 @@ CREATE INDEX "snapshots_account" ON "snapshots" USING btree ("workspace_id","acc
 CREATE INDEX "snapshots_origin" ON "snapshots" USING btree ("workspace_id","origin","id");--> statement-breakpoint
 CREATE INDEX "snapshots_ref" ON "snapshots" USING btree ("account_id","provider_ref");--> statement-breakpoint
 CREATE INDEX "snapshots_of_server" ON "snapshots" USING btree ("server_id");--> statement-breakpoint
+CREATE INDEX "snapshots_volume" ON "snapshots" USING btree ("workspace_id","volume_id","id");--> statement-breakpoint
+CREATE INDEX "snapshots_of_volume" ON "snapshots" USING btree ("volume_id");--> statement-breakpoint
 CREATE INDEX "snapshots_of_policy" ON "snapshots" USING btree ("policy_id") WHERE policy_id is not null;--> statement-breakpoint
 CREATE INDEX "snapshots_expiry" ON "snapshots" USING btree ("expires_at") WHERE expires_at is not null;--> statement-breakpoint
 CREATE INDEX "snapshots_busy" ON "snapshots" USING btree ("action_id") WHERE action_id is not null;--> statement-breakpoint

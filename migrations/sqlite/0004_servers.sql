@@ -304,6 +304,7 @@ CREATE TABLE `snapshots` (
 	`price_at` integer,
 	`action_id` text,
 	`written_at` integer NOT NULL,
+	`volume_id` text,
 	`state` text NOT NULL,
 	`policy_id` text,
 	`made_by` text,
@@ -313,7 +314,8 @@ CREATE TABLE `snapshots` (
 	`expires_at` integer,
 	FOREIGN KEY (`workspace_id`) REFERENCES `workspaces`(`id`) ON UPDATE no action ON DELETE cascade,
 	FOREIGN KEY (`account_id`) REFERENCES `cloud_accounts`(`id`) ON UPDATE no action ON DELETE cascade,
-	FOREIGN KEY (`server_id`) REFERENCES `servers`(`id`) ON UPDATE no action ON DELETE set null
+	FOREIGN KEY (`server_id`) REFERENCES `servers`(`id`) ON UPDATE no action ON DELETE set null,
+	FOREIGN KEY (`volume_id`) REFERENCES `volumes`(`id`) ON UPDATE no action ON DELETE cascade
 );
 --> statement-breakpoint
 CREATE INDEX `snapshots_workspace` ON `snapshots` (`workspace_id`,`id`);--> statement-breakpoint
@@ -325,6 +327,8 @@ CREATE INDEX `snapshots_account` ON `snapshots` (`workspace_id`,`account_id`,`id
 CREATE INDEX `snapshots_origin` ON `snapshots` (`workspace_id`,`origin`,`id`);--> statement-breakpoint
 CREATE INDEX `snapshots_ref` ON `snapshots` (`account_id`,`provider_ref`);--> statement-breakpoint
 CREATE INDEX `snapshots_of_server` ON `snapshots` (`server_id`);--> statement-breakpoint
+CREATE INDEX `snapshots_volume` ON `snapshots` (`workspace_id`,`volume_id`,`id`);--> statement-breakpoint
+CREATE INDEX `snapshots_of_volume` ON `snapshots` (`volume_id`);--> statement-breakpoint
 CREATE INDEX `snapshots_of_policy` ON `snapshots` (`policy_id`) WHERE policy_id is not null;--> statement-breakpoint
 CREATE INDEX `snapshots_expiry` ON `snapshots` (`expires_at`) WHERE expires_at is not null;--> statement-breakpoint
 CREATE INDEX `snapshots_busy` ON `snapshots` (`action_id`) WHERE action_id is not null;--> statement-breakpoint

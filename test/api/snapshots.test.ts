@@ -181,7 +181,7 @@ describe('snapshots of a server', () => {
     const other = (await create('web-2')).body
     await finish(other.action_id)
     const refused = await act(other.id, 'restore_snapshot', { snapshot_id: snapshot.id })
-    expect([refused.status, refused.body.errors[0].detail]).toEqual([422, 'It is a snapshot of another server.'])
+    expect([refused.status, refused.body.errors[0].detail]).toEqual([422, 'It is not a snapshot of this server.'])
   })
 
   test('are deleted at the cloud, unless they are protected', async () => {

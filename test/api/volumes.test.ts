@@ -226,6 +226,74 @@ describe('volumes', () => {
     expect((await call('GET', `/volumes/${volume.id}`)).body.used_bytes).toBe(7_000_000)
   })
 
+  test('have snapshots at Incus, which are restored while they are not attached', async () => {
+    const here = await world()
+    const { id, volume: bought, call, finish, double } = await incusScene(here)
+    const { volume } = await bought('data-1', { server_id: id })
+    const take = (body: object) => call('POST', '/snapshots', { volume_id: volume.id, ...body })
+    const act = (action: string, params: object = {}) => call('POST', `/volumes/${volume.id}/actions`, { action, params })
+    await here.audited()
+    const created = await take({ name: 'before', labels: { keep: 'yes' } })
+    expect([created.status, created.body]).toMatchObject([
+      201,
+      { state: 'creating', volume_id: volume.id, server_id: null, survives_server: false, made_by: { type: 'user' } },
+    ])
+    expect(await finish(created.body.action_id)).toMatchObject({ type: 'snapshot.create', status: 'success', error: null })
+    expect(await here.audited()).toEqual(['cloud.snapshot.create'])
+    expect(double.volumes[0]!.snapshots.map(one => one.name)).toEqual([created.body.id])
+    const get = async () => (await call('GET', `/snapshots/${created.body.id}`)).body
+    expect(await get()).toMatchObject({ state: 'available', provider_ref: `default/data-1/${created.body.id}`, action_id: null })
+    // One that was created there.
+    double.volumes[0]!.snapshots.push({ name: 'by-hand', created_at: '2026-11-20T00:00:00Z' })
+    await here.advance(300_000)
+    const all = (await call('GET', `/snapshots?volume_id=${volume.id}&sort=name`)).body.data
+    expect(all.map((one: any) => [one.name, one.origin])).toEqual([
+      ['before', 'made'],
+      ['by-hand', 'found'],
+    ])
+    expect(refusal(await act('restore_snapshot', { snapshot_id: created.body.id }))).toEqual([409, 'conflict'])
+    await finish((await act('detach', { force: true })).body.id)
+    const restored = await act('restore_snapshot', { snapshot_id: created.body.id })
+    expect([restored.status, (await get()).state]).toEqual([202, 'restoring'])
+    expect((await call('GET', `/volumes/${volume.id}`)).body.state).toBe('restoring')
+    expect(await finish(restored.body.id)).toMatchObject({ type: 'volume.restore_snapshot', status: 'success' })
+    expect([(await get()).state, (await call('GET', `/volumes/${volume.id}`)).body.state]).toEqual(['available', 'available'])
+    // Their refs follow the name of the volume.
+    await finish((await call('PATCH', `/volumes/${volume.id}`, { name: 'data-2' })).body.action_id)
+    expect((await get()).provider_ref).toBe(`default/data-2/${created.body.id}`)
+    double.driver = 'zfs'
+    const older = await act('restore_snapshot', { snapshot_id: created.body.id })
+    expect([older.status, older.body.detail]).toEqual([409, expect.stringContaining('Delete 1 newer snapshot first: by-hand.')])
+    const kept = await call('DELETE', `/volumes/${volume.id}`)
+    expect([kept.status, kept.body.detail]).toEqual([409, expect.stringContaining('2 snapshots')])
+    for (const one of all) await finish((await call('DELETE', `/snapshots/${one.id}`)).body.id)
+    expect(double.volumes[0]!.snapshots).toEqual([])
+    await finish((await call('DELETE', `/volumes/${volume.id}`)).body.id)
+    expect((await call('GET', '/snapshots')).body.data).toEqual([])
+    expect(refusal(await take({ name: 'a' }))).toEqual([422, '#/volume_id'])
+    expect(refusal(await call('POST', '/snapshots', { name: 'a' }))).toEqual([422, '#/server_id'])
+    expect(refusal(await take({ name: 'a', server_id: id }))).toEqual([422, '#/volume_id'])
+  }, 30_000)
+
+  test('have no snapshots at Hetzner', async () => {
+    const { bought, call, actOn, here } = await scene()
+    const { volume } = await bought('data-1')
+    const refused = await call('POST', '/snapshots', { volume_id: volume.id, name: 'a' })
+    expect([refused.status, refused.body.code, refused.body.errors[0].pointer]).toEqual([
+      422,
+      'unsupported_action',
+      '#/volume_id',
+    ])
+    const acted = await actOn(volume.id, 'restore_snapshot', { snapshot_id: 'snap_01k3z9a1b2c3d4e5f6g7h8j9km' })
+    expect([acted.status, acted.body.code, acted.body.supported]).toEqual([
+      422,
+      'unsupported_action',
+      ['attach', 'detach', 'resize', 'set_protection'],
+    ])
+    const theirs = await here.rival.call('POST', '/v1/snapshots', { volume_id: volume.id, name: 'a' })
+    expect(refusal(theirs)).toEqual([422, '#/volume_id'])
+  })
+
   test('are bought after reading only their price', async () => {
     const { bought, double } = await scene()
     double.requests.length = 0

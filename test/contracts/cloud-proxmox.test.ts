@@ -72,11 +72,11 @@ test('on ZFS, only the newest snapshot can be restored, so newer ones are report
     await finish(cloud, await cloud.start('100', { verb: 'snapshot', order: { mark, name: mark, includesMemory: false } }))
   // They are created in the same second.
   double.guests.get(100)!.snapshots.forEach((one, at) => (one.snaptime = 1_700_000_000 + at))
-  expect(await cloud.newerSnapshots!('100', '100/snap_a')).toBeNull()
+  expect(await cloud.newerSnapshots!('100/snap_a')).toBeNull()
   double.storages.set('local-lvm', { shared: false, type: 'zfspool' })
-  expect((await cloud.newerSnapshots!('100', '100/snap_a'))!.map(one => one.name)).toEqual(['snap_b'])
-  expect(await cloud.newerSnapshots!('100', '100/snap_b')).toEqual([])
-  expect(await cloud.newerSnapshots!('999', '999/snap_b')).toBeNull()
+  expect((await cloud.newerSnapshots!('100/snap_a'))!.map(one => one.name)).toEqual(['snap_b'])
+  expect(await cloud.newerSnapshots!('100/snap_b')).toEqual([])
+  expect(await cloud.newerSnapshots!('999/snap_b')).toBeNull()
 })
 
 /** Polls until the end, each time as after a restart. Failed polls are repeated. */

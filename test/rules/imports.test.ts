@@ -292,8 +292,8 @@ const sharedTables: [tables: string, folders: string[], reason: string][] = [
   ],
   [
     'servers/snapshots',
-    ['.', 'accounts', 'actions', 'snapshot-policies'],
-    'actions on servers create and restore them, policies create and delete them, and readings of accounts find them',
+    ['.', 'accounts', 'actions', 'snapshot-policies', 'volumes'],
+    'actions on servers and volumes create and restore them, policies create and delete them, and readings of accounts find them',
   ],
   ['people/passkeys', ['.', 'second-factors'], 'passkeys are a second factor, and users show whether they have one'],
   ['people/password-resets', ['.', 'profile'], 'changes of a user or a password revoke the reset links'],

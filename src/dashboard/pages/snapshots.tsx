@@ -2,11 +2,14 @@ import { Camera } from 'lucide-react'
 import type { ActionView } from '../../features/actions/shapes'
 import type { ServerView } from '../../features/servers/shapes'
 import type { SnapshotView } from '../../features/servers/snapshots/shapes'
+import type { VolumeView } from '../../features/servers/volumes/shapes'
 import { CopyableText } from '../parts/code'
-import { CheckboxField, SelectField, TextField, type Values } from '../parts/form'
+import { CheckboxField, Columns, SelectField, TextField, useForm, type Values } from '../parts/form'
 import { ListPage, menuColumn, type TableColumns } from '../parts/list'
 import { confirmDelete, openForm } from '../parts/open-dialog'
 import { Facts } from '../parts/page'
+import { ResourceLink } from '../parts/resource'
+import { useResourceNames } from '../parts/resource-search'
 import { Status, Tag, Tags } from '../parts/status'
 import { localInputToIso, toLocalInput } from '../parts/timezone'
 import { RelativeTime } from '../parts/time'
@@ -15,13 +18,12 @@ import { usePerson } from '../session'
 import { useAccountNames } from './cloud/accounts'
 import { formatAmount, formatGibibytes } from './cloud/amounts'
 import { acceptedIn, noPrice, PriceFields } from './cloud/price-fields'
-import { ServerLink } from './cloud/server-link'
 import { labelsFrom, labelsText } from './cloud/server-text'
 import { snapshotStateTitles, storageOriginTitles, toneOfStorage } from './cloud/storage-text'
 
 const invalidates = ['/snapshots', '/servers', '/cloud-accounts', '/actions']
 
-/** Lists and manages the snapshots of servers. */
+/** Lists and manages the snapshots of servers and volumes. */
 export default function Snapshots() {
   const { canWrite } = usePerson()
   const columns: TableColumns<SnapshotView> = [
@@ -33,10 +35,10 @@ export default function Snapshots() {
       render: one => <Status status={one.state} tone={toneOfStorage(one.state)} label={snapshotStateTitles[one.state]} />,
     },
     {
-      title: 'Server',
+      title: 'Server or volume',
       width: 'clamp(8rem, 18cqw, 18rem)',
       onPhone: 'line',
-      render: one => one.server_id && <ServerLink id={one.server_id} />,
+      render: one => <Owner snapshot={one} />,
     },
     { title: 'Protected', width: '7rem', showFrom: 'lg', onPhone: 'plain', render: one => one.protected && <Tag>protected</Tag> },
     {
@@ -66,7 +68,7 @@ export default function Snapshots() {
         one => one.name,
         one => [
           { label: 'Edit snapshot', onSelect: () => editSnapshot(one) },
-          one.server_id !== null && one.state === 'available'
+          (one.server_id ?? one.volume_id) !== null && one.state === 'available'
             ? { label: 'Restore snapshot', danger: true, onSelect: () => restoreSnapshot(one) }
             : null,
           '-',
@@ -90,12 +92,12 @@ export default function Snapshots() {
   return (
     <ListPage
       label="Snapshots"
-      description="The disks of servers at a point in time. Prices are per month."
+      description="The disks of servers, and volumes, at a point in time. Prices are per month."
       path="/snapshots"
       columns={columns}
       sort="-created_at"
       search
-      params={{ server_id: '' }}
+      params={{ server_id: '', volume_id: '' }}
       filters={[
         { name: 'state', label: 'State', all: 'All states', choices: snapshotStateTitles },
         { name: 'origin', label: 'Origin', all: 'All origins', choices: storageOriginTitles },
@@ -116,7 +118,7 @@ function Details({ snapshot: one }: { snapshot: SnapshotView }) {
     <Facts
       rows={[
         ['State', <Status key="" status={one.state} tone={toneOfStorage(one.state)} label={snapshotStateTitles[one.state]} />],
-        ['Server', one.server_id && <ServerLink key="" id={one.server_id} />],
+        [one.volume_id === null ? 'Server' : 'Volume', <Owner key="" snapshot={one} />],
         ['Account', accountName(one.account_id)],
         ['Origin', storageOriginTitles[one.origin]],
         ['Size', one.size_bytes !== null && formatGibibytes(one.size_bytes)],
@@ -134,6 +136,13 @@ function Details({ snapshot: one }: { snapshot: SnapshotView }) {
   )
 }
 
+/** A link to the server or volume that a snapshot was created from. */
+function Owner({ snapshot: { server_id: server, volume_id: volume } }: { snapshot: SnapshotView }) {
+  const id = volume ?? server
+  const name = useResourceNames(id === null ? [] : [id]).get(id ?? '') ?? null
+  return id === null ? null : <ResourceLink id={id} type={volume === null ? 'server' : 'volume'} name={name} />
+}
+
 const bodyOf = ({ labels, expires_at: expires, max_monthly_price, currency, accept_unknown_price, ...values }: Values) => ({
   ...values,
   labels: labelsFrom(String(labels)),
@@ -146,26 +155,65 @@ const createSnapshot = () =>
     title: 'Create snapshot',
     wide: true,
     initial: {
-      ...{ server_id: '', name: '', labels: '', protected: false, expires_at: '', includes_memory: false, quiesce: 'none' },
+      ...{
+        server_id: '',
+        volume_id: '',
+        name: '',
+        labels: '',
+        protected: false,
+        expires_at: '',
+        includes_memory: false,
+        quiesce: 'none',
+      },
       ...noPrice(),
     },
-    call: values => ({ method: 'POST', path: '/snapshots', body: bodyOf(values) }),
+    call: ({ volume_id, server_id, includes_memory, quiesce, ...values }) => ({
+      method: 'POST',
+      path: '/snapshots',
+      body: { ...bodyOf(values), ...(volume_id ? { volume_id } : { server_id, includes_memory, quiesce }) },
+    }),
     send: { toast: 'Snapshot is being created', invalidates },
     fields: (
       <>
-        <ServerField />
+        <Columns>
+          <ServerField />
+          <VolumeField />
+        </Columns>
         <CommonFields />
-        <CheckboxField name="includes_memory" label="Include the memory" hint="Only at Proxmox VE and Incus." />
-        <SelectField
-          name="quiesce"
-          label="Running server"
-          choices={{ none: 'Keep it running', shutdown: 'Shut it down first, and start it again' }}
-          hint="While a server runs, data that it has not written to its disks yet is missing."
-        />
-        <PriceFields />
+        <ServerFields />
       </>
     ),
   })
+
+/** What only snapshots of servers have. */
+function ServerFields() {
+  const { values } = useForm()
+  if (values.volume_id) return null
+  return (
+    <>
+      <CheckboxField name="includes_memory" label="Include the memory" hint="Only at Proxmox VE and Incus." />
+      <SelectField
+        name="quiesce"
+        label="Running server"
+        choices={{ none: 'Keep it running', shutdown: 'Shut it down first, and start it again' }}
+        hint="While a server runs, data that it has not written to its disks yet is missing."
+      />
+      <PriceFields />
+    </>
+  )
+}
+
+function VolumeField() {
+  const volumes = useList<VolumeView>('/volumes', { limit: 100, sort: 'name' }).rows ?? []
+  return (
+    <SelectField
+      name="volume_id"
+      label="Or a volume"
+      hint="Incus and LXD have snapshots of volumes."
+      choices={[['', 'No volume'] as const, ...volumes.map(one => [one.id, one.name] as const)]}
+    />
+  )
+}
 
 function ServerField() {
   const servers = useList<ServerView>('/servers', { limit: 100, sort: 'name' }).rows ?? []
@@ -206,7 +254,27 @@ const CommonFields = () => (
   </>
 )
 
-const restoreSnapshot = ({ id, name, server_id: server }: SnapshotView) =>
+const restoreSnapshot = (snapshot: SnapshotView) =>
+  snapshot.volume_id === null ? restoreServer(snapshot) : restoreVolume(snapshot)
+
+const restoreVolume = ({ id, name, volume_id: volume }: SnapshotView) =>
+  openForm<ActionView>({
+    title: `Restore ${name}?`,
+    submitLabel: 'Restore snapshot',
+    danger: true,
+    typeToConfirm: name,
+    description: 'The data of the volume is replaced. What was written since then is lost. The volume must not be attached.',
+    initial: {},
+    call: () => ({
+      method: 'POST',
+      path: `/volumes/${volume}/actions`,
+      body: { action: 'restore_snapshot', params: { snapshot_id: id } },
+    }),
+    send: { toast: 'Snapshot is being restored', invalidates: [...invalidates, '/volumes'] },
+    fields: null,
+  })
+
+const restoreServer = ({ id, name, server_id: server }: SnapshotView) =>
   openForm<ActionView>({
     title: `Restore ${name}?`,
     submitLabel: 'Restore snapshot',

@@ -175,6 +175,7 @@ export const serverActions = {
   'cloud.volume.detach': volumeAction('CV007', 'detach {volume}', 'detach', 'detaching'),
   'cloud.volume.resize': volumeAction('CV008', 'resize {volume}', 'resize', 'resizing'),
   'cloud.volume.set_protection': volumeAction('CV009', 'change the protection of {volume}', 'set_protection', 'available'),
+  'cloud.volume.restore_snapshot': volumeAction('CV010', 'restore {volume} from a snapshot', 'restore_snapshot', 'restoring'),
   'cloud.snapshot_policy.create': { example: { before: {}, after: { name: 'nightly' } } },
   'cloud.snapshot_policy.update': { example: { before: { paused: false }, after: { paused: true } } },
   'cloud.snapshot_policy.delete': { example: { before: { name: 'nightly' }, after: {} } },
@@ -184,7 +185,11 @@ export const serverActions = {
     changes: { of: 'cloud.snapshot_policy.update' },
     example: { before: { next_at: null }, after: { next_at: '2026-11-27T10:00:00.000Z' } },
   },
-  'cloud.snapshot.create': { example: { before: {}, after: { name: 'before the upgrade' } } },
+  'cloud.snapshot.create': {
+    targets: ['snapshot', 'action'],
+    channels: [...requestChannels, 'job'],
+    example: { before: {}, after: { name: 'before the upgrade' } },
+  },
   'cloud.snapshot.update': {
     targets: ['snapshot', 'action'],
     channels: [...requestChannels, 'job'],

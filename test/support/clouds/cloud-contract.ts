@@ -592,6 +592,29 @@ export function cloudContract(title: string, start: () => Promise<CloudUnderTest
       for (const one of left) await finish(await snapshots.start(one.ref, { verb: 'delete' }))
     }, 60_000)
 
+    /** An attached volume has snapshots, and is restored when it is not attached. */
+    const snapshotsOfVolume = async (volumeRef: string) => {
+      const { snapshots, volumes } = here.cloud
+      const mark = `snap_${freeName().replaceAll('-', '_')}`
+      const order = { mark, name: 'before', volumeRef }
+      expect(await snapshots!.find(order, null)).toBeNull()
+      const taken = await finish(await snapshots!.start(null, { verb: 'create', order }))
+      const snapshot = await snapshots!.find(order, null)
+      expect(snapshot).toMatchObject({ ref: taken.ref!, volumeRef, serverRef: null, status: 'available', mark })
+      expect(await snapshots!.get(taken.ref!)).toEqual(snapshot)
+      expect((await snapshots!.list()).filter(one => one.mark === mark).map(one => one.ref)).toEqual([snapshot!.ref])
+      expect((await volumes!.list()).map(one => one.ref).filter(one => one.includes(mark))).toEqual([])
+      const restore = { verb: 'restore_snapshot', snapshotRef: snapshot!.ref } as const
+      const { serverRef, mountPath } = (await volumes!.get(volumeRef))!
+      expect(await failureOf(Promise.resolve(volumes!.start(volumeRef, restore)).then(finish))).toBe('invalid')
+      await finish(await volumes!.start(volumeRef, { verb: 'detach' }))
+      await finish(await volumes!.start(volumeRef, restore))
+      await finish(await volumes!.start(volumeRef, { verb: 'attach', serverRef: serverRef!, mountPath }))
+      await finish(await snapshots!.start(snapshot!.ref, { verb: 'delete' }))
+      expect(await snapshots!.get(snapshot!.ref)).toBeNull()
+      expect(await snapshots!.start(snapshot!.ref, { verb: 'delete' })).toEqual({ state: 'done', unchanged: true })
+    }
+
     test('creates volumes once, attaches, grows, and deletes them', async () => {
       const { volumes } = here.cloud
       const can = here.kind.capabilities.volumes
@@ -634,6 +657,7 @@ export function cloudContract(title: string, start: () => Promise<CloudUnderTest
       expect(await volumes.list()).toContainEqual(attached!)
       expect(await failureOf(change(ref, { verb: 'attach', serverRef: other.ref, mountPath: null }))).toBe('invalid')
       expect(await failureOf(change(ref, { verb: 'delete' }))).toBe('invalid')
+      if (can.snapshots) await snapshotsOfVolume(ref)
       const larger = sizeBytes + 4 * can.stepBytes
       expect((await changeTwice(ref, { verb: 'resize', sizeBytes: larger }))?.sizeBytes).toBe(larger)
       expect(await failureOf(change(ref, { verb: 'resize', sizeBytes }))).toBe('invalid')

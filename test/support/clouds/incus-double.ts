@@ -16,6 +16,7 @@ interface DoubleVolume {
   name: string
   /** Bytes; null if the pool doesn't know it. */
   used: number | null
+  snapshots: { name: string; created_at: string }[]
   config: Record<string, string>
 }
 
@@ -105,6 +106,8 @@ export class IncusDouble extends ApiDouble {
           if (!volume) return errorOf(404, 'Storage volume not found')
           return sync({ usage: volume.used === null ? null : { used: volume.used, total: 0 } })
         }
+        if (part === 'volumes' && more[2] === 'snapshots')
+          return this.#volumeSnapshot(method, more[1]!, more[3] ?? '', request.body)
         if (part === 'volumes') return this.#volume(method, more[1] ?? '', request.body)
         return name === 'default' ? sync({ driver: this.driver }) : errorOf(404, 'Storage pool not found')
       case 'networks':
@@ -228,11 +231,20 @@ export class IncusDouble extends ApiDouble {
     const found = this.volumes.find(one => one.name === name)
     if (method === 'POST' && name === '') {
       if (this.volumes.some(one => one.name === body.name)) return errorOf(400, 'Volume by that name already exists')
-      this.volumes.push({ name: body.name, config: body.config, used: 4096 })
+      this.volumes.push({ name: body.name, config: body.config, used: 4096, snapshots: [] })
       return sync({})
     }
-    if (name === '') return sync(this.volumes.map(one => this.#volumeShown(one)))
+    if (name === '')
+      return sync(
+        this.volumes.flatMap(one => [
+          this.#volumeShown(one),
+          ...one.snapshots.map(each => ({ ...this.#volumeShown(one), ...each, name: `${one.name}/${each.name}` })),
+        ]),
+      )
     if (!found) return errorOf(404, 'Storage volume not found')
+    if (method === 'PUT' && this.#volumeShown(found).used_by.length > 0) return errorOf(400, 'The storage volume is still in use')
+    if (method === 'PUT')
+      return found.snapshots.some(one => one.name === body.restore) ? this.#started('') : errorOf(404, 'Snapshot not found')
     if (method === 'PATCH') Object.assign(found.config, body.config)
     if (method === 'POST' && this.#volumeShown(found).used_by.length > 0)
       return errorOf(400, 'Volume is still in use by running instances')
@@ -243,6 +255,22 @@ export class IncusDouble extends ApiDouble {
       return errorOf(400, 'The storage volume is still in use')
     if (method === 'DELETE') this.volumes.splice(this.volumes.indexOf(found), 1)
     return sync(method === 'GET' ? this.#volumeShown(found) : {})
+  }
+
+  #volumeSnapshot(method: string, name: string, snapshot: string, body: any): ApiResponse {
+    const volume = this.volumes.find(one => one.name === name)
+    if (!volume) return errorOf(404, 'Storage volume not found')
+    const { snapshots } = volume
+    const found = snapshots.find(one => one.name === snapshot)
+    if (method === 'GET' && snapshot === '') return sync(snapshots)
+    if (method === 'POST') {
+      if (snapshots.some(one => one.name === body.name)) return errorOf(409, `Snapshot "${body.name}" already in use`)
+      const created_at = new Date(1_700_000_000_000 + ++this.#snapshots * 1000).toISOString()
+      return this.#started('', () => snapshots.push({ name: body.name, created_at }))
+    }
+    if (!found) return errorOf(404, 'Storage volume snapshot not found')
+    if (method === 'DELETE') return this.#started('', () => snapshots.splice(snapshots.indexOf(found), 1))
+    return sync(found)
   }
 
   #volumeShown({ name, config }: DoubleVolume) {

@@ -23,6 +23,7 @@ export const volumeStateTitles: Readonly<Record<VolumeView['state'], string>> = 
   attaching: 'Attaching',
   detaching: 'Detaching',
   resizing: 'Resizing',
+  restoring: 'Restoring',
   deleting: 'Deleting',
   error: 'Error',
   missing: 'Missing',

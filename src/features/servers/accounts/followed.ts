@@ -20,6 +20,8 @@ export interface ReadAccount {
   catalog: DatedCatalog | null
   /** Ids of the servers in the workspace, by their refs. */
   serverIds: ReadonlyMap<string, string>
+  /** Ids of the volumes in the workspace, by their refs. */
+  volumeIds: ReadonlyMap<string, string>
   /** Of volumes, by ref, as far as the cloud tells it. */
   usage: ReadonlyMap<string, VolumeUsage>
   now: number

@@ -16,6 +16,7 @@ import { recordVolumeUsage } from '../metrics/recorder'
 import { followedSnapshots } from '../snapshots/follow'
 import { servers } from '../tables'
 import { followedVolumes } from '../volumes/follow'
+import { volumes } from '../volumes/tables'
 import type { DatedCatalog } from './catalog'
 import type { Followed, ReadAccount, StoredRow } from './followed'
 import { isCurrent, someOf } from './readings'
@@ -76,7 +77,14 @@ async function follow(
     .where(eq(table.accountId, account.id))
   const seen: Seen[] = await storage.list()
   const usage = (await storage.usage?.(seen)) ?? new Map<string, VolumeUsage>()
-  const read: ReadAccount = { account, catalog, serverIds: await serverIdsOf(hub, account.id), usage, now: hub.clock.now() }
+  const read: ReadAccount = {
+    account,
+    catalog,
+    serverIds: await serverIdsOf(hub, account.id),
+    volumeIds: await volumeIdsOf(hub, account.id),
+    usage,
+    now: hub.clock.now(),
+  }
   const used = new Map<string, VolumeUsage>()
   const known = await rowsOf(hub.read, of, eq(table.accountId, account.id))
   const ids = new Set<string | null>(known.map(row => row.id))
@@ -165,6 +173,15 @@ async function serverIdsOf(hub: Hub, accountId: string): Promise<Map<string, str
     .select({ id: servers.id, ref: servers.providerRef })
     .from(servers)
     .where(and(eq(servers.accountId, accountId), isNull(servers.deletedAt)))
+  return new Map(found.flatMap(({ id, ref }) => (ref === null ? [] : [[ref, id]])))
+}
+
+/** The volumes of an account, by their refs. */
+async function volumeIdsOf(hub: Hub, accountId: string): Promise<Map<string, string>> {
+  const found = await hub.read
+    .select({ id: volumes.id, ref: volumes.providerRef })
+    .from(volumes)
+    .where(eq(volumes.accountId, accountId))
   return new Map(found.flatMap(({ id, ref }) => (ref === null ? [] : [[ref, id]])))
 }
 

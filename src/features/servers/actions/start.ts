@@ -1,4 +1,4 @@
-import { and, eq, inArray } from 'drizzle-orm'
+import { and, eq } from 'drizzle-orm'
 import type { Waiting } from '../../../api/long-poll'
 import type { AuditAction } from '../../../core/audit-actions'
 import { change } from '../../../core/change'
@@ -16,7 +16,6 @@ import { getAction } from '../../actions/actions'
 import type { ActionView } from '../../actions/shapes'
 import { addFinishedAction, startAction } from '../../actions/start'
 import { catalogOf, type DatedCatalog } from '../accounts/catalog'
-import { openCloud } from '../accounts/open'
 import { cloudAccounts } from '../accounts/tables'
 import type { CloudAccountRow } from '../accounts/view'
 import { isPossibleIn, waysOf } from '../available-actions'
@@ -35,10 +34,11 @@ import { requireShort, sealUserData } from '../user-data'
 import { addressesOf, labelsOf, serverRows, type ServerRow } from '../view'
 import type { ServerActionInput } from './input'
 import { serverActionKind } from './kinds'
+import { holdSnapshots, newerSnapshotsOf, refuseNewer } from '../snapshots/restore'
 import { snapshotPrice } from '../snapshots/snapshot-state'
 import { snapshotRows } from '../snapshots/rows'
 import { insertSnapshot, lockSnapshotOf, snapshotsLostWith, snapshotView, type NewSnapshot } from '../snapshots/snapshots'
-import type { SnapshotInput, SnapshotMaker, SnapshotView } from '../snapshots/shapes'
+import type { SnapshotMaker, SnapshotView } from '../snapshots/shapes'
 import { snapshots } from '../snapshots/tables'
 import { holdVolumes, orderedVolumes } from '../volumes/ordered'
 import { servers } from '../tables'
@@ -75,30 +75,13 @@ async function startServerAction(ctx: Ctx, id: string, input: Input): Promise<Ac
     )
   const catalog = catalogVerbs.has(verb) ? await callAdapter(() => catalogOf(ctx.hub, account, true)) : null
   const restored = verb === 'restore_snapshot' ? (params.snapshot_id as string) : null
-  const newer = restored === null ? null : await callAdapter(() => newerSnapshotsOf(ctx, found, account, restored))
+  const newer = restored === null ? null : await callAdapter(() => newerSnapshotsOf(ctx.hub, account, id, restored))
   return await change(ctx, `cloud.server.${verb}` as AuditAction, async tx => {
     // Accounts are locked before their servers.
     const locked = catalog ? await lockAccount(tx, account.id) : account
     const row = await lockRow(tx, ctx, serverRows, id)
     return await startOn(tx, ctx, row, locked, verb, newer === null ? params : { ...params, newer }, catalog)
   })
-}
-
-/** Snapshots that keep a server from being restored from an older one; null if they don't. @throws CloudError */
-async function newerSnapshotsOf(ctx: Ctx, server: ServerRow, account: CloudAccountRow, id: string): Promise<string[] | null> {
-  const [snapshot] = await ctx.hub.read
-    .select({ ref: snapshots.providerRef })
-    .from(snapshots)
-    .where(and(eq(snapshots.id, id), eq(snapshots.serverId, server.id)))
-  const cloud = await openCloud(ctx.hub, account, true)
-  if (!snapshot || snapshot.ref === null || server.providerRef === null || !cloud.newerSnapshots) return null
-  const newer = await cloud.newerSnapshots(server.providerRef, snapshot.ref)
-  if (newer === null || newer.length === 0) return newer as [] | null
-  const known = await ctx.hub.read
-    .select({ ref: snapshots.providerRef, name: snapshots.name })
-    .from(snapshots)
-    .where(eq(snapshots.serverId, server.id))
-  return newer.map(one => known.find(each => each.ref === one.ref)?.name ?? one.name)
 }
 
 /** Starts an action that a controller performs, in the caller's transaction. */
@@ -425,7 +408,7 @@ async function addSnapshot(
   const price = snapshotPrice(catalog, row.cloud?.resources.diskBytes ?? null)
   const notices = await requireSpend(tx, account, price, accepted, { at: pointer })
   const columns = priceColumns(price, catalog?.readAt ?? null)
-  const { id: mark, name, includesMemory } = await insertSnapshot(tx, ctx, row, account, input, madeBy, columns)
+  const { id: mark, name, includesMemory } = await insertSnapshot(tx, ctx, { serverId: row.id }, account, input, madeBy, columns)
   return { command: { verb: 'snapshot' as const, order: { mark, name, includesMemory } }, notices }
 }
 
@@ -445,7 +428,7 @@ async function planRestore(
   params: RestoreParams,
   catalog: DatedCatalog | null,
 ): Promise<Planned> {
-  const snapshot = await lockSnapshotOf(tx, ctx, row, params.snapshot_id!)
+  const snapshot = await lockSnapshotOf(tx, ctx, row.id, params.snapshot_id!)
   const { hasPrices } = cloudKindOf(account.kind)!.capabilities
   const command = { verb: 'restore_snapshot' as const, snapshotRef: snapshot.providerRef! }
   const input: ServerActionInput = { ...plainInput, statusBefore: row.status, verb: 'restore_snapshot', command }
@@ -455,10 +438,7 @@ async function planRestore(
       'is not possible: the storage of the server (ZFS) can only restore the newest snapshot, and this one would be newer.'
     throw invalid([{ pointer: '#/params/safety_snapshot', code: 'unsupported', detail }])
   }
-  if (newer && newer.length > 0)
-    throw conflict(
-      `The storage of the server (ZFS) can only restore the newest snapshot. Delete ${pluralize(newer.length, 'newer snapshots')} first: ${shownNames(newer)}.`,
-    )
+  refuseNewer(newer)
   if (!(params.safety_snapshot ?? !(hasPrices || newer))) return { input, columns: {}, notices: [], snapshotIds: [snapshot.id] }
   const name = `Before restoring ${snapshot.name}`.slice(0, 100)
   const madeBy: SnapshotMaker = { type: 'action', id: 'server.restore_snapshot' }
@@ -471,26 +451,8 @@ async function planRestore(
   }
 }
 
-const maxShown = 10
-
-const shownNames = (names: readonly string[]): string =>
-  names.length > maxShown ? `${names.slice(0, maxShown).join(', ')}, …` : names.join(', ')
-
-/** Marks snapshots as those that an action works on. */
-async function holdSnapshots(tx: Tx, ids: readonly string[], actionId: string): Promise<void> {
-  if (ids.length === 0) return
-  await tx
-    .update(snapshots)
-    .set({ actionId })
-    .where(inArray(snapshots.id, [...ids]))
-  await tx
-    .update(snapshots)
-    .set({ state: 'restoring' })
-    .where(and(eq(snapshots.actionId, actionId), eq(snapshots.state, 'available')))
-}
-
 /** Creates a snapshot of a server. @throws Problem 403, 409, 422, 424 */
-export async function createSnapshot(ctx: Ctx, { server_id: id, ...params }: SnapshotInput): Promise<SnapshotView> {
+export async function createServerSnapshot(ctx: Ctx, id: string, params: NewSnapshot & AcceptedPrice): Promise<SnapshotView> {
   const [found] = await ctx.hub.read
     .select()
     .from(servers)

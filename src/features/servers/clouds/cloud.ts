@@ -221,8 +221,10 @@ export interface CloudSnapshot {
   /** Identifies it within the account. */
   ref: string
   name: string
-  /** Server that it was created from; null if unknown. */
+  /** Server that it was created from; null if unknown, or for a snapshot of a volume. */
   serverRef: string | null
+  /** Volume that it was created from; null for a snapshot of a server. */
+  volumeRef: string | null
   status: 'creating' | 'available'
   /** Space that it takes; null if the cloud doesn't tell. */
   sizeBytes: number | null
@@ -277,9 +279,21 @@ export type VolumeCommand =
   | { verb: 'set_protection'; isProtected: boolean }
   /** `mark`: of the volume, where its ref changes with its name. `name`: null if it stays. */
   | { verb: 'update'; mark: string; name: string | null; labels: LabelChange }
+  /** Only of a volume that is not attached. */
+  | { verb: 'restore_snapshot'; snapshotRef: string }
   | { verb: 'detach' | 'delete' }
 
-export type SnapshotCommand = { verb: 'delete' } | { verb: 'set_labels'; labels: LabelChange }
+export type SnapshotCommand =
+  /** Of a volume: those of servers are created by commands of their server. */
+  { verb: 'create'; order: VolumeSnapshotOrder } | { verb: 'delete' } | { verb: 'set_labels'; labels: LabelChange }
+
+/** A snapshot of a volume to create. */
+export interface VolumeSnapshotOrder {
+  /** Id of our snapshot, by which it is found again. Where snapshots have unique names, it is the name. */
+  mark: string
+  name: string
+  volumeRef: string
+}
 
 /** How much space a volume uses. */
 export interface VolumeUsage {
@@ -298,7 +312,7 @@ export interface CloudStorage<Seen, Command> {
    * Finds the one that was created for an order: by its mark, otherwise by its name if names are unique.
    * @param serverRef of the server of a snapshot; null for a volume
    */
-  find(order: { mark: string; name: string }, serverRef: string | null): Promise<Seen | null>
+  find(order: { mark: string; name: string; volumeRef?: string }, serverRef: string | null): Promise<Seen | null>
   /** @param ref null to create one */
   start(ref: string | null, command: Command): Promise<Started>
   /** Reads how much space volumes use, by ref. Those for which the cloud doesn't tell are left out. Absent if it never does. */
@@ -464,6 +478,8 @@ export interface VolumeCapabilities {
   isMounted: boolean
   /** Whether it can be protected from deletion. */
   protection: boolean
+  /** Whether it can have snapshots. */
+  snapshots: boolean
   /** Whether it can be renamed while it is attached. */
   renamedInUse: boolean
 }
@@ -518,10 +534,10 @@ export interface Cloud {
    */
   continueProvision?(ref: string, order: ServerOrder): Promise<Started>
   /**
-   * Snapshots of a server that are newer than one, where its storage can only restore the newest snapshot; null where it can restore all.
-   * Absent for kinds whose storage always can.
+   * Snapshots of the same server or volume that are newer than one, where its storage can only restore the newest snapshot; null where it
+   * can restore all. Absent for kinds whose storage always can.
    */
-  newerSnapshots?(ref: string, snapshotRef: string): Promise<CloudSnapshot[] | null>
+  newerSnapshots?(snapshotRef: string): Promise<CloudSnapshot[] | null>
   /** Looks how far an operation is, and takes its next step if it has several; that step can be repeated safely. @throws CloudError if it failed */
   poll(operation: Operation): Promise<Polled>
   /**

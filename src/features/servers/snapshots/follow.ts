@@ -1,4 +1,4 @@
-import type { Followed } from '../accounts/followed'
+import type { Followed, ReadAccount } from '../accounts/followed'
 import type { CloudSnapshot } from '../clouds/cloud'
 import { cloudKindOf } from '../clouds'
 import { snapshotRows, type SnapshotRow } from './rows'
@@ -10,19 +10,35 @@ export const followedSnapshots: Followed<SnapshotRow, CloudSnapshot> = {
   rows: snapshotRows,
   limit: 'snapshots',
   storage: cloud => cloud.snapshots,
-  columns: (seen, { catalog, now, serverIds }) => ({
-    ...seenSnapshotColumns(seen, catalog, now),
-    serverId: serverIds.get(seen.serverRef ?? '') ?? null,
-  }),
-  added(seen, { account, catalog, now, serverIds }) {
-    const serverId = serverIds.get(seen.serverRef ?? '') ?? null
-    if (serverId === null && account.import.mode !== 'all') return null
+  columns: (seen, read) => ({ ...seenSnapshotColumns(seen, read.catalog, read.now), ...ownerOf(seen, read) }),
+  added(seen, read) {
+    const { account, catalog, now } = read
+    const { serverId, volumeId } = ownerOf(seen, read)
+    if (serverId === null && volumeId === null && account.import.mode !== 'all') return null
     return {
       ...{ priceMicros: null, priceCurrency: null, priceAt: null },
       ...seenSnapshotColumns(seen, catalog, now),
-      ...{ name: seen.name.slice(0, 100), labels: {}, protected: false, accountId: account.id, serverId, origin: 'found' },
-      ...{ madeBy: null, policyId: null, survivesServer: cloudKindOf(account.kind)!.capabilities.snapshots!.surviveServer },
+      ...{
+        name: seen.name.slice(0, 100),
+        labels: {},
+        protected: false,
+        accountId: account.id,
+        serverId,
+        volumeId,
+        origin: 'found',
+      },
+      ...{
+        madeBy: null,
+        policyId: null,
+        survivesServer: seen.volumeRef === null && cloudKindOf(account.kind)!.capabilities.snapshots!.surviveServer,
+      },
       ...{ expiresAt: null, actionId: null },
     }
   },
 }
+
+/** The server or volume in the workspace that a snapshot was created from. */
+const ownerOf = ({ serverRef, volumeRef }: CloudSnapshot, { serverIds, volumeIds }: ReadAccount) => ({
+  serverId: serverIds.get(serverRef ?? '') ?? null,
+  volumeId: volumeIds.get(volumeRef ?? '') ?? null,
+})

@@ -13,6 +13,7 @@ import { snapshots } from './tables'
 type SnapshotActionKind = ActionKind<StorageInput<SnapshotCommand>, CloudActionState>
 
 const audits: Readonly<Record<SnapshotCommand['verb'], AuditAction>> = {
+  create: 'cloud.snapshot.create',
   delete: 'cloud.snapshot.delete',
   set_labels: 'cloud.snapshot.update',
 }
@@ -38,13 +39,15 @@ export const snapshotActionKind = (verb: SnapshotCommand['verb']): SnapshotActio
           .where(eq(snapshots.id, id))
         return found ?? null
       },
-      hasEnded: (seen, command) => command.verb !== 'set_labels' || isLabeled(seen.labels, command.labels),
+      hasEnded: (seen, command) =>
+        command.verb === 'set_labels' ? isLabeled(seen.labels, command.labels) : seen.status === 'available',
+      saveRef: (tx, id, ref) => tx.update(snapshots).set({ providerRef: ref }).where(eq(snapshots.id, id)),
       async save(tx, row, seen) {
-        const columns = { ...released(row), ...(seen && seenSnapshotColumns(seen, null, hub.clock.now())) }
+        const columns = { ...released(row), ...(seen && seenSnapshotColumns(seen, null, hub.clock.now())), actionId: null }
         await tx.update(snapshots).set(columns).where(eq(snapshots.id, row.id))
       },
       remove: (tx, row) => tx.delete(snapshots).where(eq(snapshots.id, row.id)),
     }).run(),
 })
 
-export const snapshotActionKinds = (['delete', 'set_labels'] as const).map(snapshotActionKind)
+export const snapshotActionKinds = (['create', 'delete', 'set_labels'] as const).map(snapshotActionKind)

@@ -1,7 +1,7 @@
 import { crud } from '../../../api/crud'
 import { area, route } from '../../../api/route'
 import { Action } from '../../actions/shapes'
-import { createSnapshot } from '../actions/start'
+import { createSnapshot } from './create'
 import { Snapshot, SnapshotInput, SnapshotList, SnapshotPatch } from './shapes'
 import { deleteSnapshot, getSnapshot, listSnapshots, snapshotListing, updateSnapshot } from './snapshots'
 
@@ -10,14 +10,14 @@ export const snapshotRoutes = area('snapshots', 'Servers and cloud', [
     type: 'snapshot',
     response: Snapshot,
     list: {
-      description: 'Lists the snapshots of servers.',
+      description: 'Lists the snapshots of servers and volumes.',
       listing: snapshotListing,
       response: SnapshotList,
       run: listSnapshots,
     },
     create: {
       description:
-        'Creates a snapshot of a server, as the action `snapshot` of the server does. The response has the state `creating` and the action as `action_id`.',
+        'Creates a snapshot of a server, as the action `snapshot` of the server does, or of a volume. The response has the state `creating` and the action as `action_id`.',
       body: SnapshotInput,
       problems: [
         'plan_limit_reached',

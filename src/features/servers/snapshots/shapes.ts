@@ -32,6 +32,7 @@ const example = {
   labels: {},
   protected: false,
   server_id: 'srv_01k3z9a1b2c3d4e5f6g7h8j9km',
+  volume_id: null,
   account_id: 'cloud_01k3z9a1b2c3d4e5f6g7h8j9km',
   provider_ref: '4712',
   origin: 'made',
@@ -53,7 +54,10 @@ export const Snapshot = Shape(
   {
     id: Type.String({ description: 'ID of the snapshot.' }),
     ...viewMembers(snapshotMembers),
-    server_id: Nullable(Type.String(), { description: 'ID of the server; null if it is not in the workspace.' }),
+    server_id: Nullable(Type.String(), {
+      description: 'ID of the server; null for a snapshot of a volume, or if the server is not in the workspace.',
+    }),
+    volume_id: Nullable(Type.String(), { description: 'ID of the volume; null for a snapshot of a server.' }),
     account_id: Type.String({ description: 'ID of the cloud account.' }),
     provider_ref: Nullable(Type.String(), { description: 'ID at the cloud; null if it does not exist there yet.' }),
     origin: Words(storageOrigins, { description: '`made`: created here. `found`: read from a cloud account.' }),
@@ -70,13 +74,16 @@ export const Snapshot = Shape(
     action_id: Nullable(Type.String(), { description: 'ID of the action that works on it; null if there is none.' }),
     ...editable,
   },
-  { $id: 'Snapshot', description: 'A snapshot of the disks of a server.', examples: [example] },
+  { $id: 'Snapshot', description: 'A snapshot of the disks of a server, or of a volume.', examples: [example] },
 )
 export const SnapshotList = ListOf(Snapshot)
 
 export const SnapshotInput = Shape(
   {
-    server_id: Type.String({ maxLength: 64, description: 'ID of the server.' }),
+    server_id: Type.Optional(Type.String({ maxLength: 64, description: 'ID of the server. Required without `volume_id`.' })),
+    volume_id: Type.Optional(
+      Type.String({ maxLength: 64, description: 'ID of the volume, instead of a server, where the cloud can do that.' }),
+    ),
     ...inputMembers(snapshotMembers),
     ...Type.Omit(actionParams.snapshot, ['name']).properties,
   },

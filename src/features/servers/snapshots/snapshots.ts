@@ -18,7 +18,6 @@ import { cloudKindOf } from '../clouds'
 import { isLabeled } from '../clouds/label-change'
 import { priceOfRow } from '../money'
 import { storageOrigins } from '../storage-shapes'
-import type { ServerRow } from '../view'
 import { snapshotActionKind } from './kinds'
 import {
   snapshotMembers,
@@ -36,6 +35,7 @@ export const snapshotListing = listingOf('snapshots', snapshots, {
   filters: {
     state: wordsFilter(snapshots.state, snapshotStates, 'Only snapshots in these states.'),
     server_id: textFilter(snapshots.serverId, 'Only snapshots of this server.'),
+    volume_id: textFilter(snapshots.volumeId, 'Only snapshots of this volume.'),
     account_id: textFilter(snapshots.accountId, 'Only snapshots in this cloud account.'),
     origin: wordsFilter(snapshots.origin, storageOrigins, 'Only snapshots of these origins.'),
     q: searchFilter([snapshots.name], 'Only snapshots whose name contains all words of this text.'),
@@ -48,6 +48,7 @@ export const snapshotView = (row: SnapshotRow): SnapshotView => ({
   id: row.id,
   ...memberView(snapshotMembers, row),
   server_id: row.serverId,
+  volume_id: row.volumeId,
   account_id: row.accountId,
   provider_ref: row.providerRef,
   origin: row.origin,
@@ -70,7 +71,8 @@ export const getSnapshot = async (ctx: Ctx, id: string): Promise<SnapshotView> =
   snapshotView(await findRow(ctx.hub.read, ctx, snapshotRows, id))
 
 /** What a new snapshot has in addition to its columns for the cloud. */
-export interface NewSnapshot extends Pick<SnapshotInput, 'name'>, Partial<Omit<SnapshotInput, 'name' | 'server_id'>> {
+export interface NewSnapshot
+  extends Pick<SnapshotInput, 'name'>, Partial<Omit<SnapshotInput, 'name' | 'server_id' | 'volume_id'>> {
   /** The policy that it is created for. */
   made_by?: SnapshotMaker
 }
@@ -82,7 +84,7 @@ export interface NewSnapshot extends Pick<SnapshotInput, 'name'>, Partial<Omit<S
 export async function insertSnapshot(
   tx: Tx,
   ctx: Ctx,
-  server: ServerRow,
+  of: { serverId: string } | { volumeId: string },
   account: CloudAccountRow,
   input: NewSnapshot,
   madeBy: SnapshotMaker,
@@ -90,11 +92,13 @@ export async function insertSnapshot(
 ): Promise<SnapshotRow> {
   const can = cloudKindOf(account.kind)!.capabilities.snapshots!
   await refuseOverLimit(tx, ctx, 'snapshot')
+  const isOfVolume = 'volumeId' in of
   return await insertRow(tx, ctx, snapshotRows, {
     id: newId('snap'),
     ...inputColumns(snapshotMembers, input),
     accountId: account.id,
-    serverId: server.id,
+    serverId: isOfVolume ? null : of.serverId,
+    volumeId: isOfVolume ? of.volumeId : null,
     providerRef: null,
     origin: 'made',
     state: 'creating',
@@ -102,9 +106,9 @@ export async function insertSnapshot(
     policyId: madeBy.type === 'policy' ? madeBy.id : null,
     sizeBytes: null,
     includesMemory: input.includes_memory ?? false,
-    survivesServer: can.surviveServer,
+    survivesServer: !isOfVolume && can.surviveServer,
     takenAt: null,
-    expiresAt: expiryOf(ctx, input.expires_at, '#/params/expires_at'),
+    expiresAt: expiryOf(ctx, input.expires_at, isOfVolume ? '#/expires_at' : '#/params/expires_at'),
     ...price,
     actionId: null,
     writtenAt: ctx.hub.clock.now(),
@@ -188,15 +192,16 @@ export async function startDeletion(tx: Tx, by: Pick<Ctx, 'hub' | 'workspaceId' 
   return started
 }
 
-/** Locks the snapshot that a server is to be restored from. @throws Problem 409, 422 */
-export async function lockSnapshotOf(tx: Tx, ctx: Ctx, server: ServerRow, id: string): Promise<SnapshotRow> {
+/** Locks the snapshot that a server or volume is to be restored from. @param ownerId its id @throws Problem 409, 422 */
+export async function lockSnapshotOf(tx: Tx, ctx: Ctx, ownerId: string, id: string): Promise<SnapshotRow> {
   const refuse = (detail: string) => invalid([{ pointer: '#/params/snapshot_id', code: 'not_found', detail }])
   const [row] = await tx
     .select()
     .from(snapshots)
     .where(and(eq(snapshots.id, id), eq(snapshots.workspaceId, ctx.workspaceId)))
   if (!row) throw refuse('There is no snapshot with this ID.')
-  if (row.serverId !== server.id) throw refuse('It is a snapshot of another server.')
+  if (row.serverId !== ownerId && row.volumeId !== ownerId)
+    throw refuse(`It is not a snapshot of this ${ownerId.startsWith('vol_') ? 'volume' : 'server'}.`)
   refuseBusy(row)
   if (row.state !== 'available' || row.providerRef === null)
     throw conflict(`The snapshot is ${row.state}, so it can’t be restored.`)

@@ -1,40 +1,21 @@
 import { sql } from 'drizzle-orm'
 import { resourceColumns } from '../../../access/tables'
-import { flag, int, json, text, time } from '../../../core/db/columns'
+import { flag, json, text, time } from '../../../core/db/columns'
 import { index, table } from '../../../core/db/dialect'
 import { memberColumns } from '../../../core/members'
-import { cloudAccounts } from '../accounts/tables'
-import { storageOrigins } from '../storage-shapes'
-import { servers } from '../tables'
+import { storageColumns } from '../storage-tables'
+import { volumes } from '../volumes/tables'
 import { snapshotMembers, snapshotStates, type SnapshotMaker } from './shapes'
 
-/** The columns of what is stored in cloud accounts in addition to servers. */
-export const storageColumns = () => ({
-  accountId: text('account_id')
-    .notNull()
-    .references(() => cloudAccounts.id, { onDelete: 'cascade' }),
-  serverId: text('server_id').references(() => servers.id, { onDelete: 'set null' }),
-  // Id at the cloud; null until it exists there.
-  providerRef: text('provider_ref'),
-  origin: text('origin', { enum: [...storageOrigins] }).notNull(),
-  sizeBytes: int('size_bytes'),
-  // Price per month in millionths; null if not known. Set from the order until it exists.
-  priceMicros: int('price_micros'),
-  priceCurrency: text('price_currency'),
-  priceAt: time('price_at'),
-  // The action that works on it.
-  actionId: text('action_id'),
-  // When an action or a reading last wrote its state. Readings that started before are ignored.
-  writtenAt: time('written_at').notNull(),
-})
-
-/** Snapshots of servers. */
+/** Snapshots of servers and of volumes. */
 export const snapshots = table(
   'snapshots',
   {
     ...resourceColumns(),
     ...memberColumns(snapshotMembers),
     ...storageColumns(),
+    // The volume, for a snapshot of one. It is deleted with it.
+    volumeId: text('volume_id').references(() => volumes.id, { onDelete: 'cascade' }),
     state: text('state', { enum: [...snapshotStates] }).notNull(),
     // The policy that created it. It may have been deleted.
     policyId: text('policy_id'),
@@ -54,6 +35,8 @@ export const snapshots = table(
     index('snapshots_origin').on(t.workspaceId, t.origin, t.id),
     index('snapshots_ref').on(t.accountId, t.providerRef),
     index('snapshots_of_server').on(t.serverId),
+    index('snapshots_volume').on(t.workspaceId, t.volumeId, t.id),
+    index('snapshots_of_volume').on(t.volumeId),
     index('snapshots_of_policy')
       .on(t.policyId)
       .where(sql`policy_id is not null`),

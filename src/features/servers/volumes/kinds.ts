@@ -11,6 +11,8 @@ import { cloudKindOf } from '../clouds'
 import { isLabeled } from '../clouds/label-change'
 import type { CloudVolume, VolumeCommand } from '../clouds/cloud'
 import { priceProblem } from '../price-problem'
+import { releaseSnapshots } from '../snapshots/snapshot-state'
+import { snapshots } from '../snapshots/tables'
 import { servers } from '../tables'
 import type { VolumeRow } from './rows'
 import { volumes } from './tables'
@@ -54,14 +56,17 @@ export const volumeActionKind = (verb: VolumeCommand['verb']): ActionKind<Volume
         return priceProblem(price, maxPriceMicros, row.priceCurrency)
       },
       saveRef: (tx, id, ref) => tx.update(volumes).set({ providerRef: ref }).where(eq(volumes.id, id)),
-      save: (tx, row, seen, isFailed) => save(tx, hub, row, seen, isFailed ? work.input.priceBefore : null),
+      async save(tx, row, seen, isFailed) {
+        await releaseSnapshots(tx, work.actionId)
+        await save(tx, hub, row, seen, isFailed ? work.input.priceBefore : null)
+      },
       remove: (tx, row) => tx.delete(volumes).where(eq(volumes.id, row.id)),
     }).run(),
 })
 
-export const volumeActionKinds = (['create', 'attach', 'detach', 'resize', 'set_protection', 'update', 'delete'] as const).map(
-  volumeActionKind,
-)
+export const volumeActionKinds = (
+  ['create', 'attach', 'detach', 'resize', 'set_protection', 'update', 'restore_snapshot', 'delete'] as const
+).map(volumeActionKind)
 
 function hasEnded(seen: CloudVolume, command: VolumeCommand): boolean {
   switch (command.verb) {
@@ -75,6 +80,8 @@ function hasEnded(seen: CloudVolume, command: VolumeCommand): boolean {
       return (seen.sizeBytes ?? 0) >= command.sizeBytes
     case 'update':
       return (command.name === null || seen.name === command.name) && isLabeled(seen.labels, command.labels)
+    case 'restore_snapshot':
+      return true
     case 'set_protection':
       return seen.isProtected === command.isProtected
     case 'delete':
@@ -98,10 +105,21 @@ async function save(
       : // What may exist may also cost something.
         { ...releasedVolume(row), ...(seen === undefined && { priceMicros: row.priceMicros }) }
   const price = priceBefore === null ? {} : { priceMicros: priceBefore }
+  if (seen && row.providerRef !== null && seen.ref !== row.providerRef) await moveSnapshots(tx, row.id, row.providerRef, seen.ref)
   await tx
     .update(volumes)
     .set({ ...columns, ...price, actionId: null })
     .where(eq(volumes.id, row.id))
+}
+
+/** The refs of the snapshots of a volume begin with its ref. */
+async function moveSnapshots(tx: Tx, volumeId: string, from: string, to: string): Promise<void> {
+  for (const { id, providerRef } of await tx.select().from(snapshots).where(eq(snapshots.volumeId, volumeId)))
+    if (providerRef?.startsWith(`${from}/`))
+      await tx
+        .update(snapshots)
+        .set({ providerRef: to + providerRef.slice(from.length) })
+        .where(eq(snapshots.id, id))
 }
 
 /** The server of an account with a ref; null if it is not in the workspace. */

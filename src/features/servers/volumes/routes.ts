@@ -66,7 +66,7 @@ export const volumeRoutes = area('volumes', 'Servers and cloud', [
     operationId: 'performVolumeAction',
     summary: 'Perform an action on a volume',
     description:
-      'Starts an action: `attach`, `detach`, `resize`, or `set_protection`. If the volume is as wanted already, the action has succeeded with the result `unchanged`. With `Prefer: wait`, the response is delayed until the action has finished.',
+      'Starts an action: `attach`, `detach`, `resize`, `set_protection`, or `restore_snapshot`. If the volume is as wanted already, the action has succeeded with the result `unchanged`. With `Prefer: wait`, the response is delayed until the action has finished.',
     body: VolumeActionInput,
     status: 202,
     response: Action,

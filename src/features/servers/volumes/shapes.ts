@@ -12,6 +12,7 @@ export const volumeStates = [
   'in_use',
   'detaching',
   'resizing',
+  'restoring',
   'deleting',
   'error',
   'missing',
@@ -130,7 +131,7 @@ export const VolumePatch = Shape(patchMembers(volumeMembers), {
   examples: [{ labels: { role: 'database' } }],
 })
 
-export const volumeActions = ['attach', 'detach', 'resize', 'set_protection'] as const
+export const volumeActions = ['attach', 'detach', 'resize', 'set_protection', 'restore_snapshot'] as const
 export type VolumeActionName = (typeof volumeActions)[number]
 
 export const VolumeActionInput = Shape(
@@ -156,6 +157,7 @@ export const volumeActionParams = {
     force: Type.Optional(Type.Boolean({ default: false, description: 'Whether to detach it even if it is or may be mounted.' })),
   }),
   resize: Shape({ size_bytes: size, ...spendMembers }),
+  restore_snapshot: Shape({ snapshot_id: Type.String({ maxLength: 64, description: 'ID of the snapshot.' }) }),
   set_protection: Shape({ delete: Type.Boolean({ description: 'Whether to protect it from deletion.' }) }),
 } as const
 

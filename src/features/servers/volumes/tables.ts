@@ -4,7 +4,7 @@ import { flag, int, text } from '../../../core/db/columns'
 import { index, table } from '../../../core/db/dialect'
 import { memberColumns } from '../../../core/members'
 import { labelTable } from '../label-tables'
-import { storageColumns } from '../snapshots/tables'
+import { storageColumns } from '../storage-tables'
 import { volumeMembers, volumeStates } from './shapes'
 
 /** Volumes. The server is the one that a volume is attached to. */

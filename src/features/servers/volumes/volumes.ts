@@ -1,4 +1,4 @@
-import { and, eq, isNull } from 'drizzle-orm'
+import { and, count, eq, isNull } from 'drizzle-orm'
 import type { Waiting } from '../../../api/long-poll'
 import { refuseOverLimit } from '../../../access/plans'
 import { callAdapter } from '../../../adapters/call'
@@ -11,6 +11,7 @@ import { newId } from '../../../core/ids'
 import { listingOf, listPage } from '../../../core/list'
 import { searchFilter, textFilter, timeFilters, wordsFilter } from '../../../core/list-filters'
 import { editableView, inputColumns, memberView, patchColumns } from '../../../core/members'
+import { pluralize } from '../../../core/pluralize'
 import { conflict, invalid, Problem, type FieldProblem } from '../../../core/problem'
 import { canAccess } from '../../../core/resource-access'
 import { changedRow, findRow, insertRow, lockRow, removeRow, saveRow, targetOf } from '../../../core/rows'
@@ -28,6 +29,9 @@ import type { Catalog, Price, VolumeCapabilities, VolumeCommand, VolumeOrder } f
 import { listingByLabel, saveLabels, selectorFilter } from '../label-filter'
 import { microsOf, priceColumns, priceOfRow } from '../money'
 import type { AcceptedPrice } from '../price-shapes'
+import { holdSnapshots, newerSnapshotsOf, refuseNewer } from '../snapshots/restore'
+import { lockSnapshotOf } from '../snapshots/snapshots'
+import { snapshots } from '../snapshots/tables'
 import { lockAccount, requireSpend } from '../spend'
 import { servers } from '../tables'
 import type { ServerRow } from '../view'
@@ -208,9 +212,21 @@ const attachment = (server: ServerRow, mountPath: string | null | undefined): Vo
 })
 
 /** Starts an action on a volume. */
-async function start(tx: Tx, ctx: Ctx, row: VolumeRow, state: VolumeState, input: Input, serverId: string | null = null) {
+async function start(
+  tx: Tx,
+  ctx: Ctx,
+  row: VolumeRow,
+  state: VolumeState,
+  input: Input,
+  serverId: string | null = null,
+  snapshotIds: readonly string[] = [],
+) {
   const { action, job } = await startAction(tx, ctx, volumeActionKind(input.command.verb), {
-    resources: [{ type: 'volume', id: row.id }, ...(serverId === null ? [] : [{ type: 'server', id: serverId }])],
+    resources: [
+      { type: 'volume', id: row.id },
+      ...(serverId === null ? [] : [{ type: 'server', id: serverId }]),
+      ...snapshotIds.map(one => ({ type: 'snapshot', id: one })),
+    ],
     input,
   })
   const [after] = await tx
@@ -275,6 +291,9 @@ export const deleteVolume = (ctx: Ctx, id: string): Promise<ActionView | undefin
         'The volume is protected from deletion. Remove the protection with the action `set_protection`.',
       )
     if (row.state === 'in_use') throw conflict(`The volume is attached to ${row.serverId ?? 'a server'}. Detach it first.`)
+    const [kept] = await tx.select({ n: count() }).from(snapshots).where(eq(snapshots.volumeId, id))
+    if (kept!.n > 0)
+      throw conflict(`The volume has ${pluralize(kept!.n, 'snapshots')}, which would be deleted with it. Delete them first.`)
     const { action, job } = await start(tx, ctx, row, 'deleting', { ...plainInput, command: { verb: 'delete' } })
     return { result: action, target: targetOf(volumeRows, row), before, jobs: [job] }
   })
@@ -306,16 +325,27 @@ export async function performVolumeAction(
     name === 'resize' && cloudKindOf(account!.kind)!.capabilities.hasPrices
       ? await callAdapter(() => catalogOf(ctx.hub, account!, true))
       : null
+  const newer =
+    name === 'restore_snapshot'
+      ? await callAdapter(() => newerSnapshotsOf(ctx.hub, account!, id, String(params.snapshot_id)))
+      : null
   const action = await change(ctx, `cloud.volume.${name}` as AuditAction, async tx => {
     const locked = name === 'resize' ? await lockAccount(tx, account!.id) : account!
-    return await startOn(tx, ctx, await lockRow(tx, ctx, volumeRows, id), locked, can!, name, params, catalog)
+    return await startOn(tx, ctx, await lockRow(tx, ctx, volumeRows, id), locked, can!, name, params, catalog, newer)
   })
   return waiting ? await getAction(ctx, action.id, waiting) : action
 }
 
 /** @throws Problem 422 `unsupported_action` */
 function nameOf(text: string, can: VolumeCapabilities | null): VolumeActionName {
-  const supported = volumeActions.filter(one => can && (one !== 'set_protection' || can.protection))
+  const isPossible = {
+    attach: true,
+    detach: true,
+    resize: true,
+    set_protection: can?.protection,
+    restore_snapshot: can?.snapshots,
+  }
+  const supported = volumeActions.filter(one => can && isPossible[one])
   const name = supported.find(one => one === text.replaceAll('-', '_'))
   if (name) return name
   const detail = `The volume doesn’t support the action ${text}. Supported: ${supported.join(', ')}.`
@@ -334,6 +364,7 @@ async function startOn(
   name: VolumeActionName,
   params: Record<string, any>,
   catalog: DatedCatalog | null,
+  newer: readonly string[] | null,
 ): Promise<ChangeResult<ActionView>> {
   refuseBusy(row)
   if (row.state !== 'available' && row.state !== 'in_use')
@@ -346,8 +377,13 @@ async function startOn(
     target,
     reason: 'Nothing had to be done.',
   })
-  const begin = async (state: VolumeState, input: Input, serverId: string | null = null): Promise<ChangeResult<ActionView>> => {
-    const { action, job } = await start(tx, ctx, row, state, input, serverId)
+  const begin = async (
+    state: VolumeState,
+    input: Input,
+    serverId: string | null = null,
+    snapshotIds: readonly string[] = [],
+  ): Promise<ChangeResult<ActionView>> => {
+    const { action, job } = await start(tx, ctx, row, state, input, serverId, snapshotIds)
     return { result: action, target, after: { state }, jobs: [job] }
   }
   switch (name) {
@@ -375,6 +411,16 @@ async function startOn(
       if (row.state === 'available') return await unchanged({ verb: 'detach' })
       await refuseMounted(tx, row, params.force ?? false)
       return await begin('detaching', { ...plainInput, command: { verb: 'detach' } }, row.serverId)
+    }
+    case 'restore_snapshot': {
+      if (row.state === 'in_use')
+        throw conflict(`The volume is attached to ${row.serverId ?? 'a server'}. Detach it before you restore it.`)
+      const snapshot = await lockSnapshotOf(tx, ctx, row.id, params.snapshot_id)
+      refuseNewer(newer)
+      const restore = { verb: 'restore_snapshot', snapshotRef: snapshot.providerRef! } as const
+      const done = await begin('restoring', { ...plainInput, command: restore }, null, [snapshot.id])
+      await holdSnapshots(tx, [snapshot.id], done.result.id)
+      return done
     }
     case 'resize':
       return await resize(tx, row, account, can, params as AcceptedPrice & { size_bytes: number }, catalog, {

@@ -43,6 +43,7 @@ export class HetznerSnapshots implements CloudStorage<CloudSnapshot, SnapshotCom
   }
 
   async start(ref: string | null, command: SnapshotCommand): Promise<Started> {
+    if (command.verb === 'create') throw new CloudError('refused', 'Hetzner has no snapshots of volumes.', null, false)
     const snapshot = await this.get(ref!)
     if (command.verb === 'set_labels') {
       if (!snapshot) throw new CloudError('not_found', 'The snapshot does not exist at Hetzner.', null, false)
@@ -67,6 +68,7 @@ function snapshotOf(row: unknown): CloudSnapshot {
     ref: String(id),
     name: typeof description === 'string' && description !== '' ? description : `Image ${String(id)}`,
     serverRef: isObject(from) && Number.isSafeInteger(from.id) ? String(from.id) : null,
+    volumeRef: null,
     status: status === 'creating' ? 'creating' : 'available',
     sizeBytes: typeof size === 'number' ? Math.round(size * gibibyte) : null,
     includesMemory: false,

@@ -27,6 +27,7 @@ export const volumeCapabilities: VolumeCapabilities = {
   formats: ['ext4', 'xfs'],
   isMounted: false,
   protection: true,
+  snapshots: false,
   renamedInUse: true,
 }
 
@@ -79,6 +80,8 @@ export class HetznerVolumes implements CloudStorage<CloudVolume, VolumeCommand> 
         return volume.isProtected === command.isProtected
           ? unchanged
           : await act('change_protection', { delete: command.isProtected })
+      case 'restore_snapshot':
+        throw new CloudError('refused', 'Hetzner has no snapshots of volumes.', null, false)
       case 'update': {
         const { name, labels } = command
         const isNamed = name === null || volume.name === name

@@ -184,8 +184,8 @@ class Incus implements Cloud {
     return await this.#commands.continueProvision(ref, order)
   }
 
-  async newerSnapshots(ref: string, snapshotRef: string): Promise<CloudSnapshot[] | null> {
-    return await this.snapshots.newerThan(ref, snapshotRef)
+  async newerSnapshots(snapshotRef: string): Promise<CloudSnapshot[] | null> {
+    return await this.snapshots.newerThan(snapshotRef)
   }
 
   async poll(operation: Operation): Promise<Polled> {

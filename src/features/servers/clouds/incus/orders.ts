@@ -2,6 +2,7 @@ import { CloudError, type ServerOrder, type SizeOrder } from '../cloud'
 import type { IncusClient } from './client'
 import { devicesOf, imageKey, imageValue, labelConfig, markKey, rootDisk, sizeText, type Device, type Instance } from './readings'
 import type { IncusSettings } from './settings'
+import { volumeIn } from './volume-paths'
 
 /** Names that both Incus and LXD accept: hostnames that start with a letter. */
 export const names = {
@@ -102,7 +103,7 @@ async function hasQuotas(pool: string | undefined, type: string, client: IncusCl
 
 /** The device with which a volume is attached, and its name. @param ref `<pool>/<name>`, as of `IncusVolumes` */
 export function volumeDevice(ref: string, path?: unknown): [name: string, device: Device] {
-  const [pool = '', name = ''] = ref.split('/').map(decodeURIComponent)
+  const { pool, name } = volumeIn(ref)
   return [`bw-${name}`, { type: 'disk', pool, source: name, path: typeof path === 'string' ? path : `/mnt/${name}` }]
 }
 

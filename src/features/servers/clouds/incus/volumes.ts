@@ -12,10 +12,11 @@ import {
 import { isLabeled } from '../label-change'
 import type { IncusClient } from './client'
 import type { IncusCommands } from './commands'
-import type { Instances } from './instances'
+import { snapshotNameOf, type Instances } from './instances'
 import { invalid, volumeDevice } from './orders'
 import { bytesOf, devicesOf, instanceOf, labelConfig, labelsOf, refOf, sizeText, textsOf, type Instance } from './readings'
 import type { IncusSettings } from './settings'
+import { poolPath, refIn, volumeIn, volumePath } from './volume-paths'
 
 const mebibyte = 2 ** 20
 // Each is one request.
@@ -33,6 +34,7 @@ export const volumeCapabilities: VolumeCapabilities = {
   formats: [],
   isMounted: true,
   protection: false,
+  snapshots: true,
   renamedInUse: false,
 }
 
@@ -109,6 +111,9 @@ export class IncusVolumes implements CloudStorage<CloudVolume, VolumeCommand> {
         if (volume.sizeBytes !== null && command.sizeBytes < volume.sizeBytes)
           throw invalid(`The volume can’t be shrunk from ${sizeText(volume.sizeBytes)} to ${sizeText(command.sizeBytes)}.`)
         return await this.commands.send('PATCH', path, { config: { size: sizeText(command.sizeBytes) } }, { name: custom.name })
+      case 'restore_snapshot':
+        if (volume.serverRef !== null) throw invalid('The volume is attached to a server.')
+        return await this.commands.send('PUT', path, { restore: snapshotNameOf(command.snapshotRef) }, { name: custom.name })
       case 'update':
         return await this.#update(custom, volume, command)
       case 'set_protection':
@@ -130,7 +135,7 @@ export class IncusVolumes implements CloudStorage<CloudVolume, VolumeCommand> {
   }
 
   async #usedBytes(ref: string): Promise<number | null> {
-    const [pool = '', name = ''] = ref.split('/').map(decodeURIComponent)
+    const { pool, name } = volumeIn(ref)
     try {
       const usage = (await this.client.find(`${volumePath({ pool, name })}/state`))?.usage
       return isObject(usage) && typeof usage.used === 'number' && usage.used >= 0 ? usage.used : null
@@ -155,7 +160,7 @@ export class IncusVolumes implements CloudStorage<CloudVolume, VolumeCommand> {
 
   /** The volume with another name in the same pool: an earlier attempt may have renamed it. */
   async #renamed(ref: string, name: string): Promise<CloudVolume | null> {
-    const [pool = ''] = ref.split('/').map(decodeURIComponent)
+    const { pool } = volumeIn(ref)
     return await this.get(refIn(pool, name))
   }
 
@@ -195,7 +200,7 @@ export class IncusVolumes implements CloudStorage<CloudVolume, VolumeCommand> {
   }
 
   async #custom(ref: string): Promise<Custom | null> {
-    const [pool = '', name = ''] = ref.split('/').map(decodeURIComponent)
+    const { pool, name } = volumeIn(ref)
     const row = pool === '' || name === '' ? null : await this.client.find(volumePath({ pool, name }))
     return row && customOf(pool, row)
   }
@@ -227,10 +232,6 @@ function refuseInvalidName(name: string): void {
 }
 
 const unchanged: Started = { state: 'done', unchanged: true }
-
-const poolPath = (pool: string): string => `/storage-pools/${encodeURIComponent(pool)}/volumes/custom`
-const volumePath = ({ pool, name }: Pick<Custom, 'pool' | 'name'>): string => `${poolPath(pool)}/${encodeURIComponent(name)}`
-const refIn = (pool: string, name: string): string => `${encodeURIComponent(pool)}/${encodeURIComponent(name)}`
 
 function customOf(pool: string, { name, config, location, used_by }: Record<string, unknown>): Custom {
   if (typeof name !== 'string' || name === '' || !isObject(config))

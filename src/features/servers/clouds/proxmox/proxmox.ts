@@ -269,8 +269,8 @@ class Proxmox implements Cloud {
     return String(await this.#vmids.propose())
   }
 
-  async newerSnapshots(ref: string, snapshotRef: string): Promise<CloudSnapshot[] | null> {
-    return await this.snapshots.newerThan(ref, snapshotRef)
+  async newerSnapshots(snapshotRef: string): Promise<CloudSnapshot[] | null> {
+    return await this.snapshots.newerThan(snapshotRef)
   }
 
   async start(ref: string | null, command: ServerCommand): Promise<Started> {

@@ -15,6 +15,7 @@ export function snapshotsOf(vmid: number, data: unknown): CloudSnapshot[] {
             ref: `${vmid}/${name}`,
             name: typeof description === 'string' && description.trim() !== '' ? description.trim() : name,
             serverRef: String(vmid),
+            volumeRef: null,
             // A snapshot that is being created has no time, or `prepare` as its state; one that is being deleted has `delete`.
             status: snapstate || !snaptime ? ('creating' as const) : ('available' as const),
             sizeBytes: null,

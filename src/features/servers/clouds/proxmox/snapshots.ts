@@ -36,8 +36,8 @@ export class ProxmoxSnapshots implements CloudStorage<CloudSnapshot, SnapshotCom
   }
 
   /** ZFS can only restore the newest snapshot. Storages that the token can't see are taken for others. */
-  async newerThan(ref: string, snapshotRef: string): Promise<CloudSnapshot[] | null> {
-    const guest = await this.#guest(ref)
+  async newerThan(snapshotRef: string): Promise<CloudSnapshot[] | null> {
+    const guest = await this.#guest(guestOf(snapshotRef))
     if (!guest) return null
     const used = storagesOf(await this.steps.configOf(guest))
     const types = await this.steps.storageTypes(guest.node)
