@@ -68,11 +68,14 @@ export async function pageRows<Row>(selection: Selection, shape: string, limit: 
         .where(parts[0])
         .orderBy(...inOrder)
         .limit(maxExamined)
-      const last = rowsOf(read, listing, columns)
-        .where(again)
-        .orderBy(...inOrder)
-        .limit(2)
-        .offset(maxExamined - 1)
+      const lastIn = (fields: Record<string, SQLiteColumn>) =>
+        rowsOf(read, listing, fields)
+          .where(again)
+          .orderBy(...inOrder)
+          .limit(2)
+          .offset(maxExamined - 1)
+      // With the index alone, if possible.
+      const last = narrow ? wholeRows(read, listing, columns, lastIn({ id: listing.id }), inOrder) : lastIn(columns)
       const wrapped = (query: { as(alias: string): unknown }, isLast: boolean) =>
         read
           // Under the name of the table, so that the conditions fit.
