@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, test } from 'bun:test'
-import { cloudScene, incusScene } from '../support/clouds/cloud-scene'
+import { cloudScene, incusScene, proxmoxScene } from '../support/clouds/cloud-scene'
 import { isAllowed } from '../support/clouds/hetzner-firewalls'
 import type { HetznerServer } from '../support/clouds/hetzner-project'
 import { world } from '../support/world'
@@ -401,6 +401,76 @@ describe('drift', () => {
     await s.pass(90, 5)
     expect((await s.get()).attached[0].drift.is_attached).toBe(false)
     expect((await s.call('POST', `${s.path}/adopt`, { server_id: s.web.id })).body.code).toBe('conflict')
+  })
+})
+
+describe('new servers', () => {
+  test('have the firewalls of their order from the start', async () => {
+    const before = new Set(s.project.servers.keys())
+    const seen: boolean[] = []
+    s.cloud.double.answered = body => {
+      for (const [id, machine] of s.project.servers)
+        if (!before.has(id))
+          seen.push(isAllowed(s.project, machine, { direction: 'in', protocol: 'tcp', port: 8080, address: '192.0.2.1' }))
+      return body
+    }
+    const selecting = (await s.call('POST', '/v1/firewalls', { name: 'ops', rules: [ssh], label_selector: 'role=web' })).body
+    const order = { firewall_ids: [s.firewall.id], labels: { role: 'web' } }
+    const dry = (await s.cloud.create('web-3', order, '?dry_run=true')).body
+    expect([dry.problems, dry.steps]).toEqual([[], ['check_price', 'create', 'wait', 'firewalls']])
+    const { body } = await s.cloud.create('web-3', order)
+    expect((await s.cloud.finish(body.action_id)).status).toBe('success')
+    expect([seen.length > 0, seen.includes(true)]).toEqual([true, false])
+    expect((await s.cloud.get(body.id)).firewall_ids).toEqual([s.firewall.id, selecting.id].toSorted())
+    expect((await s.get()).attached).toMatchObject([{ server_id: body.id, by: 'direct', state: 'applied', rules_version: 1 }])
+    expect(s.project.firewalls.size).toBe(2)
+    const shown = (await s.call('GET', `/v1/servers/${body.id}?expand=firewalls`)).body
+    expect(shown.expanded.firewalls.map((one: any) => one.name).toSorted()).toEqual(['ops', 'web'])
+  })
+
+  test('are started at Proxmox once their firewalls were set', async () => {
+    const { double, accountId } = await proxmoxScene(s.here)
+    const size = { cores: 1, memory_bytes: 2 ** 30, disk_bytes: 2 ** 33 }
+    const order = { account_id: accountId, location: null, size, image: '9000', firewall_ids: [s.firewall.id] }
+    const { ssh_keys: _, ...input } = s.cloud.order('guest', order)
+    const { body, text } = await s.call('POST', '/v1/servers', input, { 'Idempotency-Key': 'guest' })
+    if (!body.action_id) throw new Error(text)
+    expect(await s.cloud.finish(body.action_id)).toMatchObject({ status: 'success' })
+    expect(await s.cloud.get(body.id)).toMatchObject({ status: 'running', firewall_ids: [s.firewall.id] })
+    const at = (end: string) => double.requests.findLastIndex(one => one.method !== 'GET' && one.path.endsWith(end))
+    expect(at('/firewall/options')).toBeGreaterThan(at('/firewall/rules'))
+    expect(at('/status/start')).toBeGreaterThan(at('/firewall/options'))
+  })
+
+  test('are not ordered with firewalls that are unknown, or that the cloud can’t enforce', async () => {
+    const blocking = (await s.call('POST', '/v1/firewalls', { name: 'blocking', blocks: ['192.0.2.1'] })).body
+    const unknown = 'fw_01k3zd5s7t9v1w3x5y7z9a1b3c'
+    const order = { firewall_ids: [s.firewall.id, unknown, blocking.id] }
+    const problems = [
+      ['#/firewall_ids/1', 'not_found'],
+      ['#/firewall_ids/2', 'unsupported'],
+    ]
+    const found = (some: any[]) => some.map(one => [one.pointer, one.code])
+    const refused = await s.cloud.create('web-3', order)
+    expect([refused.status, found(refused.body.errors)]).toEqual([422, problems])
+    expect(found((await s.cloud.create('web-3', order, '?dry_run=true')).body.problems)).toEqual(problems)
+    const draft = await s.cloud.create('web-3', { ...order, provision: false })
+    expect([draft.status, found(draft.body.errors)]).toEqual([422, problems])
+  })
+
+  test('that can’t get a firewall are created, and say why', async () => {
+    s.cloud.double.fault = ({ method, path }) =>
+      method === 'POST' && path.endsWith('set_rules') ? { status: 422, code: 'invalid_input' } : null
+    // Its rules at the cloud are others.
+    await s.done(s.attach())
+    s.theirs().rules = []
+    const { body } = await s.cloud.create('web-3', { firewall_ids: [s.firewall.id] })
+    const action = await s.cloud.finish(body.action_id)
+    expect([action.status, action.error.detail]).toEqual([
+      'error',
+      expect.stringContaining('The server was created. The firewall web could not be applied'),
+    ])
+    expect(await s.cloud.get(body.id)).toMatchObject({ status: 'running', firewall_ids: [s.firewall.id], order: null })
   })
 })
 

@@ -22,6 +22,7 @@ describe('a new server', () => {
       ['check_price', 'success'],
       ['create', 'success'],
       ['wait', 'success'],
+      ['firewalls', 'skipped'],
     ])
     const there = double.serverNamed('web-1')!
     expect(await get(created.body.id)).toMatchObject({

@@ -107,7 +107,7 @@ export const cloudOrderOf = (
   order: ServerOrderView,
   sshKeys: ServerOrder['sshKeys'],
   volumes: readonly { providerRef: string | null }[],
-): Omit<ServerOrder, 'userData' | 'ref'> => ({
+): Omit<ServerOrder, 'userData' | 'ref' | 'firewalls'> => ({
   mark: server.id,
   name: server.name,
   location: order.location,

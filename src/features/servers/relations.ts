@@ -1,7 +1,9 @@
-import { relationTo, type Relations } from '../../core/relation'
+import { relationTo, rowsById, type Relations } from '../../core/relation'
 import { listCloudAccounts } from './accounts/accounts'
 import { agentsById } from './agents/rows'
 import { agentView } from './agents/view'
+import { firewallListing } from './firewalls/firewalls'
+import { firewallViews, type FirewallRow } from './firewalls/view'
 import type { ServerView } from './shapes'
 import { volumeListing, volumeView } from './volumes/volumes'
 
@@ -22,5 +24,13 @@ export const serverRelations: Relations = {
   volumes: {
     ...relationTo(volumeListing, { idOf: () => null, permission: 'cloud.read', view: (_, row) => volumeView(row) }),
     idOf: (server: ServerView) => server.volume_ids,
+  },
+  firewalls: {
+    idOf: (server: ServerView) => server.firewall_ids,
+    permission: 'cloud.read',
+    load: async (ctx, ids) => {
+      const views = await firewallViews(ctx.hub.read, await rowsById<FirewallRow>(ctx, firewallListing, ids))
+      return new Map(views.map(one => [one.id, one]))
+    },
   },
 }

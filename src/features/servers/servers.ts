@@ -33,8 +33,10 @@ import { agentsOf } from './agents/rows'
 import { cloudKindOf } from './clouds'
 import type { ServerAddress } from './clouds/cloud'
 import { blockedByAttachments } from './firewalls/change-rules'
+import { orderedFirewallProblems } from './firewalls/ordered'
 import { requireAllowed } from './firewalls/rule-operations'
 import { followLabels } from './firewalls/selectors'
+import { firewallIdsOf } from './firewalls/view'
 import { listingByLabel, saveLabels, selectorFilter } from './label-filter'
 import { nullableAmount } from './money'
 import { highestPrice, orderProblems } from './order'
@@ -100,6 +102,7 @@ const viewOf = async (read: Reader, row: ServerRow): Promise<ServerView> => (awa
 export async function serverViews(read: Reader, rows: readonly ServerRow[]): Promise<ServerView[]> {
   const [accounts, controllers] = [await accountStates(read, rows), await controllerStates(read, rows)]
   const [volumeIds, known] = [await volumeIdsOf(read, rows), await agentsOf(read, rows)]
+  const firewallIds = await firewallIdsOf(read, rows)
   return rows.map(row =>
     serverView(
       row,
@@ -107,6 +110,7 @@ export async function serverViews(read: Reader, rows: readonly ServerRow[]): Pro
       controllers.get(row.id) ?? [],
       volumeIds.get(row.id) ?? [],
       known.get(row.id),
+      firewallIds.get(row.id) ?? [],
     ),
   )
 }
@@ -133,7 +137,10 @@ export async function createServer(
   const catalog = await callAdapter(() => catalogOf(ctx.hub, account, true))
   if (isDryRun) return await quote(ctx, account, catalog, input, order)
   if (input.provision !== false) await requireOrder(ctx, account, catalog, input, order)
-  else await sshKeysOf(ctx.hub.read, ctx, order.ssh_keys)
+  else {
+    await sshKeysOf(ctx.hub.read, ctx, order.ssh_keys)
+    await requireFirewalls(ctx, account, order.firewall_ids)
+  }
   const created = await insertOrdered(ctx, account, catalog, input, order)
   if (waiting && created.action_id !== null) await waitForAction(ctx, created.action_id, waiting)
   return waiting ? await getServer(ctx, created.id) : created
@@ -304,6 +311,13 @@ async function requireOrder(
     sshKeyCount: sshKeys.length,
   })
   problems.push(...(await orderedVolumes(ctx.hub.read, ctx, account, order)).problems)
+  problems.push(...(await orderedFirewallProblems(ctx, cloudKindOf(account.kind)!, order.firewall_ids)))
+  if (problems.length > 0) throw invalid(problems)
+}
+
+/** @throws Problem 422 */
+async function requireFirewalls(ctx: Ctx, { kind }: CloudAccountRow, ids: readonly string[]): Promise<void> {
+  const problems = await orderedFirewallProblems(ctx, cloudKindOf(kind)!, ids)
   if (problems.length > 0) throw invalid(problems)
 }
 
@@ -338,6 +352,7 @@ async function quote(
   const checked = { hasUserData: input.user_data != null, sshKeyCount: sshKeys?.length ?? order.ssh_keys.length }
   found.push(...orderProblems(kind, catalog, input.name, order, checked))
   found.push(...(await orderedVolumes(ctx.hub.read, ctx, account, order)).problems)
+  found.push(...(await orderedFirewallProblems(ctx, kind, order.firewall_ids)))
   const price = highestPrice(kind, catalog, order)
   if (order.size !== null) await attempt(() => requireSpend(ctx.hub.read, account, price, acceptedOf(input)))
   await attempt(() => requireRoom(ctx))
@@ -352,7 +367,7 @@ async function quote(
     },
     committed: hasPrices ? nullableAmount(await committedMicros(ctx.hub.read, account)) : null,
     cap: account.spend.monthly_cap,
-    steps: [...provisionSteps],
+    steps: provisionSteps.filter(one => one !== 'firewalls' || order.firewall_ids.length > 0),
     problems: found,
   }
 }
@@ -375,6 +390,10 @@ export async function updateServer(ctx: Ctx, id: string, patch: ServerPatch): Pr
   await requireMonitors(ctx, patch.health_monitor_ids)
   const problems = addressProblems(patch.addresses)
   if (problems.length > 0) throw invalid(problems)
+  if (patch.firewall_ids?.length) {
+    const { accountId } = await findRow(ctx.hub.read, ctx, serverRows, id)
+    if (accountId !== null) await requireFirewalls(ctx, await accountOf(ctx, accountId), patch.firewall_ids)
+  }
   return await change(ctx, 'cloud.server.update', async tx => {
     const before = await lockRow(tx, ctx, serverRows, id)
     const columns = {

@@ -18,7 +18,7 @@ import { Agent, AgentSummary } from './agents/shapes'
 import { CloudAccount } from './accounts/shapes'
 import { cloudStatuses, serverVerbs } from './clouds/cloud'
 import { controllerKinds } from './controllers'
-import { allowFields } from './firewalls/shapes'
+import { allowFields, Firewall } from './firewalls/shapes'
 import { Labels } from './labels'
 import { NullableAmount } from './money'
 import { PriceView, spendMembers } from './price-shapes'
@@ -104,6 +104,14 @@ export const orderMembers = members({
       maxItems: 10,
       uniqueItems: true,
       description: 'Private networks to attach, by their `ref` in the catalog.',
+    }),
+    default: [],
+  },
+  firewall_ids: {
+    schema: Type.Array(Type.String({ minLength: 1, maxLength: 64 }), {
+      maxItems: 5,
+      uniqueItems: true,
+      description: 'IDs of firewalls to attach, in addition to those whose label selector selects it.',
     }),
     default: [],
   },
@@ -242,6 +250,7 @@ const example = {
   },
   controllers: [{ kind: 'ipmi', state: 'ok' }],
   volume_ids: [],
+  firewall_ids: ['fw_01k3zd5s7t9v1w3x5y7z9a1b3c'],
   action_id: null,
   user_data_set: false,
   order: null,
@@ -284,6 +293,7 @@ export const Server = Shape(
     agent: Nullable(AgentSummary, { description: 'Its agent; null if it has none.' }),
     controllers: Type.Array(ControllerState, { description: 'Other ways to its power, such as its BMC.' }),
     volume_ids: Type.Array(Type.String(), { description: 'IDs of the volumes that are attached to it.' }),
+    firewall_ids: Type.Array(Type.String(), { description: 'IDs of its firewalls.' }),
     action_id: Nullable(Type.String(), { description: 'ID of the action that works on it; null if there is none.' }),
     user_data_set: Type.Boolean({ description: 'Whether it has user data.' }),
     order: Nullable(OrderView, { description: 'What to order; null unless it is a draft or being created.' }),
@@ -291,6 +301,7 @@ export const Server = Shape(
       account: CloudAccount,
       agent: Agent,
       volumes: Type.Array(Volume, { description: 'The volumes that are attached to it.' }),
+      firewalls: Type.Array(Firewall, { description: 'Its firewalls, except those that you have no access to.' }),
     }),
     ...editable,
   },

@@ -69,6 +69,7 @@ export function serverView(
   controllers: readonly ControllerState[],
   volumeIds: readonly string[],
   agent: AgentRow | undefined,
+  firewallIds: readonly string[],
 ): ServerView {
   const at = confirmedAt(row, account)
   const stale = isStale(account)
@@ -123,6 +124,7 @@ export function serverView(
     agent: agent ? agentSummary(agent) : null,
     controllers: controllers.map(({ kind, state }) => ({ kind: kind as ServerView['controllers'][number]['kind'], state })),
     volume_ids: [...volumeIds],
+    firewall_ids: [...firewallIds],
     action_id: row.actionId,
     user_data_set: row.userDataSealed !== null,
     order: row.order,

@@ -5,6 +5,8 @@ import { sshKeys } from '../ssh-keys'
 import { closeLater } from '../world'
 import { HetznerCloudDouble } from './hetzner-cloud'
 import { IncusDouble } from './incus-double'
+import { ProxmoxCloud } from './proxmox-cloud'
+import { template } from './proxmox-under-test'
 
 const publicKey = sshKeys.ed25519.text
 
@@ -70,6 +72,22 @@ export async function incusScene(here: World): Promise<IncusDouble> {
   await ok(here.acme.call('POST', '/v1/cloud-accounts', input))
   await here.settle()
   return double
+}
+
+/** An account at a double of Proxmox VE. */
+export async function proxmoxScene(here: World): Promise<{ double: ProxmoxCloud; accountId: string }> {
+  const fixture = (name: string) => readFileSync(`test/fixtures/tls/${name}`, 'utf8')
+  const cert = fixture('loopback.pem')
+  const double = await new ProxmoxCloud({ cert, key: fixture('loopback.key') }).start()
+  closeLater(async () => double.stop())
+  template(double, 9000, 'debian-12')
+  const settings = {
+    ...{ url: double.address, token_id: double.tokenId, token_secret: double.secret },
+    fingerprint: new X509Certificate(cert).fingerprint256,
+  }
+  const { body } = await ok(here.acme.call('POST', '/v1/cloud-accounts', { kind: 'proxmox', name: 'Rack 2', settings }))
+  await here.settle()
+  return { double, accountId: body.id }
 }
 
 async function ok<R extends { status: number; text: string }>(response: Promise<R>): Promise<R> {

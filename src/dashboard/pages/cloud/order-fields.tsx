@@ -1,5 +1,6 @@
 import type { CatalogImageView, CatalogLocationView, CatalogNetworkView } from '../../../features/servers/accounts/catalog-shapes'
 import type { CloudAccountView, CloudKindView } from '../../../features/servers/accounts/shapes'
+import type { FirewallView } from '../../../features/servers/firewalls/shapes'
 import type { ServerView } from '../../../features/servers/shapes'
 import type { VolumeView } from '../../../features/servers/volumes/shapes'
 import { Group } from '../../parts/advanced'
@@ -20,6 +21,7 @@ const defaults: Order = {
   ssh_keys: [],
   networks: [],
   volume_ids: [],
+  firewall_ids: [],
   enable_ipv4: true,
   enable_ipv6: true,
   backups: false,
@@ -104,6 +106,7 @@ export function OrderFields({ account: { id }, kind: { capabilities: can }, hasU
         ]}
       />
       {can.ssh_keys !== 'unsupported' && <SshKeysField isRequired={can.ssh_keys === 'required'} />}
+      {can.firewall_protocols.length > 0 && <FirewallsField />}
       {can.user_data && (
         <TextareaField
           name="user_data"
@@ -118,6 +121,19 @@ export function OrderFields({ account: { id }, kind: { capabilities: can }, hasU
         />
       )}
     </>
+  )
+}
+
+function FirewallsField() {
+  const { rows } = useList<FirewallView>('/firewalls', { sort: 'name' })
+  if (rows.length === 0) return null
+  return (
+    <CheckboxesField
+      name="firewall_ids"
+      label="Firewalls"
+      hint="They are attached before the action is finished, in addition to those that select the labels of the server."
+      choices={rows.map(one => [one.id, one.name] as const)}
+    />
   )
 }
 

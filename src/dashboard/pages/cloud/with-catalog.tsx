@@ -1,4 +1,5 @@
 import type { ReactNode } from 'react'
+import type { FirewallView } from '../../../features/servers/firewalls/shapes'
 import type { SshKeyView } from '../../../features/servers/ssh-keys/shapes'
 import { Problem } from '../../parts/problem'
 import { useList } from '../../queries'
@@ -13,10 +14,11 @@ export function WithCatalog({ accountId, children }: { accountId: string; childr
     useCatalog(accountId, 'networks'),
   ]
   const keys = useList<SshKeyView>('/ssh-keys', { sort: 'name' })
+  const firewalls = useList<FirewallView>('/firewalls', { sort: 'name' })
   // If it can’t be refetched, the form stays, with what was entered.
   const failed = parts.find(one => one.isLoadingError)
   if (failed) return <Problem error={failed.error!} onRetry={() => parts.forEach(one => void one.refetch())} />
-  if (keys.isLoading || parts.some(one => one.isPending))
+  if (keys.isLoading || firewalls.isLoading || parts.some(one => one.isPending))
     return <div className="h-[40rem] animate-pulse rounded-lg bg-hover" aria-busy aria-label="Loading" />
   return children
 }

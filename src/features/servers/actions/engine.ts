@@ -29,6 +29,8 @@ export type CloudActionState = {
   attempts: number
   /** Number of refs that others took. */
   taken: number
+  /** Until when the firewalls of a new server may take (ms UTC); null before they are attached. */
+  firewallsUntil: number | null
   /** Why a command failed whose effects the remaining one reverts. */
   failure: { code: string; detail: string; failure: string | null } | null
 }
@@ -109,7 +111,7 @@ export abstract class CloudAction<I extends Record<string, unknown>, Row extends
     const now = this.hub.clock.now()
     return {
       ...{ phase: 'prepare', at, sentAt: now, deadline: now + this.limitMs(at), ref: null, location: 0, isUncertain: false },
-      ...{ operation: null, attempts: 0, taken: 0, failure: null },
+      ...{ operation: null, attempts: 0, taken: 0, firewallsUntil: null, failure: null },
     }
   }
 

@@ -14,7 +14,7 @@ export type ServerActionInput = {
   before?: PlainCommand[]
   after?: PlainCommand[]
   /** For `provision`: without user data, which is stored with the server. */
-  order: (Omit<ServerOrder, 'userData' | 'ref'> & { fallbackLocations: string[] }) | null
+  order: (Omit<ServerOrder, 'userData' | 'ref' | 'firewalls'> & { fallbackLocations: string[] }) | null
   /** What the price depends on; null if the action doesn’t change it. */
   priced: Pick<ServerOrderView, 'size' | 'location' | 'enable_ipv4' | 'backups'> | null
   /** Highest price to pay, in millionths per month; null for free or unknown prices. */

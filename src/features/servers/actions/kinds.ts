@@ -19,6 +19,7 @@ import {
   type ServerVerb,
 } from '../clouds/cloud'
 import { isLabeled } from '../clouds/label-change'
+import { attachOrdered, hasOrderedFirewalls, orderedFirewalls, orderedState } from '../firewalls/ordered'
 import { amountOf } from '../money'
 import { priceOf } from '../order'
 import { priceProblem } from '../price-problem'
@@ -38,7 +39,10 @@ import { limitOf, verbRules } from './verbs'
 
 type State = CloudActionState
 
-const steps = ['check_price', 'create', 'wait'] as const
+const steps = ['check_price', 'create', 'wait', 'firewalls'] as const
+
+/** How long clouds may take to give a new server its firewalls, in milliseconds. */
+const firewallMs = 5 * 60_000
 
 /** The steps of creating a server. */
 export const provisionSteps: readonly string[] = steps
@@ -116,9 +120,9 @@ class ServerAction extends CloudAction<ServerActionInput, ServerRow, CloudServer
 
   /** Checks the price, and reserves a ref. */
   protected async prepare(cloud: Cloud, account: CloudAccountRow, server: ServerRow, state: State): Promise<CommitChunk<State>> {
-    const { verb, maxPriceMicros, priced } = this.work.input
+    const { maxPriceMicros, priced } = this.work.input
     const next: State = { ...state, phase: 'send', sentAt: this.hub.clock.now(), attempts: 0 }
-    const isNew = verb === 'provision'
+    const isNew = this.isCreation(state.at)
     if (isNew) await this.work.report({ step: 'check_price' })
     const kind = cloudKindOf(account.kind)!
     const location = isNew ? this.#location(state) : (priced?.location ?? null)
@@ -248,7 +252,15 @@ class ServerAction extends CloudAction<ServerActionInput, ServerRow, CloudServer
 
   async #order(server: ServerRow, state: State): Promise<ServerOrder> {
     const { fallbackLocations: _, ...order } = this.work.input.order!
-    return { ...order, userData: await openUserData(this.hub, server), ref: state.ref, location: this.#location(state) }
+    const [account] = await this.hub.read.select().from(cloudAccounts).where(eq(cloudAccounts.id, server.accountId!))
+    const firewalls = await orderedFirewalls(this.hub.read, cloudKindOf(account!.kind)!, server)
+    return {
+      ...order,
+      firewalls,
+      userData: await openUserData(this.hub, server),
+      ref: state.ref,
+      location: this.#location(state),
+    }
   }
 
   protected override alternative(error: CloudError, state: State): CommitChunk<State> | null {
@@ -287,6 +299,8 @@ class ServerAction extends CloudAction<ServerActionInput, ServerRow, CloudServer
     const taken = command?.verb === 'snapshot' ? await readSnapshot(this.hub, server, command.order) : null
     if (command?.verb === 'snapshot' && !taken)
       return this.failed(server, new Problem('not_found', 'The snapshot does not exist at the cloud.'), seen, state)
+    const waiting = this.isCreation(state.at) && seen ? await this.#firewalls(server, seen, state) : null
+    if (waiting) return waiting
     // Nothing that follows may disturb it.
     const isUnfinished = taken?.state === 'creating'
     const wait = this.again({ ...state, phase: 'poll', operation: null })
@@ -314,6 +328,31 @@ class ServerAction extends CloudAction<ServerActionInput, ServerRow, CloudServer
   async #stillRemoved(tx: Tx, removed: readonly string[]): Promise<string[]> {
     const [row] = await tx.select({ keys: servers.removedLabels }).from(servers).where(eq(servers.id, this.id))
     return (row?.keys ?? []).filter(one => !removed.includes(one))
+  }
+
+  /** Gives a new server its firewalls. Returns null once it has them, or if there are none. */
+  async #firewalls(server: ServerRow, seen: CloudServer, state: State): Promise<CommitChunk<State> | null> {
+    const { hub } = this
+    if (state.firewallsUntil === null) {
+      if (!(await hasOrderedFirewalls(hub.read, server))) return null
+      const created = { ...server, providerRef: seen.ref }
+      return async tx => {
+        await this.saveRef(tx, seen.ref)
+        const next: State = {
+          ...state,
+          phase: 'poll',
+          operation: null,
+          attempts: 0,
+          firewallsUntil: hub.clock.now() + firewallMs,
+        }
+        return { result: { state: next, at: this.after(0), step: 'firewalls' }, jobs: await attachOrdered(tx, created) }
+      }
+    }
+    const { error, isApplied } = await orderedState(hub.read, server.id)
+    if (error === null && isApplied) return null
+    if (error === null && hub.clock.now() < state.firewallsUntil) return this.again({ ...state, phase: 'poll', operation: null })
+    const detail = `The server was created. ${error ?? 'Its firewalls could not be applied in time.'}`
+    return this.failed(server, new Problem('provider_failed', detail), seen, state)
   }
 
   /**

@@ -22,6 +22,7 @@ import { isPossibleIn, waysOf } from '../available-actions'
 import { cloudKindOf } from '../clouds'
 import { serverVerbs, type CloudKind, type Price, type ServerCommand, type ServerVerb } from '../clouds/cloud'
 import { microsOf, priceColumns } from '../money'
+import { hasOrderedFirewalls, orderedFirewallProblems } from '../firewalls/ordered'
 import { cloudOrderOf, highestPrice, orderProblems, priceOf, sizeOrderOf } from '../order'
 import type { AcceptedPrice } from '../price-shapes'
 import { actionParams, type ServerActionInput as Input, type ServerOrderView } from '../shapes'
@@ -327,15 +328,19 @@ async function planProvision(
   })
   const attached = await orderedVolumes(tx, ctx, account, order)
   problems.push(...attached.problems)
+  problems.push(...(await orderedFirewallProblems(ctx, kind, order.firewall_ids)))
   if (problems.length > 0) throw invalid(pointer === '#' ? problems : problems.map(ofDraft))
   const price = highestPrice(kind, catalog, order)
   const notices = await requireSpend(tx, account, price, accepted, { at: pointer })
+  const startsLater = order.start && kind.capabilities.firewallsBeforeStart && (await hasOrderedFirewalls(tx, row))
   const input: ServerActionInput = {
     ...plainInput,
     verb: 'provision',
     statusBefore: row.status,
+    ...(startsLater && { after: [{ verb: 'power_on' }] }),
     order: {
       ...cloudOrderOf({ id: row.id, name: row.name, labels: labelsOf(row) }, order, sshKeys, attached.rows),
+      ...(startsLater && { start: false }),
       fallbackLocations: order.fallback_locations,
     },
     priced: order,

@@ -178,7 +178,12 @@ export interface ServerOrder {
   backups: boolean
   /** Whether to start it. */
   start: boolean
+  /** Firewalls that it should have from its creation on, as far as the cloud can do that. They are set afterwards in any case. */
+  firewalls?: readonly OrderedFirewall[]
 }
+
+/** A firewall of a new server. */
+export type OrderedFirewall = Pick<CloudFirewall, 'id' | 'name' | 'rules'>
 
 /** A verb with its parameters. */
 export type ServerCommand =
@@ -459,6 +464,8 @@ export interface CloudCapabilities {
   firewallProtocols: readonly RuleProtocol[]
   /** Whether firewalls can block networks, so that rules of other firewalls don’t allow them. */
   firewallBlocks: boolean
+  /** Whether firewalls can be set for servers that are off, so that new servers never run without them. */
+  firewallsBeforeStart: boolean
   /** Volumes; null if all disks stay with their server. */
   volumes: VolumeCapabilities | null
   /** Snapshots of servers; null if there are none. */

@@ -16,7 +16,7 @@ import { hubAddress } from './hub-address'
 import { dynamicSourceOf, type FirewallRule, type GuardCode, type PlainRule, type RuleSet } from './rules'
 import type { FirewallVersionView } from './shapes'
 import { firewallAttachments, firewalls, firewallVersions } from './tables'
-import { firewallRows, type FirewallRow } from './view'
+import { firewallIdsOf, firewallRows, type FirewallRow } from './view'
 
 type Sources = Parameters<typeof followRules>[4]
 type Effects = Pick<RecordResult<unknown>, 'audits' | 'events' | 'jobs' | 'notices' | 'wakeTopics'>
@@ -112,7 +112,10 @@ export interface AttachmentChange {
 async function affectedBy(read: Reader, { firewallId, rules, attach = [], detach = [] }: Change): Promise<FirewallsOf> {
   const own = (await attachedTo(read, eq(firewallAttachments.firewallId, firewallId))).map(one => one.serverId)
   const ids = [...new Set([...(rules ? own : []), ...attach, ...detach.filter(id => own.includes(id))])]
-  const attached = await firewallIdsOf(read, ids)
+  const attached = await firewallIdsOf(
+    read,
+    ids.map(id => ({ id })),
+  )
   return new Map(
     ids.map(id => {
       const before = attached.get(id) ?? []
@@ -121,11 +124,6 @@ async function affectedBy(read: Reader, { firewallId, rules, attach = [], detach
       return [id, { before, after: isAttached ? [...others, firewallId] : others }]
     }),
   )
-}
-
-async function firewallIdsOf(read: Reader, serverIds: readonly string[]): Promise<Map<string, string[]>> {
-  const attached = await attachedTo(read, inArray(firewallAttachments.serverId, [...serverIds]))
-  return new Map([...Map.groupBy(attached, one => one.serverId)].map(([id, some]) => [id, some.map(one => one.firewallId)]))
 }
 
 /** Servers with what all their firewalls allow before and after a change. @param changed new rules of a firewall */
@@ -199,7 +197,10 @@ export async function blockedBy(read: Reader, ctx: Ctx, change: Change): Promise
 /** Why changes that were made in this transaction have to be allowed. */
 export async function blockedByAttachments(tx: Tx, ctx: Ctx, changes: readonly AttachmentChange[]): Promise<GuardReason[]> {
   const byServer = Map.groupBy(changes, one => one.serverId)
-  const now = await firewallIdsOf(tx, [...byServer.keys()])
+  const now = await firewallIdsOf(
+    tx,
+    [...byServer.keys()].map(id => ({ id })),
+  )
   const affected = [...byServer].map(([id, some]) => {
     const after = now.get(id) ?? []
     const attached = new Set(some.filter(one => one.isAttached).map(one => one.firewallId))

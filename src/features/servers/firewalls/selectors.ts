@@ -141,7 +141,7 @@ export async function followSelectors(
     if (!isSame || refusals.length < touched.length) hint(tx, firewall)
     jobs.push(...(await enforcementJobs(tx, firewall.id, enforced)))
   }
-  await guard(affected)
+  if (affected.length > 0) await guard(affected)
   return jobs
 }
 

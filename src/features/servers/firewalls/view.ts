@@ -1,4 +1,4 @@
-import { and, asc, eq, inArray, isNull, sql } from 'drizzle-orm'
+import { and, asc, eq, inArray, isNull, ne, sql } from 'drizzle-orm'
 import { instant } from '../../../core/clock'
 import type { Reader } from '../../../core/db/transaction'
 import { editableView, memberView } from '../../../core/members'
@@ -21,6 +21,27 @@ export const attachmentsOf = (read: Reader, firewallIds: readonly string[]) =>
     .innerJoin(servers, eq(servers.id, firewallAttachments.serverId))
     .where(and(inArray(firewallAttachments.firewallId, [...firewallIds]), isNull(servers.deletedAt)))
     .orderBy(asc(firewallAttachments.serverId))
+
+/** The ids of the firewalls of servers, by server. */
+export async function firewallIdsOf(read: Reader, rows: readonly { id: string }[]): Promise<Map<string, string[]>> {
+  if (rows.length === 0) return new Map()
+  const { firewallId, serverId, state } = firewallAttachments
+  const found = await read
+    .select({ firewallId, serverId })
+    .from(firewallAttachments)
+    .where(
+      and(
+        inArray(
+          serverId,
+          rows.map(row => row.id),
+        ),
+        ne(state, 'detaching'),
+      ),
+    )
+  return new Map(
+    [...Map.groupBy(found, one => one.serverId)].map(([id, some]) => [id, some.map(one => one.firewallId).toSorted()]),
+  )
+}
 
 export async function firewallViews(read: Reader, rows: readonly FirewallRow[]): Promise<FirewallView[]> {
   if (rows.length === 0) return []

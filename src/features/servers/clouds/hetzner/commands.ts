@@ -14,6 +14,7 @@ import {
 import { isLabeled, labelsAfter } from '../label-change'
 import { actionsOf, startedBy, stored, type HetznerOperation, type NextStep } from './operation'
 import { gibibyte, markLabel, serverOf, textsOf } from './readings'
+import type { HetznerFirewalls } from './firewalls'
 import type { HetznerSnapshots } from './snapshots'
 import { addSshKeys, readSshKeys } from './ssh-keys'
 
@@ -50,6 +51,7 @@ export class HetznerCommands {
     private readonly api: HetznerApi,
     private readonly around: AdapterContext,
     private readonly snapshots: HetznerSnapshots,
+    private readonly firewalls: HetznerFirewalls,
   ) {}
 
   /** The server as in the API; null if it doesn’t exist. */
@@ -195,6 +197,7 @@ export class HetznerCommands {
       start,
     } = order
     const sshKeys = await addSshKeys(this.api, order.sshKeys)
+    const firewalls = await this.firewalls.idsFor(order.firewalls ?? [])
     const response = await this.api.send('POST', '/servers', {
       name,
       server_type: slugOf(order.size),
@@ -206,6 +209,7 @@ export class HetznerCommands {
       ...(volumes.length > 0 && { volumes: volumes.map(Number), automount: false }),
       ...(userData !== null && { user_data: userData }),
       public_net: { enable_ipv4: enableIpv4, enable_ipv6: enableIpv6 },
+      ...(firewalls.length > 0 && { firewalls: firewalls.map(firewall => ({ firewall })) }),
       start_after_create: start,
     })
     const { ref } = serverOf(response.server)

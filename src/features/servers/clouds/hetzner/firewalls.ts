@@ -9,6 +9,7 @@ import {
   type FirewallDetachment,
   type FirewallOutcome,
   type FirewallReading,
+  type OrderedFirewall,
 } from '../cloud'
 import { perPage } from './catalog'
 import { markLabel } from './readings'
@@ -39,6 +40,20 @@ export const hetznerRules = (rules: readonly PlainRule[]): PlainRule[] =>
 
 const maxRules = 50
 
+/** @throws CloudError for rules that Hetzner can't have */
+function rulesFor(firewall: OrderedFirewall): PlainRule[] {
+  if (firewall.rules.some(one => one.action === 'block'))
+    throw new CloudError('invalid', 'Firewalls at Hetzner can’t block networks.', null, false)
+  const rules = hetznerRules(firewall.rules)
+  if (rules.length <= maxRules) return rules
+  throw new CloudError(
+    'invalid',
+    `A firewall at Hetzner can have ${maxRules} rules, but it would need ${rules.length}: one for each port and protocol.`,
+    null,
+    false,
+  )
+}
+
 /** Firewalls of a project. Each is one object, with a label that tells whose it is. */
 export class HetznerFirewalls {
   constructor(
@@ -48,24 +63,11 @@ export class HetznerFirewalls {
 
   /** Makes one change per call, because Hetzner refuses another one while it works on the first. */
   async set(firewall: CloudFirewall): Promise<FirewallOutcome> {
-    if (firewall.rules.some(one => one.action === 'block'))
-      throw new CloudError('invalid', 'Firewalls at Hetzner can’t block networks.', null, false)
-    const rules = hetznerRules(firewall.rules)
-    if (rules.length > maxRules)
-      throw new CloudError(
-        'invalid',
-        `A firewall at Hetzner can have ${maxRules} rules, but it would need ${rules.length}: one for each port and protocol.`,
-        null,
-        false,
-      )
+    const rules = rulesFor(firewall)
     const row = await this.#find(firewall.id)
     if (!row) {
       // Before it is applied, so that one server that can't have it doesn't prevent the others.
-      await this.api.send('POST', '/firewalls', {
-        name: `${firewall.name.slice(0, 80)} (${firewall.id})`,
-        labels: { [markLabel]: firewall.id },
-        rules: rules.map(asSent),
-      })
+      await this.#create(firewall, rules)
       return applying
     }
     if (!isSameSet(row.rules, rules)) {
@@ -84,6 +86,13 @@ export class HetznerFirewalls {
     if (isChanged) return { ...applying, refused }
     const { actions } = await this.api.get(`/firewalls/${row.hetznerId}/actions?status=running`)
     return { state: Array.isArray(actions) && actions.length > 0 ? 'applying' : 'applied', refused, warnings: [] }
+  }
+
+  /** The ids of firewalls for the order of a server. Those that don't exist are created. */
+  async idsFor(firewalls: readonly OrderedFirewall[]): Promise<number[]> {
+    const ids: number[] = []
+    for (const one of firewalls) ids.push((await this.#find(one.id))?.hetznerId ?? (await this.#create(one, rulesFor(one))))
+    return ids
   }
 
   async remove(id: string, detach: readonly FirewallDetachment[]): Promise<boolean> {
@@ -107,6 +116,15 @@ export class HetznerFirewalls {
       { isById: true },
     )
     return rows.map(rowOf).filter(one => ids.includes(one.id))
+  }
+
+  async #create({ id, name }: OrderedFirewall, rules: readonly PlainRule[]): Promise<number> {
+    const { firewall } = await this.api.send('POST', '/firewalls', {
+      name: `${name.slice(0, 80)} (${id})`,
+      labels: { [markLabel]: id },
+      rules: rules.map(asSent),
+    })
+    return rowOf(isObject(firewall) ? firewall : {}).hetznerId
   }
 
   async #find(id: string): Promise<Row | null> {

@@ -83,6 +83,7 @@ const capabilities: CloudCapabilities = {
   snapshots: { memory: false, surviveServer: true, labels: true },
   firewallProtocols: ruleProtocols,
   firewallBlocks: false,
+  firewallsBeforeStart: false,
 }
 
 /** Failures by error codes (docs.hetzner.cloud/reference/cloud, Errors, and those of single operations). */
@@ -131,8 +132,8 @@ class Hetzner implements Cloud {
     this.#api = new HetznerApi({ base_url: apiUrl({ base_url }, hetznerApi), api_token }, around, failures)
     this.snapshots = new HetznerSnapshots(this.#api, around.clock)
     this.volumes = new HetznerVolumes(this.#api, around.clock)
-    this.#commands = new HetznerCommands(this.#api, around, this.snapshots)
     this.#firewalls = new HetznerFirewalls(this.#api, around)
+    this.#commands = new HetznerCommands(this.#api, around, this.snapshots, this.#firewalls)
   }
 
   /** The API doesn’t tell the name of the project, so its servers identify it. */

@@ -74,6 +74,7 @@ const capabilities: CloudCapabilities = {
   snapshots: { memory: true, surviveServer: false, labels: false },
   firewallProtocols: ['tcp', 'udp', 'icmp', 'any'],
   firewallBlocks: true,
+  firewallsBeforeStart: false,
 }
 
 /** Containers and virtual machines in a project of Incus, or of LXD 5.0 and later. */

@@ -134,6 +134,7 @@ const capabilities: CloudCapabilities = {
   snapshots: { memory: true, surviveServer: false, labels: false },
   firewallProtocols: ruleProtocols,
   firewallBlocks: true,
+  firewallsBeforeStart: true,
 }
 
 /** Proxmox VE 8 and later, a node or a cluster, via its HTTP API. */

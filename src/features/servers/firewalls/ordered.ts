@@ -1,0 +1,105 @@
+import { and, eq, inArray, isNotNull, ne, or } from 'drizzle-orm'
+import type { Ctx } from '../../../core/ctx'
+import type { Reader, Tx } from '../../../core/db/transaction'
+import type { JobDraft } from '../../../core/jobs/draft'
+import type { FieldProblem } from '../../../core/problem'
+import { canAccess } from '../../../core/resource-access'
+import { linkedNetworks } from '../../dynamic-ips/rule-links'
+import type { CloudKind, OrderedFirewall } from '../clouds/cloud'
+import { matchesSelector, parseSelector } from '../labels'
+import { labelsOf, type ServerRow } from '../view'
+import { enforcementJobs, hint, plainRules } from './enforce'
+import { blockingKinds, unsupportedProtocols } from './possible-rules'
+import { followLabels, newAttachment } from './selectors'
+import { firewallAttachments, firewalls } from './tables'
+import type { FirewallRow } from './view'
+
+/** Why a new server can't have the firewalls that its order names. */
+export async function orderedFirewallProblems(ctx: Ctx, kind: CloudKind, ids: readonly string[]): Promise<FieldProblem[]> {
+  if (ids.length === 0) return []
+  const rows = await ctx.hub.read
+    .select()
+    .from(firewalls)
+    .where(and(eq(firewalls.workspaceId, ctx.workspaceId), inArray(firewalls.id, [...ids])))
+  const { firewallProtocols, firewallBlocks } = kind.capabilities
+  return ids.flatMap((id, at): FieldProblem[] => {
+    const problem = (code: string, detail: string) => [{ pointer: `#/firewall_ids/${at}`, code, detail }]
+    const row = rows.find(one => one.id === id)
+    if (!row || !canAccess(ctx, id)) return problem('not_found', 'There is no firewall with this ID.')
+    if (firewallProtocols.length === 0) return problem('unsupported', `${kind.title} has no firewalls.`)
+    if (row.blocks.length > 0 && !firewallBlocks)
+      return problem('unsupported', `The firewall ${row.name} has blocks, which ${kind.title} can’t enforce. ${blockingKinds()}`)
+    const [unsupported] = unsupportedProtocols(kind.kind, row.rules)
+    if (!unsupported) return []
+    const { id: ruleId, protocol } = unsupported.rule
+    return problem('unsupported', `The firewall ${row.name} has the rule ${ruleId}: ${kind.title} can’t filter ${protocol}.`)
+  })
+}
+
+/** The firewalls that a new server gets: those of its order, and those that select its labels. */
+async function firewallsOf(read: Reader, server: ServerRow): Promise<FirewallRow[]> {
+  const ids = server.order?.firewall_ids ?? []
+  const rows = await read
+    .select()
+    .from(firewalls)
+    .where(
+      and(
+        eq(firewalls.workspaceId, server.workspaceId),
+        or(ids.length > 0 ? inArray(firewalls.id, ids) : undefined, isNotNull(firewalls.labelSelector)),
+      ),
+    )
+  return rows.filter(
+    one =>
+      ids.includes(one.id) || (one.labelSelector !== null && matchesSelector(parseSelector(one.labelSelector), labelsOf(server))),
+  )
+}
+
+/** Whether a new server gets firewalls. */
+export const hasOrderedFirewalls = async (read: Reader, server: ServerRow): Promise<boolean> =>
+  (await firewallsOf(read, server)).length > 0
+
+/** The firewalls that a new server gets, for its order at the cloud. Those that its cloud can't enforce are left out. */
+export async function orderedFirewalls(read: Reader, kind: CloudKind, server: ServerRow): Promise<OrderedFirewall[]> {
+  const rows = (await firewallsOf(read, server)).filter(
+    one =>
+      kind.capabilities.firewallProtocols.length > 0 &&
+      (one.blocks.length === 0 || kind.capabilities.firewallBlocks) &&
+      unsupportedProtocols(kind.kind, one.rules).length === 0,
+  )
+  const networks = await linkedNetworks(
+    read,
+    rows.map(one => one.id),
+  )
+  return rows.map(one => ({ id: one.id, name: one.name, rules: plainRules(one, networks) }))
+}
+
+/** Attaches a server that was created to its firewalls. Returns the jobs that apply them. */
+export async function attachOrdered(tx: Tx, server: ServerRow): Promise<JobDraft[]> {
+  const ids = server.order?.firewall_ids ?? []
+  const rows = ids.length === 0 ? [] : await tx.select().from(firewalls).where(inArray(firewalls.id, ids))
+  const jobs: JobDraft[] = []
+  for (const row of rows) {
+    const attachment = newAttachment(row.id, { serverId: server.id, accountId: server.accountId })
+    await tx
+      .insert(firewallAttachments)
+      .values({ ...attachment, isDirect: true })
+      .onConflictDoNothing()
+    jobs.push(...(await enforcementJobs(tx, row.id, [attachment])))
+    hint(tx, row)
+  }
+  return [...jobs, ...(await followLabels(tx, server.workspaceId, [server]))]
+}
+
+/** How far the firewalls of a new server are: the error of one that can't be applied, or whether all are. */
+export async function orderedState(read: Reader, serverId: string): Promise<{ error: string | null; isApplied: boolean }> {
+  const found = await read
+    .select({ state: firewallAttachments.state, error: firewallAttachments.error, name: firewalls.name })
+    .from(firewallAttachments)
+    .innerJoin(firewalls, eq(firewalls.id, firewallAttachments.firewallId))
+    .where(and(eq(firewallAttachments.serverId, serverId), ne(firewallAttachments.state, 'detaching')))
+  const failed = found.find(one => one.state === 'failed')
+  return {
+    error: failed ? `The firewall ${failed.name} could not be applied: ${failed.error}` : null,
+    isApplied: found.every(one => one.state !== 'applying'),
+  }
+}
