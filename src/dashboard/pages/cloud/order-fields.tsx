@@ -131,7 +131,7 @@ function FirewallsField() {
     <CheckboxesField
       name="firewall_ids"
       label="Firewalls"
-      hint="They are attached before the action is finished, in addition to those that select the labels of the server."
+      hint="The server also gets the firewalls whose label selector matches its labels."
       choices={rows.map(one => [one.id, one.name] as const)}
     />
   )
