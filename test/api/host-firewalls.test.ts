@@ -198,3 +198,28 @@ describe('a change', () => {
     expect((await s.get()).state).toBe('applied')
   })
 })
+
+test('the packets of each rule are counted', async () => {
+  await s.done(s.attach())
+  const metrics = `${s.path}/metrics?from=${new Date(s.here.clock.now() - 60_000).toISOString()}`
+  const none = (await s.call('GET', metrics)).body
+  expect([none.sources, none.series]).toEqual([[], []])
+  const counts = (https: number, dropped: number, blocked: number) => ({
+    [`${s.firewall.id}.https`]: https,
+    ...{ default: dropped, blocks: blocked },
+  })
+  for (const counters of [counts(0, 10, 0), counts(600, 40, 30), counts(1200, 40, 90)]) {
+    s.host.counters = counters
+    await s.host.reports()
+    await s.pass(60)
+  }
+  const { sources, series } = (await s.call('GET', metrics)).body
+  expect(sources).toMatchObject([{ source: 'agent', stale: false }])
+  const known = (one: any) => [one.name, one.device, one.avg.filter((value: number | null) => value !== null)]
+  expect(series.map(known)).toEqual([
+    ['firewall.accepted_packets_per_second', `https ${s.server}`, [10, 10]],
+    ['firewall.dropped_packets_per_second', s.server, [1, 1]],
+  ])
+  const other = await s.call('GET', `${metrics}&server_id=srv_01k3z9a1b2c3d4e5f6g7h8j9km`)
+  expect(other.body.series).toEqual([])
+})

@@ -285,6 +285,7 @@ const sharedTables: [tables: string, folders: string[], reason: string][] = [
     ['.', 'actions', 'firewalls', 'metrics', 'snapshots', 'volumes'],
     'servers belong to an account, where actions and firewalls change them and metrics are read',
   ],
+  ['servers/firewalls', ['metrics'], 'metrics of firewalls end with them'],
   [
     'servers/volumes',
     ['.', 'accounts', 'metrics', 'snapshots'],

@@ -34,6 +34,8 @@ export class HostDouble {
   isCutOff = false
   /** Why rule sets can't be applied. */
   failure: string | null = null
+  /** Packets that were counted, by the comments of rules. */
+  counters: Record<string, number> | null = null
   /** Commands that were obeyed. */
   readonly obeyed: string[] = []
   #ruleset = ''
@@ -73,6 +75,7 @@ export class HostDouble {
     if (!this.#reachesHub()) return
     await recordHostFirewall(this.here.hub, this.agent.id, {
       ...{ digest: this.#digest(), isConfirmed: this.#timer === null },
+      ...(this.counters && { counters: this.counters }),
       ...more,
     })
   }

@@ -18,6 +18,7 @@ import { useCloudKinds } from './cloud/accounts'
 import { FirewallHistory } from './cloud/firewall-history'
 import { FirewallRules } from './cloud/firewall-rules'
 import { FirewallServers } from './cloud/firewall-servers'
+import { ResourceMetrics } from './cloud/server-metrics'
 import { driftPolicies, firewallBody, firewallValues, invalidates, stateTitles, toneOfFirewall } from './cloud/firewall-text'
 import { GuardedForm } from './cloud/guarded-form'
 import { labelsText } from './cloud/server-text'
@@ -64,6 +65,11 @@ function FirewallPage({ resource: firewall }: { resource: FirewallView }) {
           {firewall.pending && <PendingChange path={path} pending={firewall.pending} />}
           <FirewallRules firewall={firewall} onStart={onStart} />
           <FirewallServers firewall={firewall} onStart={onStart} />
+          <ResourceMetrics
+            path={`/firewalls/${firewall.id}/metrics`}
+            name={firewall.name}
+            empty="No metrics yet. Only servers whose agent enforces the firewall count packets; clouds don’t report any."
+          />
           {firewall.refused.length > 0 && <RefusedServers firewall={firewall} />}
           <FirewallHistory firewall={firewall} />
         </div>

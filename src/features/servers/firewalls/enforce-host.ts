@@ -10,6 +10,7 @@ import { sequentialLanes } from '../../../core/jobs/lanes'
 import { confirmLinks } from '../../dynamic-ips/drive-links'
 import { linkedNetworks } from '../../dynamic-ips/rule-links'
 import { agentsOf, lockAgent } from '../agents/rows'
+import { recordPackets } from '../metrics/recorder'
 import { hint, plainRules, updateAttachment } from './enforce'
 import { hostFirewalls } from './host-tables'
 import { hubAddress } from './hub-address'
@@ -38,6 +39,8 @@ export interface HostReport {
   isConfirmed: boolean
   /** A rule set that could not be applied, and why. */
   failed?: { digest: string; detail: string }
+  /** Packets that the rules of the rule set in effect counted, by their comments. */
+  counters?: Readonly<Record<string, number>>
 }
 
 /** The firewalls that the agent of a server enforces. */
@@ -127,13 +130,31 @@ async function giveUp(tx: Tx, serverId: string, attached: readonly Attached[]): 
  * @returns false if there is no such agent
  */
 export async function recordHostFirewall(hub: Hub, agentId: string, report: HostReport): Promise<boolean> {
-  return await record(hub, async tx => {
+  const counting = await record(hub, async tx => {
     const agent = await lockAgent(tx, agentId)
     const row = agent && (await lockHost(tx, agent.serverId))
-    if (!row) return { result: agent !== undefined }
+    if (!row) return { result: agent ? [] : null }
     const attached = await attachedTo(tx, row.serverId)
-    return { result: true, ...(await follow(tx, hub, row, attached, report)) }
+    const isOurs = report.digest === row.digest && row.state !== 'outdated'
+    return { result: isOurs ? attached.map(one => one.attachment) : [], ...(await follow(tx, hub, row, attached, report)) }
   })
+  for (const { firewallId, serverId } of counting ?? []) await countPackets(hub, firewallId, serverId, report)
+  return counting !== null
+}
+
+async function countPackets(
+  hub: Hub,
+  firewallId: string,
+  serverId: string,
+  { digest, counters = {} }: HostReport,
+): Promise<void> {
+  if (digest === null || counters.default === undefined) return
+  const own = `${firewallId}.`
+  const accepted = Object.entries(counters).flatMap(([comment, packets]) =>
+    comment.startsWith(own) ? [[comment.slice(own.length), packets] as const] : [],
+  )
+  const dropped = counters.default + (counters.blocks ?? 0)
+  await recordPackets(hub, { firewallId, serverId, digest }, new Map(accepted), dropped)
 }
 
 async function follow(tx: Tx, hub: Hub, row: HostRow, attached: readonly Attached[], report: HostReport): Promise<Effects> {

@@ -53,16 +53,18 @@ export const metricUnits = {
   'container.network_sent_bytes_per_second': 'bytes_per_second',
   'volume.used_bytes': 'bytes',
   'volume.size_bytes': 'bytes',
+  'firewall.accepted_packets_per_second': 'packets_per_second',
+  'firewall.dropped_packets_per_second': 'packets_per_second',
 } as const
 
 export type MetricName = keyof typeof metricUnits
 
 const metricTypes = [
   ...(['cpu', 'load', 'pressure', 'memory', 'swap', 'filesystem', 'disk', 'network', 'tcp', 'processes', 'files'] as const),
-  ...(['temperature', 'fan', 'power', 'battery', 'container', 'volume'] as const),
+  ...(['temperature', 'fan', 'power', 'battery', 'container', 'volume', 'firewall'] as const),
 ] as const
 /** The types of metrics that servers have. */
-export const serverMetricTypes = metricTypes.filter(one => one !== 'volume')
+export const serverMetricTypes = metricTypes.filter(one => one !== 'volume' && one !== 'firewall')
 type MetricType = (typeof metricTypes)[number]
 
 /** Who measures: the agent of the server, its cloud, or its controller (BMC). The best source is first. */
@@ -74,6 +76,9 @@ export const staleMs = 5 * 60_000
 
 /** The subject under which the metrics of a server or volume from a source are stored. */
 export const subjectOf = (id: string, source: MetricSource): string => `${id} ${source}`
+
+/** The subject under which the metrics of a firewall on a server with an agent are stored. */
+export const packetsSubject = (firewallId: string, serverId: string): string => `${subjectOf(firewallId, 'agent')} ${serverId}`
 
 /** The column in which a metric of a device is stored. */
 export const columnOf = (metric: MetricName, device: string | null): string =>

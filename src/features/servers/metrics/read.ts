@@ -6,17 +6,26 @@ import type { Mean } from '../../../core/db/series/metric-row'
 import { tiers } from '../../../core/db/series/metric-tiers'
 import type { Hub } from '../../../core/hub'
 import { Problem } from '../../../core/problem'
+import { canAccess } from '../../../core/resource-access'
 import { findRow } from '../../../core/rows'
 import { openCloud } from '../accounts/open'
 import { cloudAccounts } from '../accounts/tables'
 import { agentsOf } from '../agents/rows'
 import type { CloudSeries } from '../clouds/cloud'
+import { attachmentsOf, firewallRows } from '../firewalls/view'
 import { servers } from '../tables'
 import { serverRows, type ServerRow } from '../view'
 import { volumeRows } from '../volumes/rows'
 import { Grid } from './grid'
-import { metricSources, staleMs, subjectOf, type MetricName, type MetricSource } from './names'
-import type { LatestQuery, ServerLatestView, ServerMetricsQuery, ServerMetricsView, VolumeMetricsQuery } from './shapes'
+import { metricSources, packetsSubject, staleMs, subjectOf, type MetricName, type MetricSource } from './names'
+import type {
+  FirewallMetricsQuery,
+  LatestQuery,
+  ServerLatestView,
+  ServerMetricsQuery,
+  ServerMetricsView,
+  VolumeMetricsQuery,
+} from './shapes'
 import { windowOf, type Window } from './window'
 
 type Source = ServerMetricsView['sources'][number]
@@ -58,6 +67,32 @@ export async function readVolumeMetrics(ctx: Ctx, id: string, query: VolumeMetri
   const window = windowOf(query, ctx.hub.clock.now())
   const found = await stored(ctx.hub, volume, 'cloud', window, {}, volumeStaleMs)
   return metricsView(window, found ? [found.source] : [], found?.series ?? [])
+}
+
+/** How many servers of a firewall are read at once. */
+const maxHosts = 20
+
+/** Packets that a firewall accepted and dropped on servers whose agents enforce it. @throws Problem 404, 400 for an unsupported window or step */
+export async function readFirewallMetrics(ctx: Ctx, id: string, query: FirewallMetricsQuery): Promise<ServerMetricsView> {
+  await findRow(ctx.hub.read, ctx, firewallRows, id)
+  const window = windowOf(query, ctx.hub.clock.now())
+  const hosts = (await attachmentsOf(ctx.hub.read, [id]))
+    .map(one => one.attachment)
+    .filter(
+      ({ accountId, serverId }) => accountId === null && (query.server_id ?? serverId) === serverId && canAccess(ctx, serverId),
+    )
+    .slice(0, maxHosts)
+  const { metrics } = ctx.hub.series
+  const series: Series[] = []
+  let lastAt: number | null = null
+  for (const { serverId } of hosts) {
+    const subject = packetsSubject(id, serverId)
+    const grid = new Grid(window, 'agent', {})
+    await metrics.read(subject, window.tier, window.from, window.to, (...value) => grid.add(...value))
+    series.push(...grid.series())
+    lastAt = Math.max(lastAt ?? 0, (await metrics.lastAt(subject)) ?? 0) || null
+  }
+  return metricsView(window, lastAt === null ? [] : [sourceView(ctx.hub, 'agent', lastAt)], series)
 }
 
 const keyOf = ({ name, device }: Series): string => `${name} ${device ?? ''}`

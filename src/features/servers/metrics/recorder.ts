@@ -4,16 +4,24 @@ import type { Hub } from '../../../core/hub'
 import { isTurnOver, yieldToEventLoop } from '../../../core/time-slices'
 import type { CloudServer, Reading, VolumeUsage } from '../clouds/cloud'
 import type { SensorReading } from '../controllers/controller'
-import { columnOf, staleMs, subjectOf } from './names'
+import { columnOf, packetsSubject, staleMs, subjectOf } from './names'
 import { measuredUsage, type UsageAt } from './rates'
 
 const minuteMs = 60_000
 const maxSensors = 200
 
+/** Counters of a firewall on a host, which begin again with each rule set. */
+interface PacketsAt {
+  at: number
+  digest: string
+  packets: ReadonlyMap<string, number>
+}
+
 /** Collects the samples of the current minute, and stores them after each reading. */
 class MetricRecorder {
   private readonly minutes = new Map<string, { at: number; values: Map<string, Mean> }>()
   private readonly reports = new Map<string, UsageAt>()
+  private readonly counters = new Map<string, PacketsAt>()
 
   constructor(private readonly hub: Hub) {}
 
@@ -22,6 +30,20 @@ class MetricRecorder {
     const measured = measuredUsage(report, this.reports.get(serverId))
     this.reports.set(serverId, report)
     return measured
+  }
+
+  /** Packets per second since the previous report of a host, by column. Nothing if its counters began again. */
+  rates(subject: string, { at, digest, packets }: PacketsAt): ReadonlyMap<string, number> {
+    const before = this.counters.get(subject)
+    this.counters.set(subject, { at, digest, packets })
+    if (before?.digest !== digest || before.at >= at) return new Map()
+    const seconds = (at - before.at) / 1000
+    return new Map(
+      [...packets].flatMap(([column, count]) => {
+        const grown = count - (before.packets.get(column) ?? Number.NaN)
+        return grown >= 0 ? [[column, grown / seconds] as const] : []
+      }),
+    )
   }
 
   /** Adds samples to the minute of a subject, and returns what is known of it. */
@@ -52,6 +74,7 @@ class MetricRecorder {
     const oldest = this.hub.clock.now() - staleMs
     for (const [key, one] of this.minutes) if (one.at < oldest) this.minutes.delete(key)
     for (const [key, one] of this.reports) if (one.at < oldest) this.reports.delete(key)
+    for (const [key, one] of this.counters) if (one.at < oldest) this.counters.delete(key)
   }
 }
 
@@ -103,6 +126,26 @@ export async function recordSensors(hub: Hub, serverId: string, readings: readon
       .map(({ metric, name, value }) => [columnOf(metric, name), value]),
   )
   await recorder.store([recorder.add(subjectOf(serverId, 'bmc'), samples, hub.clock.now())])
+}
+
+/** Stores how many packets a firewall accepted and dropped on a server. @param digest of the rule set that counted them */
+export async function recordPackets(
+  hub: Hub,
+  { firewallId, serverId, digest }: { firewallId: string; serverId: string; digest: string },
+  accepted: ReadonlyMap<string, number>,
+  dropped: number,
+): Promise<void> {
+  const recorder = recorderOf(hub)
+  const now = hub.clock.now()
+  const subject = packetsSubject(firewallId, serverId)
+  const packets = new Map([
+    [columnOf('firewall.dropped_packets_per_second', serverId), dropped],
+    ...[...accepted].map(
+      ([rule, count]) => [columnOf('firewall.accepted_packets_per_second', `${rule} ${serverId}`), count] as const,
+    ),
+  ])
+  const rates = recorder.rates(subject, { at: now, digest, packets })
+  if (rates.size > 0) await recorder.store([recorder.add(subject, rates, now)])
 }
 
 /** Computes the coarser rows of metrics that were stored recently. */

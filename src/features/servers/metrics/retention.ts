@@ -1,12 +1,13 @@
-import { and, asc, eq, gt, inArray } from 'drizzle-orm'
+import { and, asc, eq, gt, inArray, isNull } from 'drizzle-orm'
 import { longestRetentionDays, pruneByPlan } from '../../../access/retention'
 import type { Hub } from '../../../core/hub'
 import { yieldToEventLoop } from '../../../core/time-slices'
+import { firewallAttachments, firewalls } from '../firewalls/tables'
 import { servers } from '../tables'
 import { volumes } from '../volumes/tables'
-import { metricSources, subjectOf } from './names'
+import { metricSources, packetsSubject, subjectOf } from './names'
 
-const measured = [servers, volumes] as const
+const measured = [servers, volumes, firewalls] as const
 const rowsAtOnce = 200
 
 /** Drops the tables of metrics that no plan keeps. */
@@ -27,7 +28,20 @@ export async function thinMetrics(hub: Hub): Promise<void> {
           .limit(rowsAtOnce)
         if (rows.length === 0) break
         const subjects = rows.flatMap(({ id }) => metricSources.map(source => subjectOf(id, source)))
-        await hub.series.metrics.deleteBefore(subjects, before)
+        const hosts = await hub.read
+          .select({ firewallId: firewallAttachments.firewallId, serverId: firewallAttachments.serverId })
+          .from(firewallAttachments)
+          .where(
+            and(
+              inArray(
+                firewallAttachments.firewallId,
+                rows.map(row => row.id),
+              ),
+              isNull(firewallAttachments.accountId),
+            ),
+          )
+        const ofHosts = hosts.map(one => packetsSubject(one.firewallId, one.serverId))
+        await hub.series.metrics.deleteBefore([...subjects, ...ofHosts], before)
         await yieldToEventLoop()
         after = rows.at(-1)!.id
       }

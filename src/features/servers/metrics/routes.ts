@@ -1,6 +1,15 @@
 import { area, route } from '../../../api/route'
-import { readLatest, readMetrics, readVolumeMetrics } from './read'
-import { LatestQuery, ServerLatestList, ServerMetrics, ServerMetricsQuery, VolumeMetrics, VolumeMetricsQuery } from './shapes'
+import { readFirewallMetrics, readLatest, readMetrics, readVolumeMetrics } from './read'
+import {
+  FirewallMetrics,
+  FirewallMetricsQuery,
+  LatestQuery,
+  ServerLatestList,
+  ServerMetrics,
+  ServerMetricsQuery,
+  VolumeMetrics,
+  VolumeMetricsQuery,
+} from './shapes'
 
 const guard = 'cloud.read'
 
@@ -42,5 +51,18 @@ export const serverMetricRoutes = area('server-metrics', 'Servers and cloud', [
     query: VolumeMetricsQuery,
     response: VolumeMetrics,
     run: (ctx, { params, query }) => readVolumeMetrics(ctx, params.id!, query),
+  }),
+  route({
+    method: 'GET',
+    path: '/v1/firewalls/:id/metrics',
+    guard,
+    operationId: 'getFirewallMetrics',
+    summary: 'Get metrics of a firewall',
+    description:
+      'Returns how many packets per second each rule accepted (`firewall.accepted_packets_per_second`; `device` has the rule and the server), and how many were dropped on each server because no rule of its firewalls accepts them (`firewall.dropped_packets_per_second`; `device` has the server). ' +
+      'Only servers whose agent enforces the firewall count packets: clouds report none, and `sources` is empty without such servers. Returns metrics of up to 20 servers; select one with `server_id`. They are stored as those of servers.',
+    query: FirewallMetricsQuery,
+    response: FirewallMetrics,
+    run: (ctx, { params, query }) => readFirewallMetrics(ctx, params.id!, query),
   }),
 ])

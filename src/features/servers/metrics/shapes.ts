@@ -124,6 +124,34 @@ export const VolumeMetrics = Shape(ServerMetrics.properties, {
   ],
 })
 
+export const FirewallMetricsQuery = Type.Object(
+  {
+    ...VolumeMetricsQuery.properties,
+    server_id: Type.Optional(Type.String({ minLength: 1, maxLength: 64, description: 'Only metrics of this server.' })),
+  },
+  { additionalProperties: false },
+)
+export type FirewallMetricsQuery = Static<typeof FirewallMetricsQuery>
+
+export const FirewallMetrics = Shape(ServerMetrics.properties, {
+  $id: 'FirewallMetrics',
+  description: 'Metrics of a firewall on a regular grid of times.',
+  examples: [
+    {
+      from_at: '2026-11-21T09:58:00.000Z',
+      to_at: '2026-11-21T10:00:00.000Z',
+      step_seconds: 60,
+      sources: [{ source: 'agent', last_at: '2026-11-21T09:59:00.000Z', stale: false }],
+      series: [
+        {
+          ...{ name: 'firewall.accepted_packets_per_second', device: 'https srv_01k3z9a1b2c3d4e5f6g7h8j9km' },
+          ...{ unit: 'packets_per_second', source: 'agent', avg: [12.5, 14], max: [12.5, 14] },
+        },
+      ],
+    },
+  ],
+})
+
 export const LatestQuery = Type.Object(
   {
     ids: Type.Array(Type.String({ minLength: 1, maxLength: 100 }), {
