@@ -103,3 +103,10 @@ test('an operation that can’t be read while the server forgets it is read agai
   expect((await cloud.get(refs[0]!))?.status).toBe('off')
   double.remove(instance)
 })
+
+test('a server that can’t be read while it starts is read again', async () => {
+  const { cloud } = incusDoubleUnderTest(double)
+  double.fault = () => ({ status: 500, code: "Invalid PID '\0'" })
+  expect(await cloud.list().catch(error => error.failure)).toBe('incomplete')
+  double.fault = () => null
+})

@@ -180,6 +180,8 @@ const limits = { totalMs: 30_000, maxBodyBytes: 16 * 1024 * 1024 }
 const reasons: [RegExp, CloudFailure][] = [
   // Another member of its cluster, or an operation that is being forgotten: it is looked for at the member that it ran on.
   [/missing event connection/i, 'unreachable'],
+  // The state of an instance that is just starting or stopping.
+  [/invalid PID/i, 'incomplete'],
   [/not authorized|have permissions?\b/i, 'unauthorized'],
   [/UNIQUE constraint|already exists|already in use/i, 'already_exists'],
   [/is protected/i, 'protected'],
