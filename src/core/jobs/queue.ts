@@ -170,8 +170,8 @@ const isLeased = (hub: Pick<Hub, 'id'>, { id, lockedUntil }: Lease) =>
 
 // A job lost this many times in a row probably crashes its process.
 const maxLostRuns = 25
-// Each further loss delays it by this much more, so that it doesn’t keep others from running, and that processes that die for another
-// reason don’t use up its runs within seconds.
+// Times the square of its earlier losses: it doesn’t keep others from running, and processes that die for another reason need more than
+// an hour to use up its runs.
 const lostDelayMs = 1_000
 
 /**
@@ -223,7 +223,7 @@ export async function reap(tx: Tx, hub: Pick<Hub, 'id' | 'clock'>): Promise<numb
   const now = hub.clock.now()
   const lost = lostJobs(tx, timesOf(hub))
   const released = { lockedBy: null, lockedUntil: null, lostRuns: sql`${jobs.lostRuns} + 1` }
-  const delayed = sql`cast(${now} as bigint) + ${jobs.lostRuns} * ${sql.raw(String(lostDelayMs))}`
+  const delayed = sql`cast(${now} as bigint) + ${jobs.lostRuns} * ${jobs.lostRuns} * ${sql.raw(String(lostDelayMs))}`
   const lastError = `Started ${maxLostRuns} times in a row and never finished.`
   await tx
     .update(jobs)
