@@ -2,7 +2,7 @@ import { beforeEach, describe, expect, test } from 'bun:test'
 import { cloudScene, incusScene, proxmoxScene } from '../support/clouds/cloud-scene'
 import { isAllowed } from '../support/clouds/hetzner-firewalls'
 import type { HetznerServer } from '../support/clouds/hetzner-project'
-import { world } from '../support/world'
+import { callerWith, world } from '../support/world'
 
 const ssh = { id: 'ssh', direction: 'in', protocol: 'tcp', ports: ['22'], sources: ['198.51.100.0/24'] }
 const https = { id: 'https', direction: 'in', protocol: 'tcp', ports: ['443'], sources: ['0.0.0.0/0', '::/0'] }
@@ -510,6 +510,28 @@ describe('label selectors', () => {
     expect((await select(null, opening)).status).toBe(200)
     await s.pass(10)
     expect([await by(), s.reaches(8080, '192.0.2.1')]).toEqual([[], true])
+  })
+
+  test('can’t be used by restricted tokens to reach other servers and firewalls', async () => {
+    const narrow = async (...resource_ids: string[]) => {
+      const input = { name: resource_ids.join(), permissions: ['cloud.write'], resource_ids }
+      const { token } = (await s.call('POST', '/v1/tokens', input)).body
+      return callerWith(s.here.app, s.here.acme.workspaceId, token).call
+    }
+    const ofFirewall = await narrow(s.firewall.id)
+    const guarded = { allow: ['cuts_ssh', 'cuts_caller'], note: 'Test.' }
+    const wide = await ofFirewall('PATCH', s.path, { label_selector: '!none', ...guarded })
+    expect([wide.status, wide.body.code]).toEqual([403, 'restricted_token'])
+    expect((await ofFirewall('PATCH', s.path, { label_selector: null, description: 'mine' })).status).toBe(200)
+    await select('role=web')
+    await label(s.web.id, { role: 'web' })
+    await s.pass(5)
+    const ofServer = await narrow(s.web.id)
+    const relabel = (call: typeof ofServer, labels: object) => call('PATCH', `/v1/servers/${s.web.id}`, { labels, ...opening })
+    expect((await relabel(ofServer, {})).body.code).toBe('restricted_token')
+    expect((await relabel(ofServer, { role: 'web', rack: '7' })).status).toBe(200)
+    expect(await by()).toEqual([[s.web.id, 'selector', 'applied']])
+    expect((await relabel(await narrow(s.web.id, s.firewall.id), {})).status).toBe(200)
   })
 
   test('are no reason to hold back labels that move a server to another firewall', async () => {

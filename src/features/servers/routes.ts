@@ -42,7 +42,7 @@ export const serverRoutes = area('servers', 'Servers and cloud', [
         'Updates the given fields. What was ordered can only be updated as long as the server is a draft; use actions for servers that exist. ' +
         'Other labels attach and detach the firewalls that select them. Dangerous changes fail with a 409 `plan_blocked`; override the reasons with `allow` and a `note`.',
       body: ServerPatch,
-      problems: ['conflict', 'plan_blocked'],
+      problems: ['conflict', 'plan_blocked', 'restricted_token'],
       run: updateServer,
     },
   }),

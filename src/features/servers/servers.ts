@@ -32,7 +32,7 @@ import { agentFilter } from './agents/filter'
 import { agentsOf } from './agents/rows'
 import { cloudKindOf } from './clouds'
 import type { ServerAddress } from './clouds/cloud'
-import { blockedByAttachments } from './firewalls/change-rules'
+import { blockedByAttachments, type AttachmentChange } from './firewalls/change-rules'
 import { orderedFirewallProblems } from './firewalls/ordered'
 import { requireAllowed } from './firewalls/rule-operations'
 import { followLabels } from './firewalls/selectors'
@@ -381,7 +381,7 @@ async function requireRoom({ hub, workspaceId, limits }: Ctx): Promise<void> {
 
 /**
  * Updates a server. What was ordered can be updated as long as it is a draft.
- * @throws Problem 404, 409, 412, 422
+ * @throws Problem 403 `restricted_token`, 404, 409, 412, 422
  */
 export async function updateServer(ctx: Ctx, id: string, patch: ServerPatch): Promise<ServerView> {
   requireShort(patch.user_data)
@@ -410,6 +410,7 @@ export async function updateServer(ctx: Ctx, id: string, patch: ServerPatch): Pr
     const jobs = isDeepStrictEqual(labelsOf(before), labelsOf(after))
       ? []
       : await followLabels(tx, ctx.workspaceId, [after], async affected => {
+          refuseOtherFirewalls(ctx, affected)
           requireAllowed(await blockedByAttachments(tx, ctx, affected), overrides)
         })
     const followed = { jobs: [...(labeling.jobs ?? []), ...jobs], events: labeling.events ?? [], reason: note ?? null }
@@ -424,6 +425,15 @@ export async function updateServer(ctx: Ctx, id: string, patch: ServerPatch): Pr
     const changed = await changedRow(serverRows, before, concluded.row, one => viewOf(tx, one))
     return { ...changed, ...followed, events: [...followed.events, ...concluded.events] }
   })
+}
+
+/** Refuses labels that attach or detach firewalls that the token has no access to. @throws Problem 403 `restricted_token` */
+function refuseOtherFirewalls(ctx: Ctx, affected: readonly AttachmentChange[]): void {
+  if (affected.every(one => canAccess(ctx, one.firewallId))) return
+  throw new Problem(
+    'restricted_token',
+    'These labels would attach or detach a firewall that the token has no access to. Use a token that includes the firewall.',
+  )
 }
 
 /** Keys of labels that a server that was created here no longer has, but its cloud may. */

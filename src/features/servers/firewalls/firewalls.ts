@@ -9,7 +9,7 @@ import type { JobDraft } from '../../../core/jobs/draft'
 import { listingOf, listPage } from '../../../core/list'
 import { searchFilter, textFilter, timeFilters, wordsFilter } from '../../../core/list-filters'
 import { inputColumns, patchColumns } from '../../../core/members'
-import { conflict, invalid } from '../../../core/problem'
+import { conflict, invalid, Problem } from '../../../core/problem'
 import { changedRow, findRow, insertRow, lockRow, removeRow, saveRow, targetOf, uniqueName } from '../../../core/rows'
 import type { Page } from '../../../core/shapes'
 import { lockSources } from '../../dynamic-ips/rule-links'
@@ -80,18 +80,28 @@ export async function createFirewall(ctx: Ctx, input: FirewallInput): Promise<Fi
   )
 }
 
-/** @throws Problem 404; 409 `plan_blocked`, or if the name exists; 412; 422 */
+/** @throws Problem 403 `restricted_token`; 404; 409 `plan_blocked`, or if the name exists; 412; 422 */
 export async function updateFirewall(ctx: Ctx, id: string, patch: FirewallPatch): Promise<FirewallView> {
-  requireSelector(patch.label_selector)
   return await uniqueName(firewallRows, patch.name ?? '', () =>
     change(ctx, 'cloud.firewall.update', async tx => {
       const before = await lockRow(tx, ctx, firewallRows, id)
+      if (patch.label_selector !== undefined) refuseOtherServers(ctx, before, patch.label_selector)
+      requireSelector(patch.label_selector)
       const after = await saveRow(tx, ctx, firewallRows, before, patchColumns(firewallMembers, patch))
       await saveLabels(tx, firewallLabels, ctx.workspaceId, [{ id, before: before.labels, after: after.labels }])
       const jobs = before.labelSelector === after.labelSelector ? [] : await followSelector(tx, ctx, after, patch)
       const changed = await changedRow(firewallRows, before, after, one => firewallViewOf(tx, one))
       return { ...changed, jobs, reason: patch.note ?? null }
     }),
+  )
+}
+
+/** Refuses another selector to tokens that may have no access to what it selects. @throws Problem 403 `restricted_token` */
+function refuseOtherServers(ctx: Ctx, { labelSelector }: FirewallRow, selector: string | null): void {
+  if (ctx.resourceIds === null || labelSelector === selector) return
+  throw new Problem(
+    'restricted_token',
+    'A label selector selects from all servers of the workspace. A token limited to specific resources can’t change it.',
   )
 }
 

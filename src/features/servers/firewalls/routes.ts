@@ -49,9 +49,9 @@ export const firewallRoutes = area('firewalls', 'Servers and cloud', [
     },
     get: { description: 'Returns a firewall with the state at its servers.', run: getFirewall },
     update: {
-      description: `Updates the given fields. Rules are replaced with \`PUT /v1/firewalls/{id}/rules\`. Another \`label_selector\` attaches and detaches servers. ${guarded}`,
+      description: `Updates the given fields. Rules are replaced with \`PUT /v1/firewalls/{id}/rules\`. Another \`label_selector\` attaches and detaches servers; it can’t be changed with a token that is restricted to some resources. ${guarded}`,
       body: FirewallPatch,
-      problems: ['already_exists', 'plan_blocked'],
+      problems: ['already_exists', 'plan_blocked', 'restricted_token'],
       run: updateFirewall,
     },
     delete: {
