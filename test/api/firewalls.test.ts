@@ -177,6 +177,23 @@ describe('servers', () => {
     expect(s.reaches(22, '198.51.100.7')).toBe(true)
   })
 
+  test('are not protected by firewalls that were never applied', async () => {
+    const double = await incusScene(s.here)
+    const instance = double.create('box')
+    instance.status = 'Running'
+    await s.pass(40, 5)
+    const { id } = (await s.call('GET', '/v1/servers?q=box')).body.data[0]
+    await s.done(s.attach([id]))
+    const other = (await s.call('POST', '/v1/firewalls', { name: 'other', rules: [ssh, https] })).body.id
+    instance.status = 'Stopped'
+    await s.done(s.call('POST', `/v1/firewalls/${other}/attach`, { server_ids: [id] }))
+    expect((await s.call('GET', `/v1/firewalls/${other}`)).body.attached).toMatchObject([{ state: 'failed' }])
+    const detach = (firewall: string) => s.call('POST', `/v1/firewalls/${firewall}/detach`, { server_ids: [id] })
+    const held = await detach(s.firewall.id)
+    expect([held.body.code, held.body.reasons?.map((one: any) => one.code)]).toEqual(['plan_blocked', ['opens_everything']])
+    expect((await detach(other)).status).toBe(202)
+  })
+
   test('show why a rule could not be applied, and get it once that is possible', async () => {
     s.cloud.double.fault = ({ method, path }) =>
       method === 'POST' && path.endsWith('apply_to_resources') ? { status: 422, code: 'private_net_only_server' } : null

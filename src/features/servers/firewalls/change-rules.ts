@@ -1,4 +1,4 @@
-import { and, eq, inArray, isNull, lte } from 'drizzle-orm'
+import { and, eq, inArray, isNull, lte, type SQL } from 'drizzle-orm'
 import type { RecordResult } from '../../../core/change-result'
 import type { AuditActor } from '../../../core/db/tables'
 import type { Ctx } from '../../../core/ctx'
@@ -16,7 +16,7 @@ import { hubAddress } from './hub-address'
 import { dynamicSourceOf, type FirewallRule, type GuardCode, type PlainRule, type RuleSet } from './rules'
 import type { FirewallVersionView } from './shapes'
 import { firewallAttachments, firewalls, firewallVersions } from './tables'
-import { firewallIdsOf, firewallRows, type FirewallRow } from './view'
+import { firewallRows, type AttachmentRow, type FirewallRow } from './view'
 
 type Sources = Parameters<typeof followRules>[4]
 type Effects = Pick<RecordResult<unknown>, 'audits' | 'events' | 'jobs' | 'notices' | 'wakeTopics'>
@@ -110,21 +110,27 @@ export interface AttachmentChange {
 
 /** The servers that a change affects, with the firewalls that they have before and after it. */
 async function affectedBy(read: Reader, { firewallId, rules, attach = [], detach = [] }: Change): Promise<FirewallsOf> {
-  const own = (await attachedTo(read, eq(firewallAttachments.firewallId, firewallId))).map(one => one.serverId)
+  const own = (await attachmentsBy(read, eq(firewallAttachments.firewallId, firewallId)))
+    .filter(one => one.state !== 'detaching')
+    .map(one => one.serverId)
   const ids = [...new Set([...(rules ? own : []), ...attach, ...detach.filter(id => own.includes(id))])]
-  const attached = await firewallIdsOf(
-    read,
-    ids.map(id => ({ id })),
-  )
+  const attached = Map.groupBy(await attachmentsBy(read, inArray(firewallAttachments.serverId, ids)), one => one.serverId)
   return new Map(
     ids.map(id => {
-      const before = attached.get(id) ?? []
+      const before = idsOf((attached.get(id) ?? []).filter(one => one.state !== 'detaching' && isInForce(one)))
       const others = before.filter(one => one !== firewallId)
-      const isAttached = !detach.includes(id) && (before.includes(firewallId) || attach.includes(id))
+      const isAttached = !detach.includes(id) && (own.includes(id) || attach.includes(id))
       return [id, { before, after: isAttached ? [...others, firewallId] : others }]
     }),
   )
 }
+
+type Attachment = Pick<AttachmentRow, 'firewallId' | 'serverId' | 'state' | 'rulesVersion'>
+
+/** Whether a server has rules of the firewall. Until it was applied once, it protects nothing. */
+const isInForce = ({ rulesVersion }: Attachment): boolean => rulesVersion !== null
+
+const idsOf = (some: readonly Attachment[]): string[] => some.map(one => one.firewallId).toSorted()
 
 /** Servers with what all their firewalls allow before and after a change. @param changed new rules of a firewall */
 async function guardedServers(
@@ -167,16 +173,16 @@ async function guardedServers(
   )
 }
 
-const attachedTo = (read: Reader, condition: ReturnType<typeof eq>) =>
+const attachmentsBy = (read: Reader, condition: SQL): Promise<Attachment[]> =>
   read
     .select({
       firewallId: firewallAttachments.firewallId,
       serverId: firewallAttachments.serverId,
       state: firewallAttachments.state,
+      rulesVersion: firewallAttachments.rulesVersion,
     })
     .from(firewallAttachments)
     .where(condition)
-    .then(rows => rows.filter(one => one.state !== 'detaching'))
 
 /** The TCP port that a monitor connects to, if its target tells. */
 function portOf(target: string): number | null {
@@ -197,15 +203,18 @@ export async function blockedBy(read: Reader, ctx: Ctx, change: Change): Promise
 /** Why changes that were made in this transaction have to be allowed. */
 export async function blockedByAttachments(tx: Tx, ctx: Ctx, changes: readonly AttachmentChange[]): Promise<GuardReason[]> {
   const byServer = Map.groupBy(changes, one => one.serverId)
-  const now = await firewallIdsOf(
-    tx,
-    [...byServer.keys()].map(id => ({ id })),
+  const now = Map.groupBy(
+    await attachmentsBy(tx, inArray(firewallAttachments.serverId, [...byServer.keys()])),
+    one => one.serverId,
   )
   const affected = [...byServer].map(([id, some]) => {
-    const after = now.get(id) ?? []
-    const attached = new Set(some.filter(one => one.isAttached).map(one => one.firewallId))
-    const detached = some.filter(one => !one.isAttached).map(one => one.firewallId)
-    return [id, { before: [...after.filter(one => !attached.has(one)), ...detached], after }] as const
+    const rows = now.get(id) ?? []
+    const changeOf = (row: Attachment) => some.find(one => one.firewallId === row.firewallId)
+    const wasAttached = (row: Attachment) => !(changeOf(row)?.isAttached ?? row.state === 'detaching')
+    const before = idsOf(rows.filter(row => wasAttached(row) && isInForce(row)))
+    // What was attached by this change is applied before others are removed.
+    const after = idsOf(rows.filter(row => row.state !== 'detaching' && (isInForce(row) || changeOf(row) !== undefined)))
+    return [id, { before, after }] as const
   })
   return await guardReasons(await guardedServers(tx, ctx, new Map(affected), null), ctx.context.ip)
 }
