@@ -1,4 +1,8 @@
 import { beforeEach, describe, expect, test } from 'bun:test'
+import { eq } from 'drizzle-orm'
+import { record } from '../../src/core/change'
+import { firewalls } from '../../src/features/servers/firewalls/tables'
+import { servers } from '../../src/features/servers/tables'
 import { cloudScene, incusScene, proxmoxScene } from '../support/clouds/cloud-scene'
 import { isAllowed } from '../support/clouds/hetzner-firewalls'
 import type { HetznerServer } from '../support/clouds/hetzner-project'
@@ -488,6 +492,63 @@ describe('new servers', () => {
       expect.stringContaining('The server was created. The firewall web could not be applied'),
     ])
     expect(await s.cloud.get(body.id)).toMatchObject({ status: 'running', firewall_ids: [s.firewall.id], order: null })
+  })
+})
+
+describe('a new server whose creation failed, but that exists', () => {
+  const accepted = { max_monthly_price: '20', currency: 'EUR' }
+  const provision = async (id: string) => await s.cloud.finish((await s.cloud.act(id, 'provision', accepted)).body.id)
+
+  /** A server that was created, but the hub could not find out. */
+  async function uncertain() {
+    let isLost = false
+    s.cloud.double.fault = request => {
+      const isOrder = request.method === 'POST' && request.path === '/servers'
+      if (isOrder) isLost = true
+      return isOrder ? 'lost' : isLost ? { status: 401, code: 'unauthorized' } : null
+    }
+    const draft = (await s.cloud.create('web-3', { provision: false, firewall_ids: [s.firewall.id] })).body
+    const held = await s.call('DELETE', s.path)
+    expect([held.body.code, held.body.detail]).toEqual(['conflict', expect.stringContaining('web-3 is to be created')])
+    expect((await provision(draft.id)).status).toBe('error')
+    expect((await s.cloud.get(draft.id)).status).toBe('error')
+    expect((await s.get()).attached).toEqual([])
+    s.cloud.double.fault = () => null
+    return draft
+  }
+  const attached = async () => (await s.get()).attached.map((one: any) => [one.server_id, one.by, one.state])
+
+  test('has the firewalls of its order once a reading finds it', async () => {
+    const { id } = await uncertain()
+    await s.pass(120, 5)
+    expect(await s.cloud.get(id)).toMatchObject({ status: 'running', order: null })
+    expect(await attached()).toEqual([[id, 'direct', 'applied']])
+  })
+
+  test('has the firewalls of its order once another order finds it', async () => {
+    const { id, order } = await uncertain()
+    await record(s.here.hub, async tx => {
+      const columns = { status: 'draft' as const, order: { ...order, size: 'cx32' } }
+      await tx.update(servers).set(columns).where(eq(servers.id, id))
+      return { result: undefined }
+    })
+    expect(await provision(id)).toMatchObject({ status: 'error', error: { code: 'conflict' } })
+    await s.pass(10)
+    expect(await attached()).toEqual([[id, 'direct', 'applied']])
+  })
+
+  test('is reported if a firewall of its order no longer exists', async () => {
+    const { body } = await s.cloud.create('web-3', { firewall_ids: [s.firewall.id] })
+    await record(s.here.hub, async tx => {
+      await tx.delete(firewalls).where(eq(firewalls.id, s.firewall.id))
+      return { result: undefined }
+    })
+    const action = await s.cloud.finish(body.action_id)
+    expect([action.status, action.error.detail]).toEqual([
+      'error',
+      `The server was created. The firewall ${s.firewall.id} of its order no longer exists.`,
+    ])
+    expect(await s.cloud.get(body.id)).toMatchObject({ status: 'running', order: null })
   })
 })
 

@@ -23,6 +23,7 @@ import { isAnother, withIdentity } from '../same-server'
 import { cloudKindOf } from '../clouds'
 import type { Cloud, CloudFailure, CloudServer, Price, Reading } from '../clouds/cloud'
 import { checkFirewalls } from '../firewalls/drift'
+import { attachOrdered } from '../firewalls/ordered'
 import { followLabels } from '../firewalls/selectors'
 import { matchesSelector, parseSelector } from '../labels'
 import { priceColumns } from '../money'
@@ -217,7 +218,8 @@ async function followKnown(
 /** Whether a reading differs from what is stored. */
 const isChanged = (row: ServerRow, seen: CloudServer, account: CloudAccountRow, catalog: DatedCatalog | null): boolean =>
   row.actionId === null &&
-  (row.status !== seen.status ||
+  (row.order !== null ||
+    row.status !== seen.status ||
     row.power !== seen.power ||
     !isDeepStrictEqual(row.cloud, seen) ||
     newPrice(row, account, catalog, seen) !== undefined)
@@ -259,6 +261,7 @@ async function followBatch(
 ): Promise<RecordResult<undefined>> {
   const done: Required<Pick<RecordResult<undefined>, 'audits' | 'events'>> = { audits: [], events: [] }
   const relabeled: ServerRow[] = []
+  const created: ServerRow[] = []
   if (!(await isCurrent(tx, account))) return { result: undefined }
   const now = hub.clock.now()
   // Locked in id order, to avoid deadlocks.
@@ -281,8 +284,11 @@ async function followBatch(
     if (audit) done.audits.push(audit)
     const isSame = row.providerRef === written.row.providerRef && isDeepStrictEqual(labelsOf(row), labelsOf(written.row))
     if (!isSame) relabeled.push(written.row)
+    if (row.order !== null) created.push({ ...written.row, order: row.order })
   }
-  return { result: undefined, ...done, jobs: await followLabels(tx, account.workspaceId, relabeled) }
+  const jobs = await followLabels(tx, account.workspaceId, relabeled)
+  for (const one of created) jobs.push(...(await attachOrdered(tx, one)).jobs)
+  return { result: undefined, ...done, jobs }
 }
 
 /** What people see of a server that its cloud can change. Status and power have a history of their own. */

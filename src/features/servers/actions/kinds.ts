@@ -2,6 +2,7 @@ import { eq } from 'drizzle-orm'
 import type { AuditAction } from '../../../core/audit-actions'
 import type { RecordResult } from '../../../core/change-result'
 import type { Tx } from '../../../core/db/transaction'
+import type { JobDraft } from '../../../core/jobs/draft'
 import type { NoticeDraft } from '../../../core/notices'
 import { Problem } from '../../../core/problem'
 import type { ActionKind, CommitChunk, Next } from '../../actions/kind'
@@ -314,7 +315,8 @@ class ServerAction extends CloudAction<ServerActionInput, ServerRow, CloudServer
       if (isDeleted) await forgetStorage(tx, this.id)
       const columns = {
         ...(isDeleted ? deleted(this.hub.clock.now()) : seenColumns(seen)),
-        ...(verb === 'provision' && { order: null }),
+        // The next sync attaches the firewalls of a server that can’t be read yet.
+        ...(verb === 'provision' && seen && { order: null }),
         ...(removed.length > 0 && { removedLabels: await this.#stillRemoved(tx, removed) }),
         ...(verb !== 'provision' && prices && { priceMicros: prices.after }),
       }
@@ -345,7 +347,11 @@ class ServerAction extends CloudAction<ServerActionInput, ServerRow, CloudServer
           attempts: 0,
           firewallsUntil: hub.clock.now() + firewallMs,
         }
-        return { result: { state: next, at: this.after(0), step: 'firewalls' }, jobs: await attachOrdered(tx, created) }
+        const { jobs, missing } = await attachOrdered(tx, created)
+        if (missing.length === 0) return { result: { state: next, at: this.after(0), step: 'firewalls' }, jobs }
+        const detail = `The server was created. The firewall ${missing[0]} of its order no longer exists.`
+        const ended = await this.failed(server, new Problem('conflict', detail), seen, next)(tx)
+        return { ...ended, jobs: [...jobs, ...(ended.jobs ?? [])] }
       }
     }
     const { error, isApplied } = await orderedState(hub.read, server.id)
@@ -374,13 +380,21 @@ class ServerAction extends CloudAction<ServerActionInput, ServerRow, CloudServer
           : { status: 'error', power: 'unknown' }
       // A server that may exist may also cost something.
       const isFree = isDraft || (verb !== 'provision' && prices !== null && seen !== undefined)
-      return await this.#end(
+      const jobs = seen && this.isCreation(state.at) && state.firewallsUntil === null ? await this.#attach(tx, server, seen) : []
+      const ended = await this.#end(
         tx,
         server,
         { ...columns, ...(isFree && { priceMicros: prices?.before ?? null }) },
         { failed: problem },
       )
+      return { ...ended, jobs: [...jobs, ...(ended.jobs ?? [])] }
     }
+  }
+
+  /** Attaches the firewalls of its order to a server that exists although its creation failed. */
+  async #attach(tx: Tx, server: ServerRow, seen: CloudServer): Promise<JobDraft[]> {
+    await this.saveRef(tx, seen.ref)
+    return (await attachOrdered(tx, { ...server, providerRef: seen.ref })).jobs
   }
 
   async #end(tx: Tx, { id }: ServerRow, columns: Partial<ServerRow>, next: Next<State>): Promise<RecordResult<Next<State>>> {

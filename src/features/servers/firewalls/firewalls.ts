@@ -16,6 +16,7 @@ import { lockSources } from '../../dynamic-ips/rule-links'
 import { listingByLabel, saveLabels, selectorFilter } from '../label-filter'
 import { selectorProblem } from '../labels'
 import { blockedByAttachments, followVersion } from './change-rules'
+import { orderedBy } from './ordered'
 import { requireAllowed, validRules } from './rule-operations'
 import { namedSources } from './rules'
 import { firewallMembers, type FirewallInput, type FirewallPatch, type FirewallVersionView, type FirewallView } from './shapes'
@@ -128,13 +129,16 @@ async function followSelector(
   return jobs
 }
 
-/** @throws Problem 404, 409 while servers have it, 412 */
+/** @throws Problem 404; 409 while servers have it, or an order names it; 412 */
 export const deleteFirewall = (ctx: Ctx, id: string): Promise<void> =>
   change(ctx, 'cloud.firewall.delete', async tx => {
     const row = await lockRow(tx, ctx, firewallRows, id)
     const before = await firewallViewOf(tx, row)
     if (before.attached.length > 0)
       throw conflict('The firewall is attached to servers. Detach it first: deleting it would open all their ports.')
+    const ordering = await orderedBy(tx, row)
+    if (ordering)
+      throw conflict(`The server ${ordering.name} is to be created with the firewall. Change its \`firewall_ids\` first.`)
     await removeRow(tx, firewallRows, row)
     return { result: undefined, target: targetOf(firewallRows, row), before }
   })

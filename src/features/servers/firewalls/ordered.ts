@@ -1,4 +1,4 @@
-import { and, eq, inArray, isNotNull, ne, or } from 'drizzle-orm'
+import { and, eq, inArray, isNotNull, isNull, ne, or } from 'drizzle-orm'
 import type { Ctx } from '../../../core/ctx'
 import type { Reader, Tx } from '../../../core/db/transaction'
 import type { JobDraft } from '../../../core/jobs/draft'
@@ -7,6 +7,7 @@ import { canAccess } from '../../../core/resource-access'
 import { linkedNetworks } from '../../dynamic-ips/rule-links'
 import type { CloudKind, OrderedFirewall } from '../clouds/cloud'
 import { matchesSelector, parseSelector } from '../labels'
+import { servers } from '../tables'
 import { labelsOf, type ServerRow } from '../view'
 import { enforcementJobs, hint, plainRules } from './enforce'
 import { blockingKinds, unsupportedProtocols } from './possible-rules'
@@ -54,9 +55,18 @@ async function firewallsOf(read: Reader, server: ServerRow): Promise<FirewallRow
   )
 }
 
-/** Whether a new server gets firewalls. */
+/** Whether a new server gets firewalls, or its order names some. */
 export const hasOrderedFirewalls = async (read: Reader, server: ServerRow): Promise<boolean> =>
-  (await firewallsOf(read, server)).length > 0
+  (server.order?.firewall_ids ?? []).length > 0 || (await firewallsOf(read, server)).length > 0
+
+/** A server that is to be created with a firewall; undefined if there is none. */
+export async function orderedBy(tx: Tx, { id, workspaceId }: FirewallRow): Promise<{ name: string } | undefined> {
+  const orders = await tx
+    .select({ name: servers.name, order: servers.order })
+    .from(servers)
+    .where(and(eq(servers.workspaceId, workspaceId), isNotNull(servers.order), isNull(servers.deletedAt)))
+  return orders.find(one => one.order!.firewall_ids.includes(id))
+}
 
 /** The firewalls that a new server gets, for its order at the cloud. Those that its cloud can't enforce are left out. */
 export async function orderedFirewalls(read: Reader, kind: CloudKind, server: ServerRow): Promise<OrderedFirewall[]> {
@@ -73,8 +83,8 @@ export async function orderedFirewalls(read: Reader, kind: CloudKind, server: Se
   return rows.map(one => ({ id: one.id, name: one.name, rules: plainRules(one, networks) }))
 }
 
-/** Attaches a server that was created to its firewalls. Returns the jobs that apply them. */
-export async function attachOrdered(tx: Tx, server: ServerRow): Promise<JobDraft[]> {
+/** Attaches a server that was created to its firewalls. Returns the jobs that apply them, and ids of firewalls that don’t exist. */
+export async function attachOrdered(tx: Tx, server: ServerRow): Promise<{ jobs: JobDraft[]; missing: string[] }> {
   const ids = server.order?.firewall_ids ?? []
   const rows = ids.length === 0 ? [] : await tx.select().from(firewalls).where(inArray(firewalls.id, ids))
   const jobs: JobDraft[] = []
@@ -87,7 +97,10 @@ export async function attachOrdered(tx: Tx, server: ServerRow): Promise<JobDraft
     jobs.push(...(await enforcementJobs(tx, row.id, [attachment])))
     hint(tx, row)
   }
-  return [...jobs, ...(await followLabels(tx, server.workspaceId, [server]))]
+  return {
+    jobs: [...jobs, ...(await followLabels(tx, server.workspaceId, [server]))],
+    missing: ids.filter(id => !rows.some(one => one.id === id)),
+  }
 }
 
 /** How far the firewalls of a new server are: the error of one that can't be applied, or whether all are. */

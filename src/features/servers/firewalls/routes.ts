@@ -55,7 +55,7 @@ export const firewallRoutes = area('firewalls', 'Servers and cloud', [
       run: updateFirewall,
     },
     delete: {
-      description: 'Deletes a firewall that is not attached to servers.',
+      description: 'Deletes a firewall that is not attached to servers, and that no order of a server names in `firewall_ids`.',
       problems: ['conflict'],
       run: deleteFirewall,
     },
