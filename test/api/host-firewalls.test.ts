@@ -175,6 +175,58 @@ describe('a change', () => {
     expect(s.host.passes(22, '198.51.100.7')).toBe(false)
   })
 
+  test('that is taken back is not kept by a host that reports it meanwhile', async () => {
+    const id = await s.action(s.put([https], { allow: ['cuts_ssh'], note: 'SSH moves to the VPN.' }))
+    await s.pass(30)
+    await s.call('POST', `${s.path}/revert`)
+    // The action has not restored the previous rules yet.
+    await s.host.reports()
+    await s.here.settle()
+    expect((await s.get()).rules_version).toBe(2)
+    await s.host.work()
+    s.host.restart()
+    expect(s.host.passes(22, '198.51.100.7')).toBe(true)
+    await s.pass(10)
+    expect((await s.call('GET', `/v1/actions/${id}`)).body.result).toMatchObject({ reverted: true, reason: 'asked' })
+  })
+
+  test('can be confirmed until the time that is shown, also if a server has it later than others', async () => {
+    const other = await s.add('host-2')
+    const late = await HostDouble.enroll(s.here, other)
+    await s.action(s.attach([other]))
+    await s.pass(1)
+    await late.work()
+    await s.pass(5)
+    await late.work()
+    await s.action(s.put([https], { allow: ['cuts_ssh'], note: 'SSH moves to the VPN.' }))
+    await s.pass(30)
+    expect(await s.get()).toMatchObject({ state: 'applying', pending: { expires_at: null } })
+    await late.work()
+    await s.pass(3)
+    const { state, pending } = await s.get()
+    expect(state).toBe('awaiting_confirmation')
+    await s.pass(Math.floor((Date.parse(pending.expires_at) - s.here.clock.now()) / 1000) - 2)
+    expect([s.host, late].map(host => host.passes(22, '198.51.100.7'))).toEqual([false, false])
+    expect((await s.call('POST', `${s.path}/confirm`)).status).toBe(200)
+    await s.pass(2)
+    await late.work()
+    await s.pass(60)
+    for (const host of [s.host, late]) {
+      host.restart()
+      expect(host.passes(22, '198.51.100.7')).toBe(false)
+    }
+    expect(await s.get()).toMatchObject({ state: 'applied', rules_version: 2 })
+  })
+
+  test('that a host lost before it was confirmed is taken back', async () => {
+    const id = await s.action(s.put([https], { allow: ['cuts_ssh'], note: 'SSH moves to the VPN.' }))
+    await s.pass(10)
+    s.host.restart()
+    await s.host.reports()
+    await s.pass(10)
+    expect((await s.call('GET', `/v1/actions/${id}`)).body.result).toMatchObject({ reverted: true, reason: 'failed' })
+  })
+
   test('of a dynamic IP source reaches the host', async () => {
     const source = (await s.call('POST', '/v1/dynamic-ips', { name: 'Office router' })).body
     const report = (ipv4: string) => s.call('POST', `/v1/dynamic-ips/${source.id}/report`, { ipv4 })

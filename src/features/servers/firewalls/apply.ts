@@ -61,9 +61,8 @@ export const applyKind: ActionKind<Input, State> = {
     if (state.phase === 'confirming') {
       if (row.pending === null || isConfirmed || (await isProven(hub.read, row, attached)))
         return end(id, actionId, { rules_version: input.rules_version })
-      // A host takes back by itself what is not confirmed in time.
-      const isOver = now >= state.until || attached.some(one => one.state === 'failed')
-      return isOver ? restore(hub, id, actionId, state, 'expired') : again(hub, state)
+      if (now >= state.until) return restore(hub, id, actionId, state, 'expired')
+      return attached.some(one => one.state === 'failed') ? restore(hub, id, actionId, state, 'failed') : again(hub, state)
     }
     const failed = attached.find(one => one.state === 'failed')
     const isOver = failed !== undefined || now >= state.until
@@ -72,7 +71,7 @@ export const applyKind: ActionKind<Input, State> = {
       if (!isApplied && !isOver) return again(hub, state)
       return isApplied ? ended(hub, id, actionId, state) : fail(id, actionId, failed, 'The previous rules could not be restored')
     }
-    if (isApplied && row.pending !== null && attached.length > 0) return await confirming(hub, id, input)
+    if (isApplied && row.pending !== null && attached.length > 0) return await confirming(hub, id, input, attached)
     if (isApplied) return end(id, actionId, { rules_version: input.rules_version })
     if (!isOver) return again(hub, state)
     return row.pending === null || isConfirmed
@@ -89,10 +88,12 @@ const lock = async (tx: Tx, id: string): Promise<FirewallRow | undefined> =>
   (await forUpdate(tx.select().from(firewalls).where(eq(firewalls.id, id))))[0]
 
 const confirming =
-  async (hub: Hub, id: string, input: Input): Promise<CommitChunk<State>> =>
+  async (hub: Hub, id: string, input: Input, attached: readonly AttachmentRow[]): Promise<CommitChunk<State>> =>
   async tx => {
     const row = await lock(tx, id)
-    const until = hub.clock.now() + input.confirm_seconds * 1000
+    // A host takes back by itself what is not confirmed in time, which started when it had the rules, not when all servers had them.
+    const hosts = attached.flatMap(one => (one.accountId === null && one.appliedAt !== null ? one.appliedAt : []))
+    const until = Math.min(hub.clock.now(), ...hosts) + input.confirm_seconds * 1000
     if (row?.pending) {
       await tx
         .update(firewalls)

@@ -91,9 +91,9 @@ export const enforceHostJob: JobKind<{ server_id: string }> = {
         wanted.length === 0 ? noRuleset : nftRuleset({ rules, hub: { addresses, port: hubAddress(hub).port }, uplinks: [] })
       const digest = createHash('sha256').update(ruleset).digest('hex')
       const versions = Object.fromEntries(wanted.map(({ firewall }) => [firewall.id, firewall.rulesVersion]))
-      // Someone still has to confirm the change.
-      const pending = wanted.flatMap(({ firewall: { pending } }) =>
-        pending && !pending.isConfirmed && !pending.isTakenBack ? [pending.confirmSeconds] : [],
+      // Someone still has to confirm the change, or took it back, and the previous rules have not been restored yet.
+      const pending = wanted.flatMap(({ firewall: { pending, rulesVersion } }) =>
+        pending && !pending.isConfirmed && pending.rulesVersion === rulesVersion ? [pending.confirmSeconds] : [],
       )
       if (row?.digest === digest && row.state !== 'outdated') {
         if (row.state !== 'applied' && row.state !== 'confirmed') return { result: undefined }
@@ -183,7 +183,7 @@ async function follow(tx: Tx, hub: Hub, row: HostRow, attached: readonly Attache
   }
   if (row.state === 'applied') {
     await update('reverted')
-    await markFailed(tx, attached, 'The host restored its previous rules, because the change was not confirmed in time.')
+    await markFailed(tx, attached, 'The host restored the rules confirmed last, because the change was not confirmed in time.')
     return {}
   }
   // A command was lost, or something else on the host changed the table.

@@ -16,7 +16,10 @@ export interface HostRuleset {
   ruleset: string
   /** SHA-256 of the rule set in hexadecimal. */
   digest: string
-  /** The host puts the previous rule set back after this time, unless this one is confirmed. It needs neither hub nor agent for it. */
+  /**
+   * The host restores the rule set that was confirmed last after this time, or none if there is none, unless this one is confirmed. It
+   * needs neither hub nor agent for it.
+   */
   revertAfterSeconds: number
 }
 
