@@ -89,6 +89,14 @@ describe('the agent of a server', () => {
     await agent.reports({ allow: ['firewall'] })
     expect((await s.attach([bare])).status).toBe(202)
 
+    const { hostCommands } = s.here.hub
+    s.here.hub.hostCommands = null
+    expect(await refused()).toMatchObject({
+      code: 'unsupported',
+      detail: expect.stringContaining('agents can’t enforce them yet'),
+    })
+    s.here.hub.hostCommands = hostCommands
+
     const cloud = await cloudScene(s.here)
     cloud.double.addServer({ name: 'rented' })
     await s.pass(60)
@@ -225,6 +233,28 @@ describe('a change', () => {
     await s.host.reports()
     await s.pass(10)
     expect((await s.call('GET', `/v1/actions/${id}`)).body.result).toMatchObject({ reverted: true, reason: 'failed' })
+  })
+
+  test('reaches the host once its agent may change the firewall again', async () => {
+    await s.host.agent.reports({ allow: ['collect'] })
+    await s.done(s.put([ssh, { ...https, ports: ['443', '8443'] }]))
+    const failed = { state: 'failed', error: expect.stringContaining('no agent that may change its firewall') }
+    expect((await s.get()).attached[0]).toMatchObject(failed)
+    await s.host.agent.reports({ allow: ['collect', 'firewall'] })
+    await s.host.reports()
+    await s.pass(5)
+    expect(await s.get()).toMatchObject({ state: 'applied', attached: [{ rules_version: 3, error: null }] })
+
+    await s.host.agent.reports({ allow: ['collect'] })
+    await s.action(s.call('POST', `${s.path}/detach`, { server_ids: [s.server], allow: ['opens_everything'], note: 'Retired.' }))
+    await s.pass(5)
+    expect((await s.get()).attached[0]).toMatchObject({ ...failed, state: 'detaching' })
+    expect(s.host.passes(1, '192.0.2.9')).toBe(false)
+    await s.host.agent.reports({ allow: ['collect', 'firewall'] })
+    await s.host.reports()
+    await s.pass(5)
+    expect((await s.get()).attached).toEqual([])
+    expect(s.host.passes(1, '192.0.2.9')).toBe(true)
   })
 
   test('of a dynamic IP source reaches the host', async () => {

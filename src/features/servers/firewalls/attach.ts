@@ -26,7 +26,7 @@ export async function attachFirewall(ctx: Ctx, id: string, input: FirewallAttach
     const row = await lockRow(tx, ctx, firewallRows, id)
     const attached = await tx.select().from(firewallAttachments).where(eq(firewallAttachments.firewallId, id))
     const chosen = await chosenServers(tx, ctx, input.server_ids)
-    const problems = await attachProblems(tx, row, chosen, attached.length)
+    const problems = await attachProblems(tx, row, chosen, attached.length, ctx.hub.hostCommands !== null)
     if (problems.length > 0) throw invalid(problems)
     await tx
       .update(firewallAttachments)
@@ -43,7 +43,7 @@ export async function attachFirewall(ctx: Ctx, id: string, input: FirewallAttach
         .values({ ...newAttachment(id, one), isDirect: true })
         .onConflictDoUpdate({
           target: [firewallAttachments.firewallId, firewallAttachments.serverId],
-          set: { state: 'applying', accountId: one.accountId },
+          set: { state: 'applying', accountId: one.accountId, error: null },
         })
     }
     return await startApplying(tx, ctx, row, { attached: ids, allowed }, input.note ?? null, enforced)

@@ -78,7 +78,7 @@ export const enforceHostJob: JobKind<{ server_id: string }> = {
       if (attached.length === 0 && !row) return { result: undefined }
       const agent = (await agentsOf(tx, [{ id: serverId }])).get(serverId)
       if (!agent?.allow.includes('firewall') || !hub.hostCommands)
-        return { result: undefined, ...(await giveUp(tx, serverId, attached)) }
+        return { result: undefined, ...(await giveUp(tx, row, attached)) }
       const wanted = attached.filter(one => !isDetaching(one))
       const networks = await linkedNetworks(
         tx,
@@ -117,11 +117,12 @@ export const enforceHostJob: JobKind<{ server_id: string }> = {
   },
 }
 
-/** Nobody can change the firewall of the host any more. */
-async function giveUp(tx: Tx, serverId: string, attached: readonly Attached[]): Promise<Effects> {
-  await tx.delete(hostFirewalls).where(eq(hostFirewalls.serverId, serverId))
+/** Nobody may change the firewall of the host. It keeps what it has until an agent that may change it reports. */
+async function giveUp(tx: Tx, row: HostRow | undefined, attached: readonly Attached[]): Promise<Effects> {
   await markFailed(tx, attached, 'The server has no agent that may change its firewall.')
-  await removeDetached(tx, attached)
+  if (row) await tx.update(hostFirewalls).set({ state: 'outdated' }).where(eq(hostFirewalls.serverId, row.serverId))
+  // Nothing was ever sent to the host.
+  else await removeDetached(tx, attached)
   return {}
 }
 
@@ -132,10 +133,15 @@ async function giveUp(tx: Tx, serverId: string, attached: readonly Attached[]): 
 export async function recordHostFirewall(hub: Hub, agentId: string, report: HostReport): Promise<boolean> {
   const counting = await record(hub, async tx => {
     const agent = await lockAgent(tx, agentId)
-    const row = agent && (await lockHost(tx, agent.serverId))
-    if (!row) return { result: agent ? [] : null }
-    const attached = await attachedTo(tx, row.serverId)
-    const isOurs = report.digest === row.digest && row.state !== 'outdated'
+    if (!agent) return { result: null }
+    const row = await lockHost(tx, agent.serverId)
+    const attached = await attachedTo(tx, agent.serverId)
+    // The job decides what the host should have. If it had no agent that may change its firewall, this is the first report of one.
+    if (!row || row.state === 'outdated') {
+      const isNeeded = (row !== undefined || attached.length > 0) && agent.allow.includes('firewall')
+      return { result: [], jobs: isNeeded ? [enforceHostJobFor(agent.serverId)] : [] }
+    }
+    const isOurs = report.digest === row.digest
     return { result: isOurs ? attached.map(one => one.attachment) : [], ...(await follow(tx, hub, row, attached, report)) }
   })
   for (const { firewallId, serverId } of counting ?? []) await countPackets(hub, firewallId, serverId, report)
@@ -162,8 +168,6 @@ async function follow(tx: Tx, hub: Hub, row: HostRow, attached: readonly Attache
   const update = async (state: HostRow['state']) => {
     if (state !== row.state) await tx.update(hostFirewalls).set({ state }).where(eq(hostFirewalls.serverId, row.serverId))
   }
-  // The job that was added then decides.
-  if (row.state === 'outdated') return {}
   const again: Effects = { jobs: [enforceHostJobFor(row.serverId)] }
   if (report.digest === row.digest) {
     if (report.isConfirmed && Object.keys(row.versions).length === 0 && attached.every(isDetaching)) {
@@ -219,7 +223,9 @@ async function markApplied(
 
 async function markFailed(tx: Tx, attached: readonly Attached[], error: string): Promise<void> {
   for (const { attachment, firewall } of attached) {
-    if (attachment.state !== 'detaching') await updateAttachment(tx, attachment, { state: 'failed', error })
+    const state = attachment.state === 'detaching' ? 'detaching' : 'failed'
+    if (attachment.state === state && attachment.error === error) continue
+    await updateAttachment(tx, attachment, { state, error })
     hint(tx, firewall)
   }
 }
