@@ -271,6 +271,19 @@ describe('a change', () => {
     expect([s.host.passes(22, '203.0.113.7'), s.host.passes(22, '203.0.113.8')]).toEqual([false, true])
   })
 
+  test('of its uplinks changes what the host drops of forwarded packets', async () => {
+    const published = (via: string) => s.host.passes(8080, '192.0.2.9', { hook: 'forward', interface: via })
+    expect(['eth0', 'wg0', 'docker0'].map(published)).toEqual([false, true, true])
+    await s.host.agent.reports({ facts: { uplinks: ['wg0', 'eth0', '" accept'] } })
+    await s.pass(3)
+    expect(['eth0', 'wg0', 'docker0'].map(published)).toEqual([false, false, true])
+    await s.host.agent.reports({ facts: {} })
+    await s.pass(3)
+    expect(['eth0', 'wg0', 'docker0'].map(published)).toEqual([true, true, true])
+    // The host keeps it.
+    expect(s.host.obeyed.slice(-2)).toEqual(['apply', 'confirm'])
+  })
+
   test('that something else on the host makes is undone', async () => {
     s.host.flush()
     expect(s.host.passes(1, '192.0.2.9')).toBe(true)

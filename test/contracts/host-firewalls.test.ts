@@ -10,7 +10,7 @@ const firewallId = 'fw_01k3zd5s7t9v1w3x5y7z9a1b3c'
 const hub = { addresses: ['203.0.113.5', '2001:db8::5'], port: 8484 }
 const hostRules = (rules: readonly PlainRule[], more: Partial<HostRules> = {}): HostRules => ({
   rules: rules.map(one => ({ ...one, firewallId })),
-  ...{ hub, uplinks: [] },
+  ...{ hub, uplinks: ['eth0'] },
   ...more,
 })
 const table = (rules: readonly PlainRule[], more?: Partial<HostRules>) => new NftModel(nftRuleset(hostRules(rules, more)))
@@ -90,6 +90,9 @@ describe('the table of a host', () => {
     const model = table([ssh], { uplinks: ['eth0'] })
     const fromContainer = { ...packet('forward', { protocol: 'tcp', address: '172.17.0.3', port: 80 }), interface: 'docker0' }
     expect([model.passes(fromContainer), model.passes({ ...fromContainer, interface: 'eth0' })]).toEqual([true, false])
+    const unknown = table([ssh, ...blockingRules(['10.1.0.0/16'])], { uplinks: [] })
+    const forwarded = (address: string) => unknown.passes(packet('forward', { protocol: 'tcp', address, port: 80 }))
+    expect([forwarded('172.17.0.3'), forwarded('10.1.2.3')]).toEqual([true, false])
   })
 
   test('counts the packets of each rule', () => {

@@ -81,6 +81,33 @@ test('published ports of containers are filtered by the port that packets were s
   }
 }, 30_000)
 
+test('services of a cluster stay reachable for its pods', async () => {
+  const pods = [await NetworkNamespace.create(), await NetworkNamespace.create()]
+  try {
+    for (const [at, pod] of pods.entries()) {
+      host.run(`ip link add pod${at} type veth peer name eth0 netns ${pod.pid}
+        ip address add 10.244.${at}.1/24 dev pod${at}; ip link set pod${at} up; echo 1 > /proc/sys/net/ipv4/ip_forward`)
+      pod.run(`ip address add 10.244.${at}.2/24 dev eth0; ip link set eth0 up; ip route add default via 10.244.${at}.1`)
+    }
+    // As kube-proxy does for a service and a node port.
+    apply(`table ip kube {
+      chain pre { type nat hook prerouting priority dstnat; ip daddr 10.96.0.10 tcp dport 443 dnat to 10.244.1.2:8443; tcp dport 30443 dnat to 10.244.1.2:8443; }
+    }`)
+    const connect = `import socket; s = socket.socket(); s.settimeout(2); print(s.connect_ex(('10.96.0.10', 443)) == 111)`
+    const isServed = () => pods[0]!.run('python3 -', connect).trim()
+    const nodePort = async () =>
+      (await prober.answered([{ protocol: 'tcp', address: '192.0.2.7', port: 30443 }], gateways, () => false))[0]
+    expect([isServed(), await nodePort()]).toEqual(['True', true])
+    apply(rulesetOf([web], [], ['probes']))
+    expect([isServed(), await nodePort()]).toEqual(['True', false])
+    apply(rulesetOf([web]))
+    expect([isServed(), await nodePort()]).toEqual(['True', true])
+  } finally {
+    host.run('nft flush ruleset')
+    for (const pod of pods) await pod.end()
+  }
+}, 30_000)
+
 test('each rule has a counter with its comment', async () => {
   apply(rulesetOf([web]))
   await prober.answered(

@@ -51,7 +51,7 @@ export class HostDouble {
 
   static async enroll(here: World, serverId: string): Promise<HostDouble> {
     here.hub.hostCommands ??= new CommandQueues()
-    const agent = await AgentDouble.enroll(here, serverId, { allow: ['collect', 'firewall'] })
+    const agent = await AgentDouble.enroll(here, serverId, { allow: ['collect', 'firewall'], facts: { uplinks: ['eth0'] } })
     return new HostDouble(here, (here.hub.hostCommands as CommandQueues).of(agent.id), agent)
   }
 

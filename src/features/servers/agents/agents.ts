@@ -1,6 +1,8 @@
+import { isDeepStrictEqual } from 'node:util'
 import { eq } from 'drizzle-orm'
 import { record } from '../../../core/change'
 import type { Hub } from '../../../core/hub'
+import { enforceHostJobFor } from '../firewalls/host-job'
 import { concludeFromAgent } from './conclude'
 import { lockAgent, type AgentRow } from './rows'
 import type { AgentFacts, AgentPermission, StopReason } from './shapes'
@@ -62,7 +64,9 @@ async function updateAgent(hub: Hub, id: string, columns: (row: AgentRow, now: n
     if (!row) return { result: null }
     const set = columns(row, hub.clock.now())
     await tx.update(agents).set(set).where(eq(agents.id, id))
-    return { result: { isPending: set.pending ?? row.pending } }
+    // What its firewalls drop depends on them.
+    const isRouted = !set.facts || isDeepStrictEqual(set.facts.uplinks, row.facts?.uplinks)
+    return { result: { isPending: set.pending ?? row.pending }, jobs: isRouted ? [] : [enforceHostJobFor(row.serverId)] }
   })
   if (known?.isPending) await concludeFromAgent(hub, id)
   return known !== null

@@ -25,6 +25,8 @@ export interface AgentFacts {
   memory_bytes?: number
   disk_bytes?: number
   addresses?: string[]
+  /** Network interfaces of its default routes, such as `eth0`. */
+  uplinks?: string[]
 }
 
 const summary = {

@@ -9,7 +9,7 @@ import type { JobKind } from '../../../core/jobs/job'
 import { sequentialLanes } from '../../../core/jobs/lanes'
 import { confirmLinks } from '../../dynamic-ips/drive-links'
 import { linkedNetworks } from '../../dynamic-ips/rule-links'
-import { agentsOf, lockAgent } from '../agents/rows'
+import { agentsOf, lockAgent, type AgentRow } from '../agents/rows'
 import { recordPackets } from '../metrics/recorder'
 import { hint, plainRules, updateAttachment } from './enforce'
 import { hostFirewalls } from './host-tables'
@@ -88,7 +88,9 @@ export const enforceHostJob: JobKind<{ server_id: string }> = {
         plainRules(firewall, networks).map(rule => ({ ...rule, firewallId: firewall.id })),
       )
       const ruleset =
-        wanted.length === 0 ? noRuleset : nftRuleset({ rules, hub: { addresses, port: hubAddress(hub).port }, uplinks: [] })
+        wanted.length === 0
+          ? noRuleset
+          : nftRuleset({ rules, hub: { addresses, port: hubAddress(hub).port }, uplinks: uplinksOf(agent) })
       const digest = createHash('sha256').update(ruleset).digest('hex')
       const versions = Object.fromEntries(wanted.map(({ firewall }) => [firewall.id, firewall.rulesVersion]))
       // Someone still has to confirm the change, or took it back, and the previous rules have not been restored yet.
@@ -116,6 +118,15 @@ export const enforceHostJob: JobKind<{ server_id: string }> = {
     }
   },
 }
+
+const maxUplinks = 32
+
+/** What the agent reports becomes part of a rule set, so other text is left out. */
+const uplinksOf = ({ facts }: AgentRow): string[] =>
+  [...new Set(facts?.uplinks)]
+    .filter(one => /^[\w.:@-]{1,15}$/.test(one))
+    .toSorted()
+    .slice(0, maxUplinks)
 
 /** Nobody may change the firewall of the host. It keeps what it has until an agent that may change it reports. */
 async function giveUp(tx: Tx, row: HostRow | undefined, attached: readonly Attached[]): Promise<Effects> {

@@ -6,7 +6,10 @@ export interface HostRules {
   rules: readonly (PlainRule & { firewallId: string })[]
   /** How the agent reaches the hub: always allowed, also if there are rules for outgoing traffic. */
   hub: { addresses: readonly string[]; port: number }
-  /** Interfaces to other networks. Packets from all interfaces count as coming from there if it is empty. */
+  /**
+   * Interfaces to other networks. New connections from there to published ports need a rule; those from other interfaces, such as of
+   * containers, always pass. If it is empty, only blocks apply to published ports.
+   */
   uplinks: readonly string[]
 }
 
@@ -92,7 +95,8 @@ export function nftRuleset({ rules: all, hub, uplinks }: HostRules): string {
           ),
         ),
       ),
-      `ct status dnat ct direction original ${uplinks.length > 0 ? 'iifname @uplinks ' : ''}counter drop comment "default"`,
+      // Without known uplinks, this would also drop what containers send to each other, and what a router forwards.
+      ...(uplinks.length > 0 ? ['ct status dnat ct direction original iifname @uplinks counter drop comment "default"'] : []),
     ]),
   ]
   return `${withoutTable}table ${table} {\n${[...sets, ...chains].join('')}}\n`
