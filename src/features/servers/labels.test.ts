@@ -49,13 +49,22 @@ test('an invalid selector is rejected with its term and the rule', () => {
 })
 
 test('labels have keys and values that all clouds accept', () => {
-  const accepted = [{}, { role: 'web' }, { 'A.b_c-9': '-' }, { k: 'v'.repeat(63) }, { ['k'.repeat(63)]: '1' }]
+  const accepted = [
+    {},
+    { role: 'web' },
+    { 'A.b_c-9': '0' },
+    { bailiwick2: 'Bailiwick' },
+    { k: 'v'.repeat(63) },
+    { ['k'.repeat(63)]: '1' },
+  ]
   const refused = [
     { role: '' },
     { '': 'a' },
     { 'a b': 'c' },
     { a: 'b=c' },
     { 'a/b': 'c' },
+    ...['-x', 'x_', '.a', '__proto__', 'bailiwick'].map(key => Object.fromEntries([[key, 'a']])),
+    ...['-x', 'x_', '.a', '-'].map(value => ({ a: value })),
     { a: 1 },
     { k: 'v'.repeat(64) },
     ['a'],

@@ -6,16 +6,24 @@ const maxTerms = 20
 const maxSelectorLength = 2_000
 const part = '[A-Za-z0-9._-]{1,63}'
 const partRule = '1 to 63 characters: A-Z, a-z, 0-9, and . _ -'
+// Labels that exist at a cloud are shown and selected as they are there. Hetzner, for one, refuses others to be set.
+const ownPart = '[A-Za-z0-9](?:[A-Za-z0-9._-]{0,61}[A-Za-z0-9])?'
+const ownPartRule = `${partRule}. They start and end with a letter or digit`
+
+/** The key of the label that marks what was created here, at clouds that store marks as labels. */
+export const markLabel = 'bailiwick'
 
 /** User-defined labels of a cloud resource. Their characters are those that all clouds accept. */
 export const Labels = Type.Record(
-  Type.String({ pattern: `^${part}$` }),
-  Type.String({ pattern: `^${part}$`, 'x-rule': `must have ${partRule}.` }),
+  Type.String({ pattern: `^(?!${markLabel}$)${ownPart}$` }),
+  Type.String({ pattern: `^${ownPart}$`, 'x-rule': `must have ${partRule}, and start and end with a letter or digit.` }),
   {
     maxProperties: maxLabels,
     additionalProperties: false,
-    'x-rule': `must not have this key. Keys have ${partRule}.`,
-    description: `Labels for filtering: up to ${maxLabels} pairs of a key and a value. Both have ${partRule}.`,
+    'x-rule': `must not have this key. Keys have ${ownPartRule}. The key \`${markLabel}\` is reserved.`,
+    description:
+      `Labels for filtering: up to ${maxLabels} pairs of a key and a value. Both have ${ownPartRule}. ` +
+      `The key \`${markLabel}\` is reserved.`,
     examples: [{ role: 'web' }],
   },
 )

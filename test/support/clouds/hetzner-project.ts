@@ -289,6 +289,9 @@ export function refuseLabels(labels: Record<string, string> = {}): void {
   for (const one of Object.keys(labels))
     if (!key.test(one) || one.startsWith('hetzner.cloud/'))
       throw invalidInput('labels', `label key '${one}' is not correctly formatted`)
+  for (const one of Object.values(labels))
+    if (one !== '' && !RegExp(`^${segment}$`).test(one))
+      throw invalidInput('labels', `label value '${one}' is not correctly formatted`)
 }
 
 /** Parses a label selector (docs.hetzner.cloud/reference/cloud, Label Selector). */

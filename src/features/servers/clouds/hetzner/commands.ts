@@ -1,6 +1,7 @@
 import type { AdapterContext } from '../../../../adapters/context'
 import { isObject } from '../../../../dns/octets'
 import { HetznerError, type HetznerAction, type HetznerApi } from '../../../../vendors/hetzner'
+import { markLabel } from '../../labels'
 import {
   CloudError,
   type CloudServer,
@@ -13,7 +14,7 @@ import {
 } from '../cloud'
 import { isLabeled, labelsAfter } from '../label-change'
 import { actionsOf, startedBy, stored, type HetznerOperation, type NextStep } from './operation'
-import { gibibyte, markLabel, serverOf, textsOf } from './readings'
+import { gibibyte, serverOf } from './readings'
 import type { HetznerFirewalls } from './firewalls'
 import type { HetznerSnapshots } from './snapshots'
 import { addSshKeys, readSshKeys } from './ssh-keys'
@@ -105,7 +106,9 @@ export class HetznerCommands {
       case 'set_labels':
         if (isLabeled(server.labels, command.labels)) return unchanged
         // All labels are replaced, also the mark.
-        await this.api.send('PUT', `/servers/${server.ref}`, { labels: labelsAfter(textsOf(row.labels), command.labels) })
+        const own = server.mark === null ? {} : { [markLabel]: server.mark }
+        const labels = { ...labelsAfter(server.labels, command.labels), ...own }
+        await this.api.send('PUT', `/servers/${server.ref}`, { labels })
         return { state: 'done' }
       case 'set_protection': {
         const { protection } = command

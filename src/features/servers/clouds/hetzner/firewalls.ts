@@ -2,6 +2,7 @@ import { readNumberedPages } from '../../../../adapters/numbered-pages'
 import { isObject } from '../../../../dns/octets'
 import { HetznerError, type HetznerApi } from '../../../../vendors/hetzner'
 import { isSameSet, type PlainRule, type RuleProtocol } from '../../firewalls/rules'
+import { markLabel } from '../../labels'
 import {
   CloudError,
   type AdapterContext,
@@ -12,7 +13,6 @@ import {
   type OrderedFirewall,
 } from '../cloud'
 import { perPage } from './catalog'
-import { markLabel } from './readings'
 
 interface Row extends FirewallReading {
   hetznerId: number

@@ -7,6 +7,7 @@ import { grouped } from '../../../../core/shapes'
 import { isTurnOver, yieldToEventLoop } from '../../../../core/time-slices'
 import { HetznerApi, HetznerError, hetznerApi, hetznerPace } from '../../../../vendors/hetzner'
 import { ruleProtocols, type PlainRule } from '../../firewalls/rules'
+import { markLabel } from '../../labels'
 import {
   CloudError,
   type AdapterContext,
@@ -34,7 +35,7 @@ import { perPage, priceOf, readCatalog, readPrices } from './catalog'
 import { HetznerCommands } from './commands'
 import { readMetrics } from './metrics'
 import { HetznerFirewalls, hetznerRules } from './firewalls'
-import { markLabel, serverOf } from './readings'
+import { serverOf } from './readings'
 import { HetznerSnapshots } from './snapshots'
 import { HetznerVolumes, volumeCapabilities } from './volumes'
 

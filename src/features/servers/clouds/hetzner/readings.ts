@@ -1,9 +1,7 @@
 import { formatAddress, parseAddress } from '../../../../core/net/address'
 import { isObject } from '../../../../dns/octets'
+import { markLabel } from '../../labels'
 import { CloudError, type CloudServer, type CloudStatus, type Resources, type ServerAddress } from '../cloud'
-
-/** Label with the id of the server at Bailiwick. */
-export const markLabel = 'bailiwick'
 
 const statuses: Readonly<Record<string, CloudStatus>> = {
   initializing: 'provisioning',

@@ -2,10 +2,11 @@ import { readNumberedPages } from '../../../../adapters/numbered-pages'
 import type { Clock } from '../../../../core/clock'
 import { isObject } from '../../../../dns/octets'
 import { HetznerError, type HetznerApi } from '../../../../vendors/hetzner'
+import { markLabel } from '../../labels'
 import { CloudError, type CloudSnapshot, type CloudStorage, type SnapshotCommand, type Started } from '../cloud'
 import { isLabeled, labelsAfter } from '../label-change'
 import { perPage } from './catalog'
-import { gibibyte, markLabel, textsOf } from './readings'
+import { gibibyte, textsOf } from './readings'
 
 const path = '/images?type=snapshot'
 

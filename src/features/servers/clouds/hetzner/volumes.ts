@@ -2,6 +2,7 @@ import { readNumberedPages } from '../../../../adapters/numbered-pages'
 import type { Clock } from '../../../../core/clock'
 import { isObject } from '../../../../dns/octets'
 import { HetznerError, type HetznerApi } from '../../../../vendors/hetzner'
+import { markLabel } from '../../labels'
 import {
   CloudError,
   type CloudStorage,
@@ -14,7 +15,7 @@ import {
 import { isLabeled, labelsAfter } from '../label-change'
 import { perPage } from './catalog'
 import { startedBy, stored } from './operation'
-import { gibibyte, markLabel, textsOf } from './readings'
+import { gibibyte, textsOf } from './readings'
 
 export const volumeCapabilities: VolumeCapabilities = {
   names: {
