@@ -165,6 +165,21 @@ describe('snapshots of a server', () => {
     expect([absent.status, absent.body.errors[0].pointer]).toEqual([422, '#/params/snapshot_id'])
   })
 
+  test('are either restored or deleted, if both are requested at the same time', async () => {
+    const { id, taken, act, call, finish } = await scene()
+    for (const name of ['one', 'two', 'three']) {
+      const { snapshot } = await taken(name)
+      const answers = await Promise.all([
+        act(id, 'restore_snapshot', { snapshot_id: snapshot.id }),
+        call('DELETE', `/snapshots/${snapshot.id}`),
+      ])
+      expect(answers.map(one => one.status).toSorted()).toEqual([202, 409])
+      const started = answers.find(one => one.status === 202)!.body
+      expect((await call('GET', `/snapshots/${snapshot.id}`)).body.action_id).toBe(started.id)
+      expect((await finish(started.id)).status).toBe('success')
+    }
+  })
+
   test('are restored once, even if the response of the cloud is lost', async () => {
     const { id, taken, act, finish, double } = await scene()
     const { snapshot } = await taken('first')

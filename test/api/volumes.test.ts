@@ -190,6 +190,24 @@ describe('volumes', () => {
     expect(double.offences).toEqual([])
   }, 30_000)
 
+  test('are attached to one server, if an order and an action want them at the same time', async () => {
+    const { bought, create, actOn, call, finish, id: web1 } = await scene()
+    for (const name of ['one', 'two', 'three']) {
+      const { volume } = await bought(name)
+      const [ordered, attached] = await Promise.all([
+        create(`web-${name}`, { volume_ids: [volume.id] }),
+        actOn(volume.id, 'attach', { server_id: web1 }),
+      ])
+      expect([
+        [201, 409],
+        [422, 202],
+      ]).toContainEqual([ordered.status, attached.status])
+      const actionId = ordered.status === 201 ? ordered.body.action_id : attached.body.id
+      expect((await call('GET', `/volumes/${volume.id}`)).body.action_id).toBe(actionId)
+      expect((await finish(actionId)).status).toBe('success')
+    }
+  }, 30_000)
+
   test('tell how much of them is used, and have metrics, at Incus', async () => {
     const here = await world()
     const { volume: bought, bought: server, call, double } = await incusScene(here)

@@ -326,7 +326,7 @@ async function planProvision(
     hasUserData: row.userDataSealed !== null,
     sshKeyCount: sshKeys.length,
   })
-  const attached = await orderedVolumes(tx, ctx, account, order)
+  const attached = await orderedVolumes(tx, ctx, account, order, true)
   problems.push(...attached.problems)
   problems.push(...(await orderedFirewallProblems(ctx, kind, order.firewall_ids)))
   if (problems.length > 0) throw invalid(pointer === '#' ? problems : problems.map(ofDraft))

@@ -40,7 +40,7 @@ export function refuseNewer(newer: readonly string[] | null | undefined): void {
   )
 }
 
-/** Marks snapshots as those that an action works on. */
+/** Marks snapshots as those that an action works on. @param ids of snapshots that are locked, or new */
 export async function holdSnapshots(tx: Tx, ids: readonly string[], actionId: string): Promise<void> {
   if (ids.length === 0) return
   await tx

@@ -3,6 +3,7 @@ import { refuseOverLimit } from '../../../access/plans'
 import { change } from '../../../core/change'
 import { instant } from '../../../core/clock'
 import type { Ctx } from '../../../core/ctx'
+import { forUpdate } from '../../../core/db/dialect'
 import type { Reader, Tx } from '../../../core/db/transaction'
 import { listingOf, listPage } from '../../../core/list'
 import { searchFilter, textFilter, timeFilters, wordsFilter } from '../../../core/list-filters'
@@ -195,10 +196,12 @@ export async function startDeletion(tx: Tx, by: Pick<Ctx, 'hub' | 'workspaceId' 
 /** Locks the snapshot that a server or volume is to be restored from. @param ownerId its id @throws Problem 409, 422 */
 export async function lockSnapshotOf(tx: Tx, ctx: Ctx, ownerId: string, id: string): Promise<SnapshotRow> {
   const refuse = (detail: string) => invalid([{ pointer: '#/params/snapshot_id', code: 'not_found', detail }])
-  const [row] = await tx
-    .select()
-    .from(snapshots)
-    .where(and(eq(snapshots.id, id), eq(snapshots.workspaceId, ctx.workspaceId)))
+  const [row] = await forUpdate(
+    tx
+      .select()
+      .from(snapshots)
+      .where(and(eq(snapshots.id, id), eq(snapshots.workspaceId, ctx.workspaceId))),
+  )
   if (!row) throw refuse('There is no snapshot with this ID.')
   if (row.serverId !== ownerId && row.volumeId !== ownerId)
     throw refuse(`It is not a snapshot of this ${ownerId.startsWith('vol_') ? 'volume' : 'server'}.`)

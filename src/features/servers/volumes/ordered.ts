@@ -13,12 +13,16 @@ import { releasedVolume } from './volume-state'
 
 type Order = Pick<ServerOrderView, 'volume_ids' | 'location' | 'fallback_locations'>
 
-/** The volumes that a new server is to have, in the order of the request, and why some can't be attached to it. */
+/**
+ * The volumes that a new server is to have, in the order of the request, and why some can't be attached to it.
+ * @param isLocking whether they are locked until the transaction ends
+ */
 export async function orderedVolumes(
   read: Reader,
   ctx: Pick<Ctx, 'workspaceId' | 'resourceIds'>,
   { id: accountId, kind }: Pick<CloudAccountRow, 'id' | 'kind'>,
   { volume_ids: ids, location, fallback_locations: fallbacks }: Order,
+  isLocking = false,
 ): Promise<{ rows: VolumeRow[]; problems: FieldProblem[] }> {
   if (ids.length === 0) return { rows: [], problems: [] }
   const { title, capabilities } = cloudKindOf(kind)!
@@ -29,13 +33,12 @@ export async function orderedVolumes(
       problems: [refused('volume_ids', 'unsupported', `${title} has no volumes: disks belong to their server.`)],
     }
   // Restricted tokens see a volume only by its server, and these have none.
-  const found =
-    ctx.resourceIds === null
-      ? await read
-          .select()
-          .from(volumes)
-          .where(and(inArray(volumes.id, ids), eq(volumes.workspaceId, ctx.workspaceId)))
-      : []
+  const query = read
+    .select()
+    .from(volumes)
+    .where(and(inArray(volumes.id, ids), eq(volumes.workspaceId, ctx.workspaceId)))
+    .orderBy(asc(volumes.id))
+  const found = ctx.resourceIds === null ? await (isLocking ? forUpdate(query) : query) : []
   const problems = ids.flatMap((id, at): FieldProblem[] => {
     const row = found.find(one => one.id === id)
     const refuse = (code: string, detail: string) => [refused(`volume_ids/${at}`, code, detail)]
@@ -55,7 +58,7 @@ export async function orderedVolumes(
   return { rows: ids.flatMap(id => found.find(one => one.id === id) ?? []), problems }
 }
 
-/** Marks volumes as those that an action attaches to a new server. */
+/** Marks volumes as those that an action attaches to a new server. @param ids of volumes that are locked */
 export async function holdVolumes(tx: Tx, ids: readonly string[], actionId: string, now: number): Promise<void> {
   if (ids.length === 0) return
   await tx
