@@ -103,6 +103,38 @@ describe('volumes', () => {
     expect((await call('DELETE', `/volumes/${created.id}`)).status).toBe(204)
   })
 
+  test('are not bought if the price rises above the cap meanwhile, and reserve the new one otherwise', async () => {
+    const { here, buy, finish, there, call, double, refresh } = await scene({
+      spend: { monthly_cap: '10.00', confirm_above: '0', currency: 'EUR' },
+    })
+    const rise = (gross: string) => (double.project.prices.volumePerGb = { net: gross, gross })
+    const priceOf = async (id: string) => (await call('GET', `/volumes/${id}`)).body.price.monthly
+    const server = Number((await refresh()).committed.monthly)
+    const bought = (await buy('a', { max_monthly_price: '10' })).body
+    rise('0.2000')
+    // The creation takes longer than this test waits.
+    double.project.actionMs = command => (command === 'create_volume' ? 600_000 : 0)
+    for (let seconds = 0; seconds < 30 && there().length === 0; seconds += 5) await here.advance(5000)
+    expect(Number(await priceOf(bought.id))).toBe(2)
+    expect(Number((await refresh()).committed.monthly) - server).toBeCloseTo(2, 6)
+    const refused = (await buy('b', { max_monthly_price: '10' })).body
+    rise('0.9000')
+    expect(await finish(refused.action_id)).toMatchObject({ status: 'error', error: { code: 'spend_cap_reached' } })
+    expect([there().length, await priceOf(refused.id)]).toEqual([1, null])
+  })
+
+  test('cost what was accepted for their new size, if it is unknown whether they were resized', async () => {
+    const { bought, call, actOn, finish, double } = await scene()
+    const { volume } = await bought('a')
+    const resized = await actOn(volume.id, 'resize', { size_bytes: 20 * gib, ...price })
+    let lost = 0
+    const revoked = { status: 401, code: 'unauthorized', message: 'unable to authenticate' }
+    double.fault = request => (lost > 0 ? revoked : request.path.endsWith('/actions/resize') && lost++ === 0 ? 'lost' : null)
+    expect((await finish(resized.body.id)).status).toBe('error')
+    const after = (await call('GET', `/volumes/${volume.id}`)).body
+    expect([lost, Number(after.price.monthly)]).toEqual([1, 2 * Number(volume.price.monthly)])
+  })
+
   test('are renamed and labeled at their cloud, and have their old name again if that fails', async () => {
     const { bought, call, finish, there, double, here } = await scene()
     const { volume } = await bought('data-1', { labels: { role: 'database', stage: 'test' } })

@@ -52,7 +52,7 @@ async function storedMicros(read: Reader, accountId: string, except: string | nu
  * Refuses a purchase that is not covered by what the caller accepts and by the limits of the account.
  * @param account locked
  * @param price null if it is not known
- * @param replaces id of the server whose current price it replaces; null for a new one. `at`: JSON pointer of what is accepted
+ * @param replaces id of the server or volume whose current price it replaces; null for a new one. `at`: JSON pointer of what is accepted
  * @returns the notice that most of the cap is used, if the purchase reaches that
  * @throws Problem 403 `spend_cap_reached`; 409 `price_unknown`, `price_above_maximum`; 422
  */
@@ -85,6 +85,27 @@ export async function requireSpend(
       { fields: { cap, committed: amountOf(committed), added: amountOf(price.monthlyMicros), currency } },
     )
   return committed * 100 < max * nearPercent && total * 100 >= max * nearPercent ? [nearNotice(account, total, cap)] : []
+}
+
+/**
+ * Whether a price that rose while an action waited may be paid, within what was accepted. The caller stores it.
+ * @param replaces id of what costs it
+ * @returns notices, or why it may not be paid
+ */
+export async function allowRise(
+  tx: Tx,
+  accountId: string,
+  price: Price,
+  maxMicros: number,
+  replaces: string,
+): Promise<NoticeDraft[] | Problem> {
+  const accepted = { max_monthly_price: amountOf(maxMicros), currency: price.currency }
+  try {
+    return await requireSpend(tx, await lockAccount(tx, accountId), price, accepted, { replaces })
+  } catch (error) {
+    if (error instanceof Problem) return error
+    throw error
+  }
 }
 
 const nearPercent = 80

@@ -21,11 +21,10 @@ import {
 } from '../clouds/cloud'
 import { isLabeled } from '../clouds/label-change'
 import { attachOrdered, hasOrderedFirewalls, orderedFirewalls, orderedState } from '../firewalls/ordered'
-import { amountOf } from '../money'
 import { priceOf } from '../order'
 import { priceProblem } from '../price-problem'
 import { isAnother, isSurelySame, withIdentity } from '../same-server'
-import { lockAccount, requireSpend } from '../spend'
+import { allowRise } from '../spend'
 import { servers } from '../tables'
 import { openUserData } from '../user-data'
 import type { ServerRow } from '../view'
@@ -157,16 +156,11 @@ class ServerAction extends CloudAction<ServerActionInput, ServerRow, CloudServer
   /** Reserves a price that rose, within what was accepted. Returns why it may not be paid. */
   async #reserve(tx: Tx, accountId: string, price: Price): Promise<NoticeDraft[] | Problem> {
     const max = this.work.input.maxPriceMicros ?? price.monthlyMicros
-    const accepted = { max_monthly_price: amountOf(max), currency: price.currency }
-    try {
-      const notices = await requireSpend(tx, await lockAccount(tx, accountId), price, accepted, { replaces: this.id })
-      const columns = { priceMicros: price.monthlyMicros, priceAt: this.hub.clock.now() }
-      await tx.update(servers).set(columns).where(eq(servers.id, this.id))
-      return notices
-    } catch (error) {
-      if (error instanceof Problem) return error
-      throw error
-    }
+    const allowed = await allowRise(tx, accountId, price, max, this.id)
+    if (allowed instanceof Problem) return allowed
+    const columns = { priceMicros: price.monthlyMicros, priceAt: this.hub.clock.now() }
+    await tx.update(servers).set(columns).where(eq(servers.id, this.id))
+    return allowed
   }
 
   protected async send(cloud: Cloud, server: ServerRow, state: State): Promise<CommitChunk<State>> {

@@ -1,6 +1,7 @@
 import { addChangeHint } from '../../../core/change-hints'
 import type { Tx } from '../../../core/db/transaction'
 import type { Hub } from '../../../core/hub'
+import type { NoticeDraft } from '../../../core/notices'
 import { Problem } from '../../../core/problem'
 import type { CommitChunk, Work } from '../../actions/kind'
 import type { CloudAccountRow } from '../accounts/view'
@@ -26,13 +27,19 @@ interface StorageOf<Row extends StorageRow, Seen, Command> {
   load(id: string): Promise<{ row: Row; account: CloudAccountRow } | null>
   /** Whether a command has ended, as far as the resource tells. */
   hasEnded(seen: Seen, command: Command): boolean
-  /** Why it may not be done now, such as because of a price that rose; null if it may. */
-  refusal?(cloud: Cloud, account: CloudAccountRow, row: Row): Promise<Problem | null>
-  /** Stores what the cloud reports at the end of the action; null if it doesn't exist, undefined if it is not known. */
-  save(tx: Tx, row: Row, seen: Seen | null | undefined, isFailed: boolean): Promise<unknown>
+  /** Checks what it costs now. @returns what reserves a price that rose; why it may not be done; null if there is nothing to do */
+  checkPrice?(cloud: Cloud, account: CloudAccountRow, row: Row): Promise<Reservation | Problem | null>
+  /**
+   * Stores what the cloud reports at the end of the action; null if it doesn't exist, undefined if it is not known.
+   * @param isUndone whether the action failed, and its outcome is known
+   */
+  save(tx: Tx, row: Row, seen: Seen | null | undefined, isUndone: boolean): Promise<unknown>
   remove(tx: Tx, row: Row): Promise<unknown>
   saveRef?(tx: Tx, id: string, ref: string | null): Promise<unknown>
 }
+
+/** Reserves a price. @returns notices, or why it may not be paid */
+type Reservation = (tx: Tx) => Promise<NoticeDraft[] | Problem>
 
 /** A command that creates something. */
 interface Creation {
@@ -102,10 +109,14 @@ export class StorageAction<
   }
 
   protected async prepare(cloud: Cloud, account: CloudAccountRow, row: Row, state: State): Promise<CommitChunk<State>> {
-    const problem = state.at === 0 ? await this.of.refusal?.(cloud, account, row) : null
-    if (problem) return this.failed(row, problem, row.providerRef === null ? null : undefined)
+    const refuse = (problem: Problem) => this.failed(row, problem, row.providerRef === null ? null : undefined, state)
+    const reserve = state.at === 0 ? await this.of.checkPrice?.(cloud, account, row) : null
+    if (reserve instanceof Problem) return refuse(reserve)
     const next: State = { ...state, phase: 'send', sentAt: this.hub.clock.now(), attempts: 0 }
-    return async () => ({ result: { state: next } })
+    return async tx => {
+      const reserved = reserve ? await reserve(tx) : []
+      return reserved instanceof Problem ? await refuse(reserved)(tx) : { result: { state: next }, notices: reserved }
+    }
   }
 
   /** All commands look first, so that they can be repeated. What an earlier run created is adopted. */
@@ -118,7 +129,7 @@ export class StorageAction<
     if (found?.mark === row.id) return this.polling(state, null, found.ref)
     if (!found) return await this.started(cloud, row, state, await storage.start(null, command))
     const problem = new Problem('already_exists', `A ${this.noun} named ${order.name} exists at the cloud already.`)
-    return this.failed(row, problem, null)
+    return this.failed(row, problem, null, state)
   }
 
   /** Lets pages that show it be reloaded. */
@@ -130,7 +141,7 @@ export class StorageAction<
   protected done(row: Row, seen: Seen | null, isUnchanged: boolean, state: State): CommitChunk<State> {
     const hasNext = this.work.input.after !== undefined && state.at === 0
     if (hasNext && seen === null)
-      return this.failed(row, new Problem('not_found', `The ${this.noun} does not exist at the cloud.`), null)
+      return this.failed(row, new Problem('not_found', `The ${this.noun} does not exist at the cloud.`), null, state)
     return async tx => {
       if (hasNext) {
         // A creation without an operation has not stored it yet.
@@ -143,9 +154,9 @@ export class StorageAction<
     }
   }
 
-  protected failed(row: Row, problem: Problem, seen: Seen | null | undefined): CommitChunk<State> {
+  protected failed(row: Row, problem: Problem, seen: Seen | null | undefined, { phase }: State): CommitChunk<State> {
     return async tx => {
-      await this.of.save(tx, row, seen, true)
+      await this.of.save(tx, row, seen, seen !== undefined || phase === 'prepare')
       this.#hint(tx)
       return { result: { failed: problem } }
     }

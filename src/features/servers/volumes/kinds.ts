@@ -2,6 +2,7 @@ import { and, eq, isNull } from 'drizzle-orm'
 import type { AuditAction } from '../../../core/audit-actions'
 import type { Tx } from '../../../core/db/transaction'
 import type { Hub } from '../../../core/hub'
+import { Problem } from '../../../core/problem'
 import type { ActionKind } from '../../actions/kind'
 import { readPrices } from '../accounts/catalog'
 import { cloudAccounts } from '../accounts/tables'
@@ -11,6 +12,7 @@ import { cloudKindOf } from '../clouds'
 import { isLabeled } from '../clouds/label-change'
 import type { CloudVolume, VolumeCommand } from '../clouds/cloud'
 import { priceProblem } from '../price-problem'
+import { allowRise } from '../spend'
 import { releaseSnapshots } from '../snapshots/snapshot-state'
 import { snapshots } from '../snapshots/tables'
 import { servers } from '../tables'
@@ -47,18 +49,26 @@ export const volumeActionKind = (verb: VolumeCommand['verb']): ActionKind<Volume
         return found ?? null
       },
       hasEnded,
-      async refusal(cloud, account, row) {
+      async checkPrice(cloud, account, row) {
         const { maxPriceMicros, command } = work.input
         const sizeBytes =
           command.verb === 'create' ? command.order.sizeBytes : command.verb === 'resize' ? command.sizeBytes : null
         if (maxPriceMicros === null || sizeBytes === null || !cloudKindOf(account.kind)!.capabilities.hasPrices) return null
         const price = volumePrice(await readPrices(hub, account, cloud, null), sizeBytes)
-        return priceProblem(price, maxPriceMicros, row.priceCurrency)
+        const problem = priceProblem(price, maxPriceMicros, row.priceCurrency)
+        if (problem || !price || price.monthlyMicros <= (row.priceMicros ?? 0)) return problem
+        return async tx => {
+          const allowed = await allowRise(tx, account.id, price, maxPriceMicros, row.id)
+          if (allowed instanceof Problem) return allowed
+          const columns = { priceMicros: price.monthlyMicros, priceAt: hub.clock.now() }
+          await tx.update(volumes).set(columns).where(eq(volumes.id, row.id))
+          return allowed
+        }
       },
       saveRef: (tx, id, ref) => tx.update(volumes).set({ providerRef: ref }).where(eq(volumes.id, id)),
-      async save(tx, row, seen, isFailed) {
+      async save(tx, row, seen, isUndone) {
         await releaseSnapshots(tx, work.actionId)
-        await save(tx, hub, row, seen, isFailed ? work.input.priceBefore : null)
+        await save(tx, hub, row, seen, isUndone ? work.input.priceBefore : null)
       },
       remove: (tx, row) => tx.delete(volumes).where(eq(volumes.id, row.id)),
     }).run(),
@@ -89,7 +99,7 @@ function hasEnded(seen: CloudVolume, command: VolumeCommand): boolean {
   }
 }
 
-/** @param priceBefore what it costs again if the action failed */
+/** @param priceBefore what it costs again, if the action failed; null if that is not known, or the price was not changed */
 async function save(
   tx: Tx,
   hub: Hub,
