@@ -577,10 +577,42 @@ test('a message whose process died while sending is sent by another process and 
   gate.resolve()
   await w.settle()
   const { body } = await w.acme.call('GET', `/v1/notification-channels/${channel.id}/notifications`)
-  expect(body.data.map((one: any) => [one.status, one.attempt_count])).toEqual([['sent', 1]])
+  expect(body.data.map((one: any) => [one.status, one.attempt_count])).toEqual([['sent', 2]])
   // The receiver can detect the duplicate.
   expect(new Set(r.received.map(one => JSON.parse(one.body).notification_id)).size).toBe(1)
   await second.stop(1_000)
+})
+
+test('a recovery is sent if processes died while sending the problem, and its job waits', async () => {
+  const w = await localWorld()
+  const r = receiver()
+  const gate = Promise.withResolvers<void>()
+  r.answer = async () => {
+    // The first process never gets its response.
+    if (r.received.length === 1) await gate.promise
+    return new Response(null, { status: 204 })
+  }
+  const channel = await channelAt(w, r.url, { group_seconds: 0 })
+  await sendMessage(w)
+  w.worker.wake()
+  while (r.received.length === 0) await Bun.sleep(1)
+  await record(w.hub, async tx => {
+    const waiting = { state: 'ready' as const, lockedBy: null, lockedUntil: null, lostRuns: 5, runAt: w.clock.now() + minute }
+    await tx.update(jobs).set(waiting).where(eq(jobs.kind, 'notifications.deliver'))
+    return { result: undefined }
+  })
+  await sendMessage(w, { state: 'recovery', title: 'shop is up' })
+  const other = new Worker({ ...w.hub, id: 'hub_second' }, [deliverJob] as never)
+  for (let n = 0; n < 3; n++) {
+    w.clock.advance(2 * second)
+    other.wake()
+    await other.idle()
+  }
+  expect(titles(r.received).at(-1)).toBe('shop is up')
+  expect(await logOf(w, channel.id)).toEqual(['incident.opened sent', 'incident.resolved sent'])
+  gate.resolve()
+  await w.settle()
+  await other.stop(1_000)
 })
 
 test('finished notifications are kept for 90 days', async () => {

@@ -2,6 +2,7 @@ import { and, eq, inArray, sql } from 'drizzle-orm'
 import { storeReplacedSettings } from '../../../adapters/accounts/replaced-settings'
 import { suspendedRetryMs } from '../../../access/suspension'
 import { workspaces } from '../../../access/tables'
+import { record } from '../../../core/change'
 import type { RecordResult } from '../../../core/change-result'
 import { forUpdate } from '../../../core/db/dialect'
 import type { Tx } from '../../../core/db/transaction'
@@ -42,9 +43,7 @@ export const deliverJob: JobKind<{ channel_id: string }> = {
     const now = hub.clock.now()
     if (found.suspendedAt !== null)
       return async () => ({ result: undefined, jobs: [deliverJobFor(channel, now + suspendedRetryMs)] })
-    // A run that died may have sent a problem without recording it, so its recovery must still be sent.
-    const isFirstRun = job.attempts === 1
-    const recovered = isFirstRun ? await recoveredUnsent(hub.read, channel.id) : { problems: [], recoveries: [] }
+    const recovered = await recoveredUnsent(hub.read, channel.id)
     if (recovered.problems.length + recovered.recoveries.length > 0)
       return async tx => {
         await cancelByIds(tx, channel.id, recovered.problems, 'recovered', now)
@@ -57,6 +56,7 @@ export const deliverJob: JobKind<{ channel_id: string }> = {
         await holdForQuietHours(tx, held, now)
         return { result: undefined, jobs: nextAt === null ? [] : [deliverJobFor(channel, nextAt)] }
       }
+    await countAttempt(hub, sending)
     const sent = await sendToChannel(hub, channel, {
       id: sending[0]!.id,
       message: digest(
@@ -97,6 +97,16 @@ function selectDue(channel: ChannelRow, pending: readonly NotificationRow[], now
   const soonest = [at, ...held.map(one => one.until)].filter(one => one !== null)
   return { sending: [], held, nextAt: soonest.length === 0 ? null : Math.min(...soonest) }
 }
+
+/** Counts an attempt before it starts: if the process dies, the message may have been sent, so a recovery must be sent too. */
+const countAttempt = (hub: Hub, rows: readonly NotificationRow[]): Promise<void> =>
+  record(hub, async tx => {
+    await tx
+      .update(notifications)
+      .set({ attemptCount: sql`${notifications.attemptCount} + 1` })
+      .where(idsOf(rows))
+    return { result: undefined }
+  })
 
 /** Marks notifications as held until quiet hours end. */
 async function holdForQuietHours(tx: Tx, held: readonly { row: NotificationRow; until: number }[], now: number): Promise<void> {
@@ -253,7 +263,6 @@ async function markSent(tx: Tx, rows: readonly NotificationRow[], response: stri
     .set({
       status: 'sent',
       reason: null,
-      attemptCount: sql`${notifications.attemptCount} + 1`,
       lastError: null,
       response,
       sentWithId: rows[0]!.id,
@@ -282,7 +291,6 @@ async function markFailed(
     .set({
       status: 'failed',
       reason: code === 'rejected' ? 'rejected' : 'retries_exhausted',
-      attemptCount: sql`${notifications.attemptCount} + 1`,
       lastError: { code, detail },
       finishedAt: now,
       updatedAt: now,
@@ -299,7 +307,6 @@ async function markRetrying(tx: Tx, rows: readonly NotificationRow[], error: Non
     .set({
       status: 'pending',
       reason: 'retrying',
-      attemptCount: sql`${notifications.attemptCount} + 1`,
       lastError: error,
       updatedAt: now,
     })
