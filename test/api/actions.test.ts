@@ -3,6 +3,8 @@ import { eq } from 'drizzle-orm'
 import { waitingCount } from '../../src/api/long-poll'
 import { record, systemActor } from '../../src/core/change'
 import { jobs } from '../../src/core/db/tables'
+import { lease } from '../../src/core/jobs/claim'
+import { reap } from '../../src/core/jobs/queue'
 import { Worker } from '../../src/core/jobs/worker'
 import { conflict } from '../../src/core/problem'
 import type { ActionKind, Next, Work } from '../../src/features/actions/kind'
@@ -156,7 +158,7 @@ test('an action whose process died is resumed, or ends as interrupted if it is n
     while (!lost) await Bun.sleep(1)
     await record(here.hub, async tx => {
       // As after many processes that died. The job fails permanently only after more of them.
-      const lost = { state: 'ready' as const, lockedBy: null, lockedUntil: null, attempts: 20, lostRuns: 20 }
+      const lost = { state: 'ready' as const, lockedBy: null, lockedUntil: null, attempts: 0, lostRuns: 20 }
       await tx.update(jobs).set(lost).where(eq(jobs.lane, id))
       return { result: undefined }
     })
@@ -175,6 +177,34 @@ test('an action whose process died is resumed, or ends as interrupted if it is n
     await Promise.all([stop(), second.stop(5_000)])
     expect((await start()).status).toBe('pending')
   }
+})
+
+test('runs whose process died don’t count as failed attempts', async () => {
+  const here = await world()
+  let fails = 2
+  const { worker, start, show, stop } = kindOf(here, {
+    async chunk() {
+      if (fails-- > 0) throw killed
+      return { done: null }
+    },
+  })
+  const { id } = await start()
+  await worker.idle()
+  for (let n = 0; n < 15; n++) {
+    here.clock.advance(600_000)
+    await record(here.hub, async tx => {
+      const [job] = await tx.select().from(jobs).where(eq(jobs.lane, id))
+      return { result: await lease(tx, here.hub, [job!.id], 60_000) }
+    })
+    here.clock.advance(60_001)
+    await record(here.hub, async tx => ({ result: await reap(tx, here.hub) }))
+  }
+  for (const status of ['running', 'success']) {
+    here.clock.advance(600_000)
+    await worker.idle()
+    expect((await show(id)).status).toBe(status)
+  }
+  await stop()
 })
 
 test('errors are retried for a limited time, and a problem ends the action', async () => {

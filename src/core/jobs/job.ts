@@ -10,7 +10,7 @@ export interface ClaimedJob<P = Record<string, unknown>> {
   lane: string
   priority: number
   payload: P
-  /** Includes this run: 1 for the first run. */
+  /** Includes this run: 1 for the first run. Runs whose process died are not counted. */
   attempts: number
   /** When the lease expires (ms UTC). Distinguishes this run from a later one of the same job in this process. */
   lockedUntil: number

@@ -222,12 +222,14 @@ export async function hasLostJobs(hub: Pick<Hub, 'id' | 'clock' | 'read'>): Prom
 export async function reap(tx: Tx, hub: Pick<Hub, 'id' | 'clock'>): Promise<number> {
   const now = hub.clock.now()
   const lost = lostJobs(tx, timesOf(hub))
-  const released = { lockedBy: null, lockedUntil: null, lostRuns: sql`${jobs.lostRuns} + 1` }
+  const lostRuns = sql`${jobs.lostRuns} + 1`
+  // A lost run says nothing about the job, so only `lostRuns` counts it.
+  const released = { lockedBy: null, lockedUntil: null, lostRuns, attempts: sql`${jobs.attempts} - 1` }
   const delayed = sql`cast(${now} as bigint) + ${jobs.lostRuns} * ${jobs.lostRuns} * ${sql.raw(String(lostDelayMs))}`
   const lastError = `Started ${maxLostRuns} times in a row and never finished.`
   await tx
     .update(jobs)
-    .set({ ...released, state: 'failed', failedAt: now, lastError })
+    .set({ ...released, state: 'failed', attempts: sql`${jobs.attempts} + ${jobs.lostRuns}`, failedAt: now, lastError })
     .where(and(lost, gte(jobs.lostRuns, maxLostRuns - 1)))
   const rows = await tx
     .update(jobs)

@@ -34,7 +34,7 @@ export const streamJob: JobKind<{ stream_id: string }> = {
   leaseMs: maxAttemptMs + 30_000,
   retryAfter: unlimitedBackoff,
   async run(hub, job) {
-    const sender = `${job.id}.${job.attempts}`
+    const sender = `${job.id}.${job.lockedUntil}`
     const stream = await claimStream(hub, job.payload.stream_id, sender)
     if (!stream) return async tx => ({ result: undefined, jobs: await laterJobs(tx, hub, job.payload.stream_id) })
     try {
