@@ -191,7 +191,7 @@ test('runs whose process died don’t count as failed attempts', async () => {
   const { id } = await start()
   await worker.idle()
   for (let n = 0; n < 15; n++) {
-    here.clock.advance(600_000)
+    here.clock.advance(900_000)
     await record(here.hub, async tx => {
       const [job] = await tx.select().from(jobs).where(eq(jobs.lane, id))
       return { result: await lease(tx, here.hub, [job!.id], 60_000) }

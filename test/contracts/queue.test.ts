@@ -348,7 +348,7 @@ test('of several replacing drafts in one change, a kind that may run early keeps
 /** Claims due jobs and loses them, like a process that dies; returns their number. */
 async function loseRun(hub: Hub, clock: ManualClock): Promise<number> {
   // Longer than any delay after a loss.
-  clock.advance(600_000)
+  clock.advance(900_000)
   const claimed = await take(hub, 'test.run', 5)
   clock.advance(30_001)
   await record(hub, async tx => ({ result: await reap(tx, hub) }))
@@ -373,16 +373,24 @@ test('a job lost with its process 25 times in a row is marked as failed', async 
 test('a job lost repeatedly waits longer each time, and lets others run', async () => {
   const { hub, clock } = await world()
   await put(hub, job(1))
-  const delays: number[] = []
-  for (let n = 0; n < 4; n++) {
+  for (const seconds of [0, 1, 4, 9]) {
     await loseRun(hub, clock)
-    delays.push(Math.max(0, (await hub.read.select().from(jobs))[0]!.runAt - clock.now()))
+    const delay = Math.max(0, (await hub.read.select().from(jobs))[0]!.runAt - clock.now())
+    expect(delay).toBeGreaterThanOrEqual(seconds * 500)
+    expect(delay).toBeLessThanOrEqual(seconds * 1500)
   }
-  expect(delays).toEqual([0, 1000, 4000, 9000])
   await put(hub, job(2))
   expect((await take(hub, 'test.run', 1)).map(one => one.payload.n)).toEqual([2])
-  clock.advance(9000)
+  clock.advance(13_500)
   expect((await take(hub, 'test.run', 1)).map(one => one.payload.n)).toEqual([1])
+})
+
+test('jobs lost together repeatedly run at different times', async () => {
+  const { hub, clock } = await world()
+  await put(hub, ...Array.from({ length: 5 }, (_, n) => job(n)))
+  for (let n = 0; n < 10; n++) expect(await loseRun(hub, clock)).toBe(5)
+  const times = (await hub.read.select().from(jobs)).map(one => one.runAt)
+  expect(new Set(times).size).toBeGreaterThan(1)
 })
 
 test('finished runs are not counted as lost: a job that retries forever survives a kill', async () => {
@@ -414,7 +422,7 @@ test('finished runs are not counted as lost: a job that retries forever survives
       { retryAfter: () => 1000 },
     ),
   ])
-  clock.advance(600_000)
+  clock.advance(900_000)
   await again.idle()
   await again.stop(1000)
   expect((await hub.read.select().from(jobs))[0]).toMatchObject({ state: 'ready', lostRuns: 0 })

@@ -2,6 +2,7 @@ import { and, eq, gt, gte, notInArray, sql } from 'drizzle-orm'
 import { forIds } from '../db/id-list'
 import { insertRows, skipExisting, type OnConflict } from '../db/insert-rows'
 import { prepared } from '../db/prepared'
+import { updateRows } from '../db/update-rows'
 import { heldLanes, hubs, jobs } from '../db/tables'
 import type { Reader, Tx } from '../db/transaction'
 import type { Hub } from '../hub'
@@ -170,9 +171,13 @@ const isLeased = (hub: Pick<Hub, 'id'>, { id, lockedUntil }: Lease) =>
 
 // A job lost this many times in a row probably crashes its process.
 const maxLostRuns = 25
-// Times the square of its earlier losses: it doesn’t keep others from running, and processes that die for another reason need more than
-// an hour to use up its runs.
-const lostDelayMs = 1_000
+/**
+ * Delay of a lost job (ms): about a second times the square of its earlier losses. It doesn’t keep others from running, and processes that
+ * die for another reason need more than an hour to use up its runs. Half to one and a half times as long at random, so that a job that
+ * crashes its process doesn’t take the same others with it each time.
+ * @param random from 0 up to 1, like `Math.random`
+ */
+const lostDelay = (losses: number, random: number): number => Math.round(losses ** 2 * 1_000 * (0.5 + random))
 
 /**
  * Returns jobs to the queue that this hub has leased without knowing it, because the connection was lost while the lease was
@@ -225,7 +230,6 @@ export async function reap(tx: Tx, hub: Pick<Hub, 'id' | 'clock'>): Promise<numb
   const lostRuns = sql`${jobs.lostRuns} + 1`
   // A lost run says nothing about the job, so only `lostRuns` counts it.
   const released = { lockedBy: null, lockedUntil: null, lostRuns, attempts: sql`${jobs.attempts} - 1` }
-  const delayed = sql`cast(${now} as bigint) + ${jobs.lostRuns} * ${jobs.lostRuns} * ${sql.raw(String(lostDelayMs))}`
   const lastError = `Started ${maxLostRuns} times in a row and never finished.`
   await tx
     .update(jobs)
@@ -233,8 +237,12 @@ export async function reap(tx: Tx, hub: Pick<Hub, 'id' | 'clock'>): Promise<numb
     .where(and(lost, gte(jobs.lostRuns, maxLostRuns - 1)))
   const rows = await tx
     .update(jobs)
-    .set({ ...released, state: 'ready', runAt: sql`case ${jobs.lostRuns} when 0 then ${jobs.runAt} else ${delayed} end` })
+    .set({ ...released, state: 'ready' })
     .where(lost)
-    .returning({ id: jobs.id })
+    .returning({ id: jobs.id, lostRuns: jobs.lostRuns })
+  const delayed = rows
+    .filter(row => row.lostRuns > 1)
+    .map(row => ({ id: row.id, runAt: now + lostDelay(row.lostRuns - 1, Math.random()) }))
+  await updateRows(tx, jobs, { name: 'lost', set: ['runAt'] }, delayed)
   return rows.length
 }
