@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { volumeDevices } from '../../src/features/servers/clouds/incus/orders'
 import { cloudContract, detached } from '../support/clouds/cloud-contract'
 import { IncusDouble } from '../support/clouds/incus-double'
 import { incusDoubleUnderTest } from '../support/clouds/incus-double-under-test'
@@ -88,6 +89,30 @@ test('devices that others changed meanwhile are read again once', async () => {
   expect(Object.keys(instance.devices).toSorted()).toEqual(['added-1', 'added-2', 'added-3', 'added-4', 'bw-raced', 'eth0'])
   expect(failure).toBe('locked')
   double.remove(instance)
+})
+
+test('a volume does not replace another device of its server', async () => {
+  const instance = double.create('full', {}, { 'bw-data': { type: 'disk', pool: 'other', source: 'data', path: '/srv' } })
+  const serverRef = instance.config['volatile.uuid']!
+  const { cloud } = incusDoubleUnderTest(double)
+  const volumes = cloud.volumes!
+  for (const name of ['data', 'more']) {
+    const order = { mark: `vol_${name}`, name, sizeBytes: 2 ** 24, location: null, format: null, labels: {} }
+    await volumes.start(null, { verb: 'create', order })
+  }
+  const attach = (name: string, mountPath: string | null) =>
+    volumes.start(`default/${name}`, { verb: 'attach', serverRef, mountPath }).catch(error => error.failure)
+  expect([await attach('data', '/mnt/data'), await attach('more', '/srv')]).toEqual(['invalid', 'invalid'])
+  expect(Object.keys(instance.devices)).toEqual(['bw-data'])
+  expect(await attach('more', null)).toEqual({ state: 'done' })
+  expect(instance.devices['bw-more']).toEqual({ type: 'disk', pool: 'default', source: 'more', path: '/mnt/more' })
+  double.remove(instance)
+})
+
+test('volumes of the same name can’t be ordered for one server', () => {
+  const refs = ['default/data', 'other/data'].map(ref => ({ ref }))
+  expect(() => volumeDevices(refs, {})).toThrow('bw-data')
+  expect(Object.keys(volumeDevices(refs.slice(0, 1), {}))).toEqual(['bw-data'])
 })
 
 test('an operation that can’t be read while the server forgets it is read again', async () => {

@@ -274,7 +274,9 @@ export class IncusDouble extends ApiDouble {
   }
 
   #volumeShown({ name, config }: DoubleVolume) {
-    const users = this.instances.filter(one => Object.values(one.devices).some(({ source }) => source === name))
+    const users = this.instances.filter(one =>
+      Object.values(one.devices).some(({ pool, source }) => pool === 'default' && source === name),
+    )
     return {
       ...{ name, config, type: 'custom', content_type: 'filesystem', location: 'none' },
       used_by: users.map(one => `/1.0/instances/${one.name}`),

@@ -39,7 +39,10 @@ export async function creationOf(order: ServerOrder, settings: IncusSettings, cl
     },
     devices: {
       ...(await rootDevice(inherited, settings.storage_pool, type, diskBytes, client)),
-      ...Object.fromEntries(volumes.map(volumeDevice)),
+      ...volumeDevices(
+        volumes.map(ref => ({ ref })),
+        inherited,
+      ),
       ...networkDevices(networks.length > 0 ? networks : settings.network === undefined ? [] : [settings.network]),
     },
   }
@@ -101,10 +104,28 @@ async function hasQuotas(pool: string | undefined, type: string, client: IncusCl
   return (await client.find(`/storage-pools/${encodeURIComponent(pool)}`))?.driver !== 'dir'
 }
 
-/** The device with which a volume is attached, and its name. @param ref `<pool>/<name>`, as of `IncusVolumes` */
-export function volumeDevice(ref: string, path?: unknown): [name: string, device: Device] {
-  const { pool, name } = volumeIn(ref)
-  return [`bw-${name}`, { type: 'disk', pool, source: name, path: typeof path === 'string' ? path : `/mnt/${name}` }]
+/**
+ * The devices with which volumes are attached, by their names.
+ * @param volumes refs are `<pool>/<name>`, as of `IncusVolumes`
+ * @param others devices of the server, including those of its profiles
+ * @throws CloudError `invalid` if another device has the name or path: it would be replaced
+ */
+export function volumeDevices(
+  volumes: readonly { ref: string; mountPath?: string | null }[],
+  others: Record<string, Device>,
+): Record<string, Device> {
+  const added: Record<string, Device> = {}
+  for (const { ref, mountPath } of volumes) {
+    const { pool, name } = volumeIn(ref)
+    const [device, path] = [`bw-${name}`, mountPath ?? `/mnt/${name}`]
+    const taken = Object.entries({ ...others, ...added })
+    if (taken.some(([one]) => one === device))
+      throw invalid(`The server has another device named ${device}, such as a volume of the same name in another storage pool.`)
+    const there = taken.find(([, one]) => one.type === 'disk' && one.path === path)
+    if (there) throw invalid(`The path ${path} is used by the device ${there[0]}.`)
+    added[device] = { type: 'disk', pool, source: name, path }
+  }
+  return added
 }
 
 const networkDevices = (networks: readonly string[]): Record<string, Device> =>

@@ -13,7 +13,7 @@ import { isLabeled } from '../label-change'
 import type { IncusClient } from './client'
 import type { IncusCommands } from './commands'
 import { snapshotNameOf, type Instances } from './instances'
-import { invalid, volumeDevice } from './orders'
+import { invalid, volumeDevices } from './orders'
 import { bytesOf, devicesOf, instanceOf, labelConfig, labelsOf, refOf, sizeText, textsOf, type Instance } from './readings'
 import type { IncusSettings } from './settings'
 import { poolPath, refIn, volumeIn, volumePath } from './volume-paths'
@@ -103,7 +103,7 @@ export class IncusVolumes implements CloudStorage<CloudVolume, VolumeCommand> {
       case 'attach':
         if (volume.serverRef === command.serverRef) return unchanged
         if (volume.serverRef !== null) throw invalid('The volume is attached to another server.')
-        return await this.#attach(custom, command.serverRef, command.mountPath ?? `/mnt/${custom.name}`)
+        return await this.#attach(custom, command.serverRef, command.mountPath)
       case 'detach':
         return volume.serverRef === null ? unchanged : await this.#detach(custom)
       case 'resize':
@@ -177,14 +177,17 @@ export class IncusVolumes implements CloudStorage<CloudVolume, VolumeCommand> {
     return { state: 'done', ref: refIn(pool, newName) }
   }
 
-  async #attach({ pool, name }: Custom, serverRef: string, path: string): Promise<Started> {
+  async #attach(custom: Custom, serverRef: string, mountPath: string | null): Promise<Started> {
     const instance = await this.instances.byRef(serverRef)
     if (!instance) throw new CloudError('not_found', 'The server doesn’t exist.', null, false)
-    const [device, disk] = volumeDevice(refIn(pool, name), path)
-    // All devices are replaced.
-    return await this.commands.update('PATCH', instance, row => ({ devices: { ...devicesOf(row.devices), [device]: disk } }), {
-      name: instance.name,
-    })
+    const volume = { ref: refIn(custom.pool, custom.name), mountPath }
+    const change = (row: Record<string, unknown>) => {
+      const { devices, expandedDevices } = instanceOf(row)
+      const others = Object.entries(expandedDevices).filter(([, one]) => !isOf(custom, one))
+      // All devices are replaced.
+      return { devices: { ...devices, ...volumeDevices([volume], Object.fromEntries(others)) } }
+    }
+    return await this.commands.update('PATCH', instance, change, { name: instance.name })
   }
 
   /** A device can only be removed by replacing the whole instance. */
