@@ -47,8 +47,12 @@ export interface ChangeResult<T> {
 }
 
 /** What background work did: any number of audit events, of any workspace. */
-export interface RecordResult<T> {
+export interface RecordResult<T> extends Consequences {
   result: T
+}
+
+/** What follows from a part of a change. */
+export interface Consequences {
   audits?: AuditDraft[]
   events?: EventDraft[]
   jobs?: JobDraft[]

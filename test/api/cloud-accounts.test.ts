@@ -162,16 +162,22 @@ describe('cloud accounts', () => {
     expect((await stored()).readAt).toBe(here.clock.now())
   })
 
-  test('are read now by an action, and deleted with the servers that were found in them', async () => {
+  test('are read now by an action, and deleted with the servers that were found in them and their monitors', async () => {
     const here = await world()
     const { double, account, finish } = await cloudScene(here)
     double.addServer({ name: 'web-1' })
     const started = await here.acme.call('POST', `/v1/cloud-accounts/${account.id}/sync`)
     expect(started.status).toBe(202)
     expect(await finish(started.body.id)).toMatchObject({ status: 'success', result: { servers: 1, unclaimed: 0 } })
-    expect((await here.acme.call('GET', '/v1/servers')).body.data).toHaveLength(1)
+    const { data: servers } = (await here.acme.call('GET', '/v1/servers')).body
+    expect(servers).toHaveLength(1)
+    const followed = await here.acme.call('POST', '/v1/monitors', { target: servers[0].id })
+    expect(followed.status).toBe(201)
+    await here.audited()
     expect((await here.acme.call('DELETE', `/v1/cloud-accounts/${account.id}`)).status).toBe(204)
     expect((await here.acme.call('GET', '/v1/servers')).body.data).toEqual([])
+    expect((await here.acme.call('GET', '/v1/monitors')).body.data).toEqual([])
+    expect(await here.audited()).toEqual(['cloud.account.delete', 'monitor.delete'])
     expect(double.project.servers.size).toBe(1)
     await here.advance(300_000)
   })

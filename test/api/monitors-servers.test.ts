@@ -36,6 +36,9 @@ test('a monitor of a server is down while the server is, with an incident and al
   const { create, get, incidents, pass, id } = await scene(here)
   const created = await create({})
   expect(created.body).toMatchObject({ type: 'server', name: 'web-1', target: id, status: 'new' })
+  const renamed = async (name: string | null) =>
+    (await here.acme.call('PATCH', `/v1/monitors/${created.body.id}`, { name })).body.name
+  expect([await renamed('other'), await renamed(null)]).toEqual(['other', 'web-1'])
   await pass(1, {})
   expect(await get(created.body.id)).toMatchObject({ status: 'up', last_result: { status: 'up', error: null } })
   await here.emitted()

@@ -4,6 +4,7 @@ import { refuseOverLimit } from '../../access/plans'
 import { target } from '../../core/audit'
 import type { AuditAction } from '../../core/audit-actions'
 import { change } from '../../core/change'
+import type { Consequences } from '../../core/change-result'
 import type { Ctx } from '../../core/ctx'
 import { forUpdate } from '../../core/db/dialect'
 import type { Reader, Tx } from '../../core/db/transaction'
@@ -165,19 +166,23 @@ export async function updateAccount<R extends AccountRow, V extends object>(
   )
 }
 
-/** Deletes an account and its secrets. Changes nothing at the external system. @throws Problem 404, 412 */
+/**
+ * Deletes an account and its secrets. Changes nothing at the external system.
+ * @param prepare deletes what belongs to the account, and returns the consequences
+ * @throws Problem 404, 412
+ */
 export async function deleteAccount<R extends AccountRow>(
   ctx: Ctx,
   accounts: Accounts<R>,
   id: string,
-  prepare: (tx: Tx) => Promise<unknown>,
+  prepare: (tx: Tx) => Promise<Consequences | void>,
 ): Promise<void> {
   const { rows, view } = accounts
   await change(ctx, accounts.actions.delete, async tx => {
     const row: R = await lockRow(tx, ctx, rows, id)
-    await prepare(tx)
+    const consequences = await prepare(tx)
     await removeRow(tx, rows, row)
-    return { result: undefined, target: target(rows.type, row), before: view(row) }
+    return { result: undefined, target: target(rows.type, row), before: view(row), ...consequences }
   })
 }
 

@@ -45,7 +45,7 @@ export async function createMonitor(ctx: Ctx, input: MonitorInput): Promise<Moni
   const type = monitorTypeOf(typeName)
   const definition = definitionFrom(ctx, type, input, null)
   const next = validatedOptions(type, target, input.options ?? {})
-  const name = input.name ?? (typeName === 'server' ? await serverNameOf(ctx, ctx.hub.read, next.target) : null) ?? derived
+  const name = input.name ?? (await serverNameOf(ctx, ctx.hub.read, type, next)) ?? derived
   return await change(ctx, 'monitor.create', async tx => {
     return await insertMonitor(tx, ctx, { type, name, definition, next })
   })
@@ -99,7 +99,7 @@ export async function updateMonitor(ctx: Ctx, id: string, patch: MonitorPatch): 
     const type = monitorTypeOf(row.type)
     const current = { target: row.target, options: await openOptions(ctx.hub, row, tx) }
     const next = patchedOptions(type, current, patch)
-    const name = patch.name === null ? parseTarget({ type: row.type, target: next.target }).name : (patch.name ?? row.name)
+    const name = patch.name === null ? await derivedName(ctx, tx, type, next) : (patch.name ?? row.name)
     return await rewriteMonitor(tx, ctx, row, { type, current, next, definition: definitionFrom(ctx, type, patch, row), name })
   })
 }
@@ -146,13 +146,26 @@ export async function rewriteMonitor(
   }
 }
 
-/** The name of a server that the caller can read; null if there is none. */
-const serverNameOf = async (ctx: Ctx, read: Reader, id: string): Promise<string | null> =>
-  ctx.permissions.has('cloud.read') && canAccess(ctx, id) ? await ctx.hub.serverStates.nameOf(read, ctx.workspaceId, id) : null
+/** The name of a monitor without a name of its own. @throws Problem 422 if it can’t be derived */
+const derivedName = async (ctx: Ctx, read: Reader, type: MonitorType, next: TargetAndOptions): Promise<string> =>
+  (await serverNameOf(ctx, read, type, next)) ?? parseTarget({ type: type.name, target: next.target }).name
+
+/** The name of the server that a monitor follows; null if there is none that the caller can read. */
+const serverNameOf = async (
+  ctx: Ctx,
+  read: Reader,
+  type: MonitorType,
+  { target: id }: TargetAndOptions,
+  lock?: 'lock',
+): Promise<string | null> =>
+  type.name === 'server' && ctx.permissions.has('cloud.read') && canAccess(ctx, id)
+    ? await ctx.hub.serverStates.nameOf(read, ctx.workspaceId, id, lock)
+    : null
 
 /** @throws Problem 422 if a monitor follows a server that does not exist or that the caller can’t read */
-async function refuseUnknownServer(ctx: Ctx, read: Reader, type: MonitorType, { target }: TargetAndOptions): Promise<void> {
-  if (type.name !== 'server' || (await serverNameOf(ctx, read, target)) !== null) return
+async function refuseUnknownServer(ctx: Ctx, tx: Tx, type: MonitorType, next: TargetAndOptions): Promise<void> {
+  // Locked, or a deletion of the server at the same time would miss the monitor.
+  if (type.name !== 'server' || (await serverNameOf(ctx, tx, type, next, 'lock')) !== null) return
   throw invalid([{ pointer: '#/target', code: 'not_found', detail: 'There is no server with this ID.' }])
 }
 

@@ -18,8 +18,8 @@ export interface ServerState {
 
 /** What the servers tell monitors. Ids of servers that don’t exist are left out. */
 export interface ServerStates {
-  /** The name of a server of the workspace; null if there is none. */
-  nameOf(read: Reader, workspaceId: string, id: string): Promise<string | null>
+  /** The name of a server of the workspace; null if there is none. @param lock keeps the server until the transaction ends */
+  nameOf(read: Reader, workspaceId: string, id: string, lock?: 'lock'): Promise<string | null>
   healthsOf(read: Reader, ids: readonly string[]): Promise<Map<string, ServerState>>
   /** What servers used in the last minutes, by the sources of conditions. */
   usageOf(hub: Hub, ids: readonly string[]): Promise<Map<string, Record<string, number>>>

@@ -112,7 +112,9 @@ const remindersChanged = (before: ChannelRow, after: ChannelRow): boolean =>
 
 /** Deletes a channel and its secrets, and cancels its pending notifications. Its log is kept. @throws Problem 404, 412 */
 export const deleteChannel = (ctx: Ctx, id: string): Promise<void> =>
-  deleteAccount(ctx, channelAccounts, id, tx => cancelPending(tx, id, 'channel_deleted', ctx.hub.clock.now()))
+  deleteAccount(ctx, channelAccounts, id, async tx => {
+    await cancelPending(tx, id, 'channel_deleted', ctx.hub.clock.now())
+  })
 
 /** @throws Problem 404 */
 export const channelOf = (ctx: Ctx, id: string): Promise<ChannelRow> => findRow(ctx.hub.read, ctx, channelAccounts.rows, id)

@@ -1,6 +1,7 @@
 import { and, eq, inArray, isNull } from 'drizzle-orm'
 import { usageKey } from '../../checks/conditions/values'
 import { tiers } from '../../core/db/series/metric-tiers'
+import { forShare } from '../../core/db/dialect'
 import type { Mean } from '../../core/db/series/metric-row'
 import type { Hub } from '../../core/hub'
 import type { ServerStates } from '../monitors/server-states'
@@ -11,11 +12,12 @@ import { servers } from './tables'
 
 /** What monitors of the type `server` follow. */
 export const serverStates: ServerStates = {
-  async nameOf(read, workspaceId, id) {
-    const [row] = await read
+  async nameOf(read, workspaceId, id, lock) {
+    const query = read
       .select({ name: servers.name })
       .from(servers)
       .where(and(eq(servers.id, id), eq(servers.workspaceId, workspaceId), isNull(servers.deletedAt)))
+    const [row] = await (lock ? forShare(query) : query)
     return row?.name ?? null
   },
   async healthsOf(read, ids) {

@@ -518,7 +518,7 @@ export async function deleteServer(
     if (isThere && at === 'destroy') return await startOn(tx, ctx, row, account, 'delete', lost ? { snapshots: lost } : {}, null)
     const before = await viewOf(tx, row)
     if (isThere && row.providerRef !== null) await ignoreServer(tx, row, account)
-    const removed = await removeMonitorsOf(tx, ctx.hub, row)
+    const removed = await removeMonitorsOf(tx, ctx.hub, row.workspaceId, [row.id])
     await tx.delete(servers).where(eq(servers.id, id))
     return { result: undefined, target: targetOf(serverRows, row), before, ...removed }
   })

@@ -9,6 +9,7 @@ import {
   unchecked,
   type CheckedAccounts,
 } from '../../../adapters/accounts/check'
+import type { Consequences } from '../../../core/change-result'
 import type { Ctx } from '../../../core/ctx'
 import { forUpdate } from '../../../core/db/dialect'
 import type { Reader, Tx } from '../../../core/db/transaction'
@@ -17,6 +18,7 @@ import { isOrAre, pluralize } from '../../../core/pluralize'
 import { conflict, invalid, permissionMissing } from '../../../core/problem'
 import { findRow } from '../../../core/rows'
 import { onePage, type Page } from '../../../core/shapes'
+import { removeMonitorsOf } from '../../monitors/of-servers'
 import type { CloudFailure, CloudKind } from '../clouds/cloud'
 import { InvalidSelector, parseSelector } from '../labels'
 import { snapshots } from '../snapshots/tables'
@@ -160,12 +162,12 @@ export async function updateCloudAccount(ctx: Ctx, id: string, patch: CloudAccou
   return await getCloudAccount(ctx, id)
 }
 
-/** Deletes an account, and the servers that were found in it. Nothing changes at the cloud. @throws Problem 404, 409, 412 */
+/** Deletes an account, the servers that were found in it, and their monitors. Nothing changes at the cloud. @throws Problem 404, 409, 412 */
 export const deleteCloudAccount = (ctx: Ctx, id: string): Promise<void> =>
-  deleteAccount(ctx, accounts, id, tx => removeServers(tx, id))
+  deleteAccount(ctx, accounts, id, tx => removeServers(tx, ctx, id))
 
 /** @throws Problem 409 while it has servers that were created here */
-async function removeServers(tx: Tx, id: string): Promise<void> {
+async function removeServers(tx: Tx, { hub, workspaceId }: Ctx, id: string): Promise<Consequences> {
   const [made] = await tx
     .select({ n: count() })
     .from(servers)
@@ -175,8 +177,17 @@ async function removeServers(tx: Tx, id: string): Promise<void> {
       `${pluralize(made!.n, 'servers')} of this account ${isOrAre(made!.n)} managed here. Delete them first, with \`at_provider=keep\` to keep them at the cloud.`,
     )
   // Locked in id order, to avoid deadlocks.
-  await forUpdate(tx.select({ id: servers.id }).from(servers).where(eq(servers.accountId, id)).orderBy(asc(servers.id)))
+  const rows = await forUpdate(
+    tx.select({ id: servers.id }).from(servers).where(eq(servers.accountId, id)).orderBy(asc(servers.id)),
+  )
+  const removed = await removeMonitorsOf(
+    tx,
+    hub,
+    workspaceId,
+    rows.map(row => row.id),
+  )
   await tx.delete(servers).where(eq(servers.accountId, id))
+  return removed
 }
 
 /** Checks an account now. A failing check is a result, not an error of the request. @throws Problem 404, 409, 429 */

@@ -45,7 +45,7 @@ export async function endOnServer<S extends Record<string, unknown>>(
   )
   // It may exist only now, or have other labels.
   const followed = await followLabels(tx, after.workspaceId, [after])
-  const removed = columns.deletedAt == null ? {} : await removeMonitorsOf(tx, hub, row)
+  const removed = columns.deletedAt == null ? {} : await removeMonitorsOf(tx, hub, row.workspaceId, [row.id])
   return {
     ...removed,
     result: next,
