@@ -90,6 +90,44 @@ test('conditions compare what the server uses', async () => {
   expect([checked.status, checked.body.result.status]).toEqual([200, 'down'])
 })
 
+test('a condition that was true stays so while nothing measures its source', async () => {
+  const here = await world()
+  const { create, get, incidents, pass } = await scene(here)
+  const { body: full } = await create({ degraded_if: ['[DISK_PERCENT] > 90', '[TEMPERATURE] > 80'] })
+  const { body: negated } = await create({ down_if: ['not [DISK_PERCENT] < 99', '[TEMPERATURE] != 20'] })
+  const used = (bytes: number) => ({ 'filesystem.size_bytes:/': 1000, 'filesystem.used_bytes:/': bytes })
+  const statuses = async () => [(await get(full.id)).status, (await get(negated.id)).status]
+  await pass(3, used(970))
+  expect(await statuses()).toEqual(['degraded', 'up'])
+  // The server stays up, but the measurements of the last five minutes become none.
+  await pass(9, {})
+  expect(await statuses()).toEqual(['unknown', 'up'])
+  expect((await incidents()).map(one => one.status)).toEqual(['open'])
+  const checked = await here.acme.call('POST', `/v1/monitors/${full.id}/check`)
+  expect([checked.status, checked.body.result]).toEqual([202, null])
+  // The temperature was never measured, so it doesn't count.
+  await pass(3, used(500))
+  expect(await statuses()).toEqual(['up', 'up'])
+  expect((await incidents()).map(one => one.status)).toEqual(['resolved'])
+})
+
+test('servers that are down are reported even if usage can’t be read', async () => {
+  const here = await world()
+  const { create, get, pass } = await scene(here)
+  const { body: monitor } = await create({ degraded_if: ['[DISK_PERCENT] > 90'] })
+  const other = (await here.acme.call('POST', '/v1/servers', { name: 'web-2', monitor: false }, { 'Idempotency-Key': 'web-2' }))
+    .body
+  const { body: ofOther } = await create({ target: other.id, degraded_if: ['[DISK_PERCENT] > 90'] })
+  const agent = await AgentDouble.enroll(here, other.id)
+  await pass(1, {})
+  here.hub.serverStates = { ...here.hub.serverStates, usageOf: () => Promise.reject(new Error('the disk is broken')) }
+  for (let minute = 0; minute < 4; minute++) {
+    await agent.reports()
+    await pass(1, null)
+  }
+  expect([(await get(monitor.id)).status, (await get(ofOther.id)).status]).toEqual(['down', 'up'])
+})
+
 test('while the health of the server is unknown, the monitor becomes unknown without an alert', async () => {
   const here = await world()
   const { create, get, incidents, pass, agent } = await scene(here)
@@ -101,6 +139,8 @@ test('while the health of the server is unknown, the monitor becomes unknown wit
   await pass(3, null)
   expect(await get(body.id)).toMatchObject({ status: 'unknown' })
   expect(await incidents()).toEqual([])
+  // It does not wait for a result.
+  expect((await here.acme.call('POST', `/v1/monitors/${body.id}/check`)).body.result).toBeNull()
   await pass(6, null)
   expect(await get(body.id)).toMatchObject({ status: 'down' })
 })

@@ -57,7 +57,9 @@ export const evaluate = (condition: Condition, facts: Facts, { now }: { now: num
 /** Like `evaluate`, for several conditions on the same facts: the body is parsed once, and each path is followed once. @throws TooExpensive */
 export function evaluateIn({ left, right, operator, negated }: Condition, scope: EvaluationContext): ConditionResult {
   const [leftValue, rightValue] = [scope.valueOf(left), scope.valueOf(right)]
-  const holds = compare(left, leftValue, operator, right, rightValue, scope.budget) !== negated
+  // Nothing is concluded from what a server does not measure now.
+  const isKnown = !isUnmeasured(left, leftValue) && !isUnmeasured(right, rightValue)
+  const holds = isKnown && compare(left, leftValue, operator, right, rightValue, scope.budget) !== negated
   return {
     holds,
     get found() {
@@ -69,6 +71,9 @@ export function evaluateIn({ left, right, operator, negated }: Condition, scope:
     },
   }
 }
+
+const isUnmeasured = (operand: Operand, value: unknown): boolean =>
+  value === undefined && operand.kind === 'source' && (serverSources as readonly ConditionSource[]).includes(operand.source)
 
 const operators: readonly Operator[] = ['==', '!=', '<=', '>=', '<', '>']
 

@@ -8,6 +8,12 @@ export function phaseOf(id: string, intervalMs: number): number {
   return Math.floor((hashOf(id) / 2 ** 32) * (intervalMs / slotMs)) * slotMs
 }
 
+/** The first time after a time, in ms UTC, at the phase. */
+export function nextAtPhase(id: string, intervalMs: number, after: number): number {
+  const phase = phaseOf(id, intervalMs)
+  return Math.floor((after - phase) / intervalMs + 1) * intervalMs + phase
+}
+
 /** FNV-1a over UTF-16 units with the finalizer of MurmurHash3; without it, ids that differ only at the end would get close offsets. */
 function hashOf(text: string): number {
   let hash = 0x811c9dc5

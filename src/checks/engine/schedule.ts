@@ -1,5 +1,5 @@
 import type { EngineClock } from './clock'
-import { phaseOf } from './phase'
+import { nextAtPhase, phaseOf } from './phase'
 import { TimerWheel, type WheelEntry } from './timer-wheel'
 
 /** Something that runs repeatedly. Only the schedule writes the times. */
@@ -79,9 +79,7 @@ export class Schedule<T extends ScheduleEntry> {
   scheduleNext(entry: T): void {
     const { now } = this
     const startedAt = entry.startedAt + this.#offset
-    const phase = phaseOf(entry.id, entry.intervalMs)
-    const after = Math.max(now, startedAt + entry.intervalMs / 2)
-    const next = Math.floor((after - phase) / entry.intervalMs + 1) * entry.intervalMs + phase
+    const next = nextAtPhase(entry.id, entry.intervalMs, Math.max(now, startedAt + entry.intervalMs / 2))
     // Repeated clock changes must not postpone it forever.
     const latest = startedAt + entry.intervalMs * 1.5
     this.#scheduleAt(entry, latest > now - maxLateMs ? Math.min(next, latest) : next)

@@ -63,7 +63,10 @@ async function usageOf(hub: Hub, ids: readonly string[]): Promise<Map<string, Re
         usageFrom({
           CPU_PERCENT: [[null, value('cpu.used_percent')]],
           MEMORY_PERCENT: [[null, percent(value('memory.used_bytes'), facts?.memory_bytes ?? cloud?.resources.memoryBytes)]],
-          SWAP_PERCENT: [[null, percent(value('swap.used_bytes'), value('swap.size_bytes'))]],
+          // Without swap space, none is full.
+          SWAP_PERCENT: [
+            [null, value('swap.size_bytes') === 0 ? 0 : percent(value('swap.used_bytes'), value('swap.size_bytes'))],
+          ],
           LOAD_PER_CORE: [[null, ratio(value('load.1'), cores)]],
           DISK_PERCENT: devices('filesystem.used_bytes').map(([device, used]) => [device, percent(used, sizes.get(device))]),
           INODES_PERCENT: devices('filesystem.inodes_used_percent'),

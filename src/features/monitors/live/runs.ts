@@ -14,7 +14,7 @@ const channel = 'bailiwick_checks'
 
 type Announcement =
   | { from: string; kind: 'run'; nonce: string; monitors: string[] }
-  | { from: string; kind: 'result'; nonce: string; result: CheckResult }
+  | { from: string; kind: 'result'; nonce: string; monitor: string; result: CheckResult | null }
 
 /** Immediate checks on request, on whichever hub runs the monitors. */
 export class Runs {
@@ -54,16 +54,15 @@ export class Runs {
     if (monitors.length > 0) void this.begin(monitors, newUuid4())
   }
 
-  /** Handles a result that carries a nonce. */
-  finished(result: CheckResult): void {
-    const nonce = result.nonce!
+  /** Handles the result of a request. @param result null if there is none to wait for */
+  finished(nonce: string, monitor: string, result: CheckResult | null): void {
     const pending = this.pending.get(nonce)
-    if (pending) this.settle(pending, result)
+    if (pending) this.settle(pending, monitor, result)
     else if (this.ofOthers.has(nonce)) {
       const left = this.ofOthers.get(nonce)! - 1
       if (left > 0) this.ofOthers.set(nonce, left)
       else this.ofOthers.delete(nonce)
-      void this.announce({ from: this.hub.id, kind: 'result', nonce, result: { ...result, evidence: null } })
+      void this.announce({ from: this.hub.id, kind: 'result', nonce, monitor, result: result && { ...result, evidence: null } })
     }
   }
 
@@ -74,9 +73,9 @@ export class Runs {
       await this.announce({ from: this.hub.id, kind: 'run', nonce, monitors: others.slice(at, at + 100) })
   }
 
-  private settle(pending: PendingRun, result: CheckResult): void {
-    if (!pending.waiting.delete(result.monitor)) return
-    pending.results.push(result)
+  private settle(pending: PendingRun, monitor: string, result: CheckResult | null): void {
+    if (!pending.waiting.delete(monitor)) return
+    if (result) pending.results.push(result)
     if (pending.waiting.size === 0) pending.done()
   }
 
@@ -84,7 +83,7 @@ export class Runs {
     if (message.from === this.hub.id) return
     if (message.kind === 'result') {
       const pending = this.pending.get(message.nonce)
-      if (pending) this.settle(pending, message.result)
+      if (pending) this.settle(pending, message.monitor, message.result)
       return
     }
     const own = this.run(message.monitors, message.nonce)
@@ -97,7 +96,7 @@ export class Runs {
   private async announce(message: Announcement): Promise<void> {
     try {
       let text = JSON.stringify(message)
-      if (message.kind === 'result' && Buffer.byteLength(text) > maxAnnouncementBytes)
+      if (message.kind === 'result' && message.result && Buffer.byteLength(text) > maxAnnouncementBytes)
         text = JSON.stringify({ ...message, result: { ...message.result, certificate: null, conditions: [] } })
       await this.hub.store.notify(channel, text)
     } catch (error) {

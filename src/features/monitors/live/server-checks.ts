@@ -1,18 +1,33 @@
-import { noFacts, type CheckResult, type CheckSpec } from '../../../checks/check'
+import { noFacts, type CheckResult, type CheckSpec, type ConditionSource, type ResultStatus } from '../../../checks/check'
+import { parseCondition } from '../../../checks/conditions/condition'
 import { createEvaluator, type Evaluator } from '../../../checks/conditions/evaluation'
+import { nextAtPhase } from '../../../checks/engine/phase'
 import type { Hub } from '../../../core/hub'
 import { yieldToEventLoop } from '../../../core/time-slices'
 import type { ServerState } from '../server-states'
+import type { LocationState } from '../verdict/state'
 import { localLocation } from './locations'
 import type { Roster } from './roster'
 
 interface Watched {
   spec: CheckSpec
   evaluate: Evaluator
+  /** The sources of each condition. */
+  sources: ReadonlyMap<string, readonly ConditionSource[]>
   dueAt: number
   /** The health of its server at the last look; null before. */
   health: ServerState['health'] | null
+  /** The last result, with the conditions that were true; null before. */
+  last: { status: ResultStatus; held: readonly string[] } | null
 }
+
+/** A monitor to report on, with the state of its server. */
+interface Due {
+  one: Watched
+  state: ServerState
+}
+
+type Usage = Readonly<Record<string, number>>
 
 /** A change of the health of a server is noticed within this time. */
 const lookEachMs = 5_000
@@ -20,7 +35,8 @@ const serversAtOnce = 50
 
 /**
  * The results of monitors that follow a server. They send no requests: a result is what is known about the server, at the interval of the
- * monitor, and as soon as its health changes. While the health is unknown, there are no results.
+ * monitor, and as soon as its health changes. While the health is unknown, there are no results. There are none either while a condition
+ * that was true can’t be evaluated, because nothing measures its source any longer: nobody knows whether it still is.
  */
 export class ServerChecks {
   private readonly watched = new Map<string, Watched>()
@@ -30,12 +46,20 @@ export class ServerChecks {
     private readonly hub: Hub,
     private readonly roster: Roster,
     private readonly accept: (results: readonly CheckResult[]) => void,
+    private readonly skip: (monitor: string, nonce: string) => void,
   ) {}
 
   configure(specs: readonly CheckSpec[], removed: readonly string[]): void {
     for (const id of removed) this.watched.delete(id)
     for (const spec of specs)
-      this.watched.set(spec.monitor, { spec, evaluate: createEvaluator(spec), dueAt: this.hub.clock.now(), health: null })
+      this.watched.set(spec.monitor, {
+        spec,
+        evaluate: createEvaluator(spec),
+        sources: new Map([...spec.down_if, ...spec.degraded_if].map(text => [text, parseCondition(text).sources])),
+        dueAt: this.hub.clock.now(),
+        health: null,
+        last: null,
+      })
   }
 
   /** Reports on monitors that are due, and on those of servers whose health has changed. */
@@ -50,7 +74,7 @@ export class ServerChecks {
     await this.report(isLook ? all : due, null)
   }
 
-  /** Reports on monitors now. @param nonce identifies the request */
+  /** Reports on monitors now, or skips those without a result. @param nonce identifies the request */
   async run(monitors: readonly string[], nonce: string): Promise<void> {
     await this.report(
       monitors.flatMap(id => this.watched.get(id) ?? []),
@@ -58,29 +82,75 @@ export class ServerChecks {
     )
   }
 
+  /** @throws what prevented some of the results, after all others */
   private async report(some: readonly Watched[], nonce: string | null): Promise<void> {
+    const errors: unknown[] = []
     for (let at = 0; at < some.length; at += serversAtOnce) {
-      await this.reportBatch(some.slice(at, at + serversAtOnce), nonce)
+      await this.reportBatch(some.slice(at, at + serversAtOnce), nonce).catch(error => errors.push(error))
       await yieldToEventLoop()
     }
+    if (errors.length > 0) throw errors[0]
   }
 
   private async reportBatch(some: readonly Watched[], nonce: string | null): Promise<void> {
     const states = await this.hub.serverStates.healthsOf(this.hub.read, [...new Set(some.map(one => one.spec.target))])
     const now = this.hub.clock.now()
-    const due = some.filter(one => {
-      const health = this.stateOf(one, states)?.health ?? 'unknown'
-      const isNews = one.health !== health
-      one.health = health
-      return health !== 'unknown' && (isNews || nonce !== null || one.dueAt <= now)
+    const due = some.flatMap((one): Due[] => {
+      const state = this.stateOf(one, states)
+      if (state === null || state.health === 'unknown') {
+        one.health = 'unknown'
+        if (one.dueAt <= now) one.dueAt = nextDue(one, now)
+        if (nonce !== null) this.skip(one.spec.monitor, nonce)
+        return []
+      }
+      return one.health !== state.health || nonce !== null || one.dueAt <= now ? [{ one, state }] : []
     })
-    const measured = due.filter(({ spec }) => spec.down_if.length + spec.degraded_if.length > 0).map(one => one.spec.target)
-    const usage = measured.length === 0 ? new Map() : await this.hub.serverStates.usageOf(this.hub, [...new Set(measured)])
-    const results = due.map(one => resultOf(one, this.stateOf(one, states)!, usage.get(one.spec.target) ?? null, now, nonce))
-    this.accept(results)
-    for (const [place, one] of due.entries())
-      one.dueAt = now + (this.isSettled(results[place]!) ? one.spec.interval_ms : one.spec.retry_interval_ms)
-    for (const one of some) if (one.dueAt <= now) one.dueAt = now + one.spec.interval_ms
+    const isMeasured = ({ one, state }: Due) => state.health === 'up' && one.sources.size > 0
+    const measured = due.filter(isMeasured)
+    // First, because usage may be unreadable.
+    this.take(
+      due.filter(one => !isMeasured(one)),
+      null,
+      now,
+      nonce,
+    )
+    if (measured.length === 0) return
+    let usage: ReadonlyMap<string, Usage> = new Map()
+    try {
+      usage = await this.hub.serverStates.usageOf(this.hub, [...new Set(measured.map(({ one }) => one.spec.target))])
+    } finally {
+      this.take(measured, usage, now, nonce)
+    }
+  }
+
+  /** @param usage by server; null if no conditions are evaluated */
+  private take(due: readonly Due[], usage: ReadonlyMap<string, Usage> | null, now: number, nonce: string | null): void {
+    const results: CheckResult[] = []
+    for (const { one, state } of due) {
+      const used = usage?.get(one.spec.target) ?? null
+      const result = resultOf(one, state, used, now, nonce)
+      one.health = state.health
+      one.dueAt = nextDue(one, now)
+      if (usage && this.isUncertain(one, result, used)) {
+        if (nonce !== null) this.skip(one.spec.monitor, nonce)
+        continue
+      }
+      one.last = { status: result.status, held: result.conditions.map(failed => failed.condition) }
+      if (!this.isSettled(result)) one.dueAt = now + one.spec.retry_interval_ms
+      results.push(result)
+    }
+    if (results.length > 0) this.accept(results)
+  }
+
+  /** Whether a result is better than the one before only because sources of conditions are no longer measured. */
+  private isUncertain({ spec, sources, last }: Watched, { status }: CheckResult, usage: Usage | null): boolean {
+    const isUnknown = (condition: string) => sources.get(condition)!.some(source => usage?.[source] === undefined)
+    if (last) return ranks[status] < ranks[last.status] && last.held.some(isUnknown)
+    // After a restart, it is not known which conditions were true.
+    const local = this.localOf(spec.monitor)
+    if (local?.lastError?.kind !== 'condition') return false
+    const before = local.settled === 'down' ? 'down' : local.degraded ? 'degraded' : 'up'
+    return ranks[status] < ranks[before] && [...sources.keys()].every(isUnknown)
   }
 
   private stateOf({ spec }: Watched, states: ReadonlyMap<string, ServerState>): ServerState | null {
@@ -90,16 +160,26 @@ export class ServerChecks {
 
   /** Whether a result needs no confirmation by another one. */
   private isSettled({ monitor, status }: CheckResult): boolean {
-    const local = this.roster.get(monitor)?.state.locations[localLocation]
+    const local = this.localOf(monitor)
     if (!local) return false
     return local.settled === (status === 'down' ? 'down' : 'up') && (status !== 'degraded' || local.degraded)
   }
+
+  private localOf(monitor: string): LocationState | undefined {
+    return this.roster.get(monitor)?.state.locations[localLocation]
+  }
 }
+
+const ranks: Readonly<Record<ResultStatus, number>> = { up: 0, degraded: 1, down: 2 }
+
+/** When the next regular result is due, as for checks: spread over the interval. */
+const nextDue = ({ spec: { monitor, interval_ms: intervalMs } }: Watched, now: number): number =>
+  nextAtPhase(monitor, intervalMs, now + intervalMs / 2)
 
 function resultOf(
   { spec, evaluate }: Watched,
   { health, reason }: ServerState,
-  usage: Readonly<Record<string, number>> | null,
+  usage: Usage | null,
   now: number,
   nonce: string | null,
 ): CheckResult {

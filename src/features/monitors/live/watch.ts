@@ -87,7 +87,12 @@ export class MonitoringWatch {
     this.roster = new Roster(hub)
     this.impairment = new ImpairmentNotices(hub)
     this.related = new RelatedMonitors(hub, this.roster)
-    this.serverChecks = new ServerChecks(hub, this.roster, results => this.acceptResults(localLocation, results))
+    this.serverChecks = new ServerChecks(
+      hub,
+      this.roster,
+      results => this.acceptResults(localLocation, results),
+      (monitor, nonce) => this.runs.finished(nonce, monitor, null),
+    )
     this.runs = new Runs(hub, (monitors, nonce) => this.run(monitors, nonce))
     this.judging = new Judging(
       hub,
@@ -127,7 +132,7 @@ export class MonitoringWatch {
     const number = locationNumber(location)
     for (const result of results) {
       incrementCounter(this.hub, 'monitor_checks', result.status)
-      if (result.nonce !== null) this.runs.finished(result)
+      if (result.nonce !== null) this.runs.finished(result.nonce, result.monitor, result)
       const monitor = this.roster.get(result.monitor)
       // Ignore results of monitors that were deleted, updated, or paused in the meantime, or that another hub runs now.
       if (!monitor || monitor.paused || monitor.version !== result.revision || !this.shares.owns(monitor.share)) continue
