@@ -157,6 +157,22 @@ describe('the health of a server with an agent', () => {
     expect(await noticesOf(here)).toEqual([])
   })
 
+  test('is down, without a notice, if all servers with agents were switched off or deleted', async () => {
+    const here = await world()
+    const { double, act, finish, named } = await cloudScene(here)
+    const names = ['web-1', 'web-2', 'web-3', 'web-4']
+    for (const name of names) double.addServer({ name })
+    await here.advance(minute)
+    const ids: string[] = []
+    for (const name of names) ids.push((await named(name)).id)
+    for (const id of ids) await AgentDouble.enroll(here, id)
+    for (const id of ids.slice(1)) await finish((await act(id, 'power_off')).body.id)
+    await finish((await act(ids[0]!, 'delete')).body.id)
+    await pass(here, 15 * minute)
+    for (const id of ids.slice(1)) expect(await healthOf(here, id)).toMatchObject({ status: 'off', health: 'down' })
+    expect(await noticesOf(here)).toEqual([])
+  })
+
   test('does not change because the hub was down for an hour', async () => {
     const here = await world()
     const id = await addServer(here, 'web-1')

@@ -1,4 +1,4 @@
-import { eq } from 'drizzle-orm'
+import { and, eq, isNull, lte, or, type SQL } from 'drizzle-orm'
 import { addChangeHint } from '../../core/change-hints'
 import type { EventDraft } from '../../core/change-result'
 import { instant } from '../../core/clock'
@@ -13,6 +13,14 @@ import { addressesOf, labelsOf, type ServerRow } from './view'
 
 /** How long after an action that took a server down nothing is concluded about its health, in milliseconds. */
 export const quietMs = 180_000
+
+/** Whether an action works on a server, or took it down a short time ago. @param now ms UTC */
+export const isQuiet = ({ actionId, quietUntil }: Pick<ServerRow, 'actionId' | 'quietUntil'>, now: number): boolean =>
+  actionId !== null || (quietUntil ?? 0) > now
+
+/** The opposite, in queries of servers. */
+export const isSettled = (now: number): SQL =>
+  and(isNull(servers.actionId), or(isNull(servers.quietUntil), lte(servers.quietUntil, now)))!
 
 /** A new state of a server. Absent columns stay the same. */
 type StateColumns = Partial<Omit<ServerRow, 'id' | 'workspaceId' | 'version' | 'createdAt' | 'health' | 'healthSince'>>
@@ -73,9 +81,8 @@ function concluded(row: ServerRow, proofs: OtherProofs, by: ReportedBy, now: num
   if (by.isWanted && row.power === 'off')
     return { health: 'down' as const, source: 'action' as const, reason: 'The server was switched off here.' }
   if (row.status === 'deleted' || row.status === 'missing' || row.status === 'draft') return health
-  const isQuiet = row.actionId !== null || (row.quietUntil ?? 0) > now
   // While an action works on it, and soon after, only a running server is believed to be up: its monitors notice a change later.
-  return isQuiet && !(health.health === 'up' && row.status === 'running') ? null : health
+  return isQuiet(row, now) && !(health.health === 'up' && row.status === 'running') ? null : health
 }
 
 /** The health to send an event for; null if none is sent. The first of a server that wasn’t created here is only sent if it is down. */

@@ -12,7 +12,7 @@ import { accountStates } from './states'
 import { agentsOf } from './agents/rows'
 import { concludePending, notifySilent } from './agents/conclude'
 import { markSilent } from './agents/silence'
-import { writeState } from './state'
+import { isQuiet, writeState } from './state'
 import { lockServer } from './view'
 import { servers, serverTransitions } from './tables'
 import type { ServerRow } from './view'
@@ -39,7 +39,7 @@ export async function watchServers(hub: Hub): Promise<void> {
     const statuses = await proofStatuses(hub.read, null, [...new Set(rows.flatMap(row => row.healthMonitorIds))])
     for (const row of rows) {
       // Nothing is concluded before that time.
-      if (row.actionId !== null || (row.quietUntil ?? 0) > now) continue
+      if (isQuiet(row, now)) continue
       const account = accounts.get(row.accountId ?? '') ?? null
       const health = healthOf({ ...row, ...proofsBy(statuses, row, account, known.get(row.id)) })
       if (health.health !== row.health || health.source !== row.healthSource)

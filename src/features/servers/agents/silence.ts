@@ -1,10 +1,13 @@
-import { and, asc, eq, inArray, isNotNull, isNull, lte, max, min, sql } from 'drizzle-orm'
+import { and, asc, eq, inArray, isNotNull, isNull, lte, max, min, ne, notInArray, sql } from 'drizzle-orm'
 import { record } from '../../../core/change'
 import type { RecordResult } from '../../../core/change-result'
 import { aliased, forUpdate } from '../../../core/db/dialect'
 import type { Tx } from '../../../core/db/transaction'
 import type { Hub } from '../../../core/hub'
 import { pluralize } from '../../../core/pluralize'
+import type { ServerStatus } from '../shapes'
+import { isSettled } from '../state'
+import { servers } from '../tables'
 import { agents } from './tables'
 
 /** An agent counts as silent after this many intervals without a report, and not before `minSilenceMs`. */
@@ -16,6 +19,9 @@ const minUnheard = 3
 /** An agent that can’t reach the hub retries at least this often. */
 const retryMs = 300_000
 
+/** Agents of servers with these statuses are expected to be silent. */
+const awayStatuses: ServerStatus[] = ['off', 'stopping', 'suspended', 'missing', 'deleting', 'deleted']
+
 /** How long an agent may send no report before it counts as silent, in milliseconds. */
 export const silenceLimitMs = ({ intervalSeconds }: { intervalSeconds: number }): number =>
   Math.max(minSilenceMs, silentIntervals * intervalSeconds * 1000)
@@ -25,7 +31,8 @@ const limitMs = sql`case when ${agents.intervalSeconds} * ${silentIntervals * 10
 
 /**
  * Marks the agents that have not reported in time. If all agents of a workspace become silent together, the hub probably can’t be
- * reached: they are unheard, which says nothing about their servers, and the workspace gets a single notice.
+ * reached: they are unheard, which says nothing about their servers, and the workspace gets a single notice. Agents whose servers are
+ * switched off, deleted, or interrupted by an action don’t count.
  */
 export async function markSilent(hub: Hub): Promise<void> {
   await returnUnheard(hub)
@@ -41,21 +48,35 @@ export async function markSilent(hub: Hub): Promise<void> {
         dueSeenAt: min(sql<number>`case when ${isDue} then ${agents.lastSeenAt} end`).mapWith(Number),
       })
       .from(agents)
-      .where(and(eq(agents.workspaceId, workspaceId), eq(agents.state, 'reporting')))
+      .innerJoin(servers, eq(servers.id, agents.serverId))
+      .where(
+        and(
+          eq(agents.workspaceId, workspaceId),
+          eq(agents.state, 'reporting'),
+          isNull(servers.deletedAt),
+          ne(servers.power, 'off'),
+          notInArray(servers.status, awayStatuses),
+          isSettled(now),
+        ),
+      )
     const { count, due: dueCount, lastSeenAt, dueSeenAt } = reporting!
     const isTogether = count >= minUnheard && dueCount > 0 && lastSeenAt - dueSeenAt <= togetherMs
     // Until all of them are due, it is not known whether one of them still reports.
     const isWaiting = isTogether && dueCount < count
-    await record(hub, tx => mark(tx, hub, workspaceId, isWaiting ? null : isTogether ? 'unheard' : 'silent'))
+    await record(hub, tx => mark(tx, hub, workspaceId, isWaiting ? null : isTogether ? 'unheard' : 'silent', count))
   }
 }
 
-/** @param reporting the new state of agents that were reporting and are due; null to leave them unchanged */
+/**
+ * @param reporting the new state of agents that were reporting and are due; null to leave them unchanged
+ * @param count how many agents the notice names
+ */
 async function mark(
   tx: Tx,
   hub: Hub,
   workspaceId: string,
   reporting: 'silent' | 'unheard' | null,
+  count: number,
 ): Promise<RecordResult<undefined>> {
   const now = hub.clock.now()
   // Locked in id order, and read again: another hub may have marked them.
@@ -82,7 +103,7 @@ async function mark(
   await set(others, false)
   if (reporting === null) return { result: undefined }
   await set(own, reporting === 'unheard')
-  return { result: undefined, notices: reporting === 'unheard' && own.length > 0 ? [unheardNotice(workspaceId, own.length)] : [] }
+  return { result: undefined, notices: reporting === 'unheard' && own.length > 0 ? [unheardNotice(workspaceId, count)] : [] }
 }
 
 const rowsPerUpdate = 500
