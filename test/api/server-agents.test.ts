@@ -1,6 +1,8 @@
 import { describe, expect, test } from 'bun:test'
 import { eq } from 'drizzle-orm'
+import { record } from '../../src/core/change'
 import { isPostgres } from '../../src/core/db/dialect'
+import { extendSilence } from '../../src/features/servers/agents/silence'
 import { agents } from '../../src/features/servers/agents/tables'
 import { watchServers } from '../../src/features/servers/watch'
 import { renewPresence } from '../../src/hub/presence'
@@ -192,6 +194,21 @@ describe('the health of a server with an agent', () => {
     expect(await healthOf(here, id)).toMatchObject({ health: 'up' })
     expect(await healthOf(here, other)).toMatchObject({ health: 'down' })
     expect(await noticesOf(here)).toEqual([])
+  })
+
+  test('is down in time although the hub stalled repeatedly', async () => {
+    const here = await world()
+    const id = await addServer(here, 'web-1')
+    await AgentDouble.enroll(here, id)
+    for (let at = 0; at < 3; at++) {
+      here.clock.jump(5000)
+      await record(here.hub, async tx => ({ result: await extendSilence(tx, here.clock.now(), 5000) }))
+      await pass(here, 50_000)
+    }
+    await pass(here, 20_000)
+    expect(await healthOf(here, id)).toMatchObject({ health: 'up' })
+    await pass(here, 40_000)
+    expect(await healthOf(here, id)).toMatchObject({ health: 'down' })
   })
 
   test('is unknown as soon as the server is deleted', async () => {

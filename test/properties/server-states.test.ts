@@ -10,7 +10,7 @@ import { serverRows, type ServerRow } from '../../src/features/servers/view'
 import { newColumns } from '../../src/features/servers/servers'
 import { insertRow } from '../../src/core/rows'
 import { AgentDouble } from '../support/agent-double'
-import { renewPresence } from '../../src/hub/presence'
+import { extendSilence } from '../../src/features/servers/agents/silence'
 import { watchServers } from '../../src/features/servers/watch'
 import { generator, tries, type Random } from '../support/random'
 import { closeWorlds, world, type World } from '../support/world'
@@ -175,12 +175,15 @@ const agentSteps: ((here: World, all: readonly Watched[], one: Watched, random: 
     await one.agent.stops(reason)
   },
   async function noHubRuns({ clock, hub }, all, _, random) {
-    clock.jump(pick(random, [10_000, 600_000, 3_600_000]))
-    await renewPresence(hub)
+    const awayMs = pick(random, [10_000, 600_000, 3_600_000])
+    clock.jump(awayMs)
+    await record(hub, async tx => ({ result: await extendSilence(tx, clock.now(), awayMs) }))
     for (const one of all) {
       // What was concluded before remains.
       if (one.health === 'up') one.maxUpAt = clock.now() + 300_000 + limitMs(one.agent) + othersMs
-      if (one.health !== 'down') one.minDownAt = Math.max(one.minDownAt, clock.now() + limitMs(one.agent))
+      if (one.health === 'down') continue
+      const isShort = awayMs < one.agent.report.intervalSeconds * 1000
+      one.minDownAt = isShort ? one.minDownAt + awayMs : Math.max(one.minDownAt, clock.now() + limitMs(one.agent))
     }
   },
   async function timePasses({ clock }, _, __, random) {

@@ -146,13 +146,13 @@ async function returnUnheard(hub: Hub): Promise<void> {
 }
 
 /**
- * Gives all agents the time to report again after no hub was running, so that nothing is concluded from reports that could not arrive.
+ * Gives agents time to report again after no hub was running, so that nothing is concluded from reports that could not arrive. If
+ * that took less than an interval of an agent, it is extended by that time. Otherwise, its silence is counted anew.
  * @param awayMs duration of the outage, which ended at `now`
  */
 export async function extendSilence(tx: Tx, now: number, awayMs: number): Promise<void> {
-  const due = sql`${now + Math.min(awayMs, retryMs)} + ${limitMs}`
-  await tx
-    .update(agents)
-    .set({ dueAt: due })
-    .where(and(isNotNull(agents.dueAt), sql`${agents.dueAt} < ${due}`))
+  const anew = sql`${now + Math.min(awayMs, retryMs)} + ${limitMs}`
+  const dueAt = sql`case when ${agents.intervalSeconds} * 1000 > ${awayMs} then ${agents.dueAt} + ${awayMs}
+    when ${agents.dueAt} > ${anew} then ${agents.dueAt} else ${anew} end`
+  await tx.update(agents).set({ dueAt }).where(isNotNull(agents.dueAt))
 }
