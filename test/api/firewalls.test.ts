@@ -4,6 +4,7 @@ import { record } from '../../src/core/change'
 import { firewalls } from '../../src/features/servers/firewalls/tables'
 import { servers } from '../../src/features/servers/tables'
 import { cloudScene, incusScene, proxmoxScene } from '../support/clouds/cloud-scene'
+import { incusScene as fullIncusScene } from '../support/clouds/incus-scene'
 import { isAllowed } from '../support/clouds/hetzner-firewalls'
 import type { HetznerServer } from '../support/clouds/hetzner-project'
 import { callerWith, world } from '../support/world'
@@ -453,15 +454,60 @@ describe('new servers', () => {
     const { double, accountId } = await proxmoxScene(s.here)
     const size = { cores: 1, memory_bytes: 2 ** 30, disk_bytes: 2 ** 33 }
     const order = { account_id: accountId, location: null, size, image: '9000', firewall_ids: [s.firewall.id] }
-    const { ssh_keys: _, ...input } = s.cloud.order('guest', order)
-    const { body, text } = await s.call('POST', '/v1/servers', input, { 'Idempotency-Key': 'guest' })
-    if (!body.action_id) throw new Error(text)
+    const created = async (name: string) => {
+      const { ssh_keys: _, ...input } = s.cloud.order(name, order)
+      const { body, text } = await s.call('POST', '/v1/servers', input, { 'Idempotency-Key': name })
+      if (!body.action_id) throw new Error(text)
+      return body
+    }
+    const body = await created('guest')
     expect(await s.cloud.finish(body.action_id)).toMatchObject({ status: 'success' })
     expect(await s.cloud.get(body.id)).toMatchObject({ status: 'running', firewall_ids: [s.firewall.id] })
     const at = (end: string) => double.requests.findLastIndex(one => one.method !== 'GET' && one.path.endsWith(end))
     expect(at('/firewall/options')).toBeGreaterThan(at('/firewall/rules'))
     expect(at('/status/start')).toBeGreaterThan(at('/firewall/options'))
+    double.isFiltering = false
+    double.privileges = { ...double.privileges, '/': ['Sys.Audit'] }
+    const open = await created('open')
+    const action = await s.cloud.finish(open.action_id)
+    expect([action.status, action.error.detail]).toEqual([
+      'error',
+      expect.stringContaining('The firewall web has no effect: The firewall of the datacenter is off'),
+    ])
+    expect(await s.cloud.get(open.id)).toMatchObject({ status: 'off', firewall_ids: [s.firewall.id] })
   })
+
+  test('are not ordered with firewalls at Incus if they are not to be started, and get those that select them later', async () => {
+    const { double, order, call } = await fullIncusScene(s.here)
+    const refused = await call('POST', '/servers', order('box', { start: false, firewall_ids: [s.firewall.id] }))
+    expect([refused.status, refused.body.errors.map((one: any) => [one.pointer, one.code])]).toEqual([
+      422,
+      [['#/firewall_ids/0', 'unsupported']],
+    ])
+    await s.call('PATCH', s.path, { label_selector: 'role=web' })
+    const { body } = await call('POST', '/servers', order('box', { start: false, labels: { role: 'web' } }))
+    expect((await s.cloud.finish(body.action_id)).status).toBe('success')
+    await s.cloud.finish((await s.cloud.act(body.id, 'power_on')).body.id)
+    await s.pass(60, 5)
+    expect((await s.get()).attached).toMatchObject([{ server_id: body.id, state: 'applied' }])
+    expect(double.acls.size).toBe(1)
+  })
+
+  test('are not ordered with more entries than servers may have', async () => {
+    const sources = Array.from({ length: 100 }, (_, at) => `10.0.0.${at}/32`)
+    const rules = Array.from({ length: 20 }, (_, at) => ({ ...https, id: `r${at}`, ports: [String(at + 1)], sources }))
+    await s.here.limit(s.here.acme.workspaceId, { firewalls: 9 })
+    const large = await Promise.all(
+      ['a', 'b', 'c'].map(async name => (await s.call('POST', '/v1/firewalls', { name, rules })).body.id),
+    )
+    const { body } = await s.cloud.create('web-3', { firewall_ids: large }, '?dry_run=true')
+    expect(body.problems).toMatchObject([
+      {
+        code: 'too_many',
+        detail: 'The server would have 6000 entries (networks × ports) in all its firewalls, and at most 5000 are possible.',
+      },
+    ])
+  }, 30_000)
 
   test('are not ordered with firewalls that are unknown, or that the cloud can’t enforce', async () => {
     const blocking = (await s.call('POST', '/v1/firewalls', { name: 'blocking', blocks: ['192.0.2.1'] })).body
@@ -546,7 +592,7 @@ describe('a new server whose creation failed, but that exists', () => {
     const action = await s.cloud.finish(body.action_id)
     expect([action.status, action.error.detail]).toEqual([
       'error',
-      `The server was created. The firewall ${s.firewall.id} of its order no longer exists.`,
+      `The server was created. The firewall ${s.firewall.id} no longer exists.`,
     ])
     expect(await s.cloud.get(body.id)).toMatchObject({ status: 'running', order: null })
   })

@@ -33,7 +33,7 @@ import { agentsOf } from './agents/rows'
 import { cloudKindOf } from './clouds'
 import type { ServerAddress } from './clouds/cloud'
 import { blockedByAttachments, type AttachmentChange } from './firewalls/change-rules'
-import { orderedFirewallProblems } from './firewalls/ordered'
+import { orderedFirewallProblems, type OrderedFirewalls } from './firewalls/ordered'
 import { requireAllowed } from './firewalls/rule-operations'
 import { followLabels } from './firewalls/selectors'
 import { firewallIdsOf } from './firewalls/view'
@@ -139,7 +139,7 @@ export async function createServer(
   if (input.provision !== false) await requireOrder(ctx, account, catalog, input, order)
   else {
     await sshKeysOf(ctx.hub.read, ctx, order.ssh_keys)
-    await requireFirewalls(ctx, account, order.firewall_ids)
+    await requireFirewalls(ctx, account, order)
   }
   const created = await insertOrdered(ctx, account, catalog, input, order)
   if (waiting && created.action_id !== null) await waitForAction(ctx, created.action_id, waiting)
@@ -311,13 +311,13 @@ async function requireOrder(
     sshKeyCount: sshKeys.length,
   })
   problems.push(...(await orderedVolumes(ctx.hub.read, ctx, account, order)).problems)
-  problems.push(...(await orderedFirewallProblems(ctx, cloudKindOf(account.kind)!, order.firewall_ids)))
+  problems.push(...(await orderedFirewallProblems(ctx, cloudKindOf(account.kind)!, order)))
   if (problems.length > 0) throw invalid(problems)
 }
 
 /** @throws Problem 422 */
-async function requireFirewalls(ctx: Ctx, { kind }: CloudAccountRow, ids: readonly string[]): Promise<void> {
-  const problems = await orderedFirewallProblems(ctx, cloudKindOf(kind)!, ids)
+async function requireFirewalls(ctx: Ctx, { kind }: CloudAccountRow, order: OrderedFirewalls): Promise<void> {
+  const problems = await orderedFirewallProblems(ctx, cloudKindOf(kind)!, order)
   if (problems.length > 0) throw invalid(problems)
 }
 
@@ -352,7 +352,7 @@ async function quote(
   const checked = { hasUserData: input.user_data != null, sshKeyCount: sshKeys?.length ?? order.ssh_keys.length }
   found.push(...orderProblems(kind, catalog, input.name, order, checked))
   found.push(...(await orderedVolumes(ctx.hub.read, ctx, account, order)).problems)
-  found.push(...(await orderedFirewallProblems(ctx, kind, order.firewall_ids)))
+  found.push(...(await orderedFirewallProblems(ctx, kind, order)))
   const price = highestPrice(kind, catalog, order)
   if (order.size !== null) await attempt(() => requireSpend(ctx.hub.read, account, price, acceptedOf(input)))
   await attempt(() => requireRoom(ctx))
@@ -391,8 +391,9 @@ export async function updateServer(ctx: Ctx, id: string, patch: ServerPatch): Pr
   const problems = addressProblems(patch.addresses)
   if (problems.length > 0) throw invalid(problems)
   if (patch.firewall_ids?.length) {
-    const { accountId } = await findRow(ctx.hub.read, ctx, serverRows, id)
-    if (accountId !== null) await requireFirewalls(ctx, await accountOf(ctx, accountId), patch.firewall_ids)
+    const { accountId, order } = await findRow(ctx.hub.read, ctx, serverRows, id)
+    const ordered = { firewall_ids: patch.firewall_ids, start: patch.start ?? order?.start ?? true }
+    if (accountId !== null) await requireFirewalls(ctx, await accountOf(ctx, accountId), ordered)
   }
   return await change(ctx, 'cloud.server.update', async tx => {
     const before = await lockRow(tx, ctx, serverRows, id)

@@ -341,18 +341,25 @@ class ServerAction extends CloudAction<ServerActionInput, ServerRow, CloudServer
           attempts: 0,
           firewallsUntil: hub.clock.now() + firewallMs,
         }
-        const { jobs, missing } = await attachOrdered(tx, created)
-        if (missing.length === 0) return { result: { state: next, at: this.after(0), step: 'firewalls' }, jobs }
-        const detail = `The server was created. The firewall ${missing[0]} of its order no longer exists.`
-        const ended = await this.failed(server, new Problem('conflict', detail), seen, next)(tx)
+        const { jobs, problem } = await attachOrdered(tx, created)
+        if (problem === null) return { result: { state: next, at: this.after(0), step: 'firewalls' }, jobs }
+        const ended = await this.failed(server, new Problem('conflict', `The server was created. ${problem}`), seen, next)(tx)
         return { ...ended, jobs: [...jobs, ...(ended.jobs ?? [])] }
       }
     }
+    if (await this.#getsFirewallsLater(server)) return null
     const { error, isApplied } = await orderedState(hub.read, server.id)
     if (error === null && isApplied) return null
     if (error === null && hub.clock.now() < state.firewallsUntil) return this.again({ ...state, phase: 'poll', operation: null })
     const detail = `The server was created. ${error ?? 'Its firewalls could not be applied in time.'}`
     return this.failed(server, new Problem('provider_failed', detail), seen, state)
+  }
+
+  /** Whether a new server can only have firewalls once it runs, but is not to be started. Only those that select it are attached then. */
+  async #getsFirewallsLater(server: ServerRow): Promise<boolean> {
+    if (this.work.input.order!.start) return false
+    const [account] = await this.hub.read.select().from(cloudAccounts).where(eq(cloudAccounts.id, server.accountId!))
+    return cloudKindOf(account!.kind)!.capabilities.firewallsOfNew === 'running'
   }
 
   /**

@@ -328,11 +328,12 @@ async function planProvision(
   })
   const attached = await orderedVolumes(tx, ctx, account, order, true)
   problems.push(...attached.problems)
-  problems.push(...(await orderedFirewallProblems(ctx, kind, order.firewall_ids)))
+  problems.push(...(await orderedFirewallProblems(ctx, kind, order)))
   if (problems.length > 0) throw invalid(pointer === '#' ? problems : problems.map(ofDraft))
   const price = highestPrice(kind, catalog, order)
   const notices = await requireSpend(tx, account, price, accepted, { at: pointer })
-  const startsLater = order.start && kind.capabilities.firewallsBeforeStart && (await hasOrderedFirewalls(tx, row))
+  const isSetBefore = kind.capabilities.firewallsOfNew === 'before_start'
+  const startsLater = order.start && isSetBefore && (await hasOrderedFirewalls(tx, row))
   const input: ServerActionInput = {
     ...plainInput,
     verb: 'provision',

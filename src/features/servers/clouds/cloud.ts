@@ -464,8 +464,8 @@ export interface CloudCapabilities {
   firewallProtocols: readonly RuleProtocol[]
   /** Whether firewalls can block networks, so that rules of other firewalls don’t allow them. */
   firewallBlocks: boolean
-  /** Whether firewalls can be set for servers that are off, so that new servers never run without them. */
-  firewallsBeforeStart: boolean
+  /** When new servers get firewalls: with their order, after their creation and before their start, or only once they run. */
+  firewallsOfNew: 'ordered' | 'before_start' | 'running'
   /** Volumes; null if all disks stay with their server. */
   volumes: VolumeCapabilities | null
   /** Snapshots of servers; null if there are none. */

@@ -1,4 +1,4 @@
-import { and, eq, inArray, isNotNull, isNull, ne, or } from 'drizzle-orm'
+import { and, count, eq, inArray, isNotNull, isNull, ne, or } from 'drizzle-orm'
 import type { Ctx } from '../../../core/ctx'
 import type { Reader, Tx } from '../../../core/db/transaction'
 import type { JobDraft } from '../../../core/jobs/draft'
@@ -7,22 +7,34 @@ import { canAccess } from '../../../core/resource-access'
 import { linkedNetworks } from '../../dynamic-ips/rule-links'
 import type { CloudKind, OrderedFirewall } from '../clouds/cloud'
 import { matchesSelector, parseSelector } from '../labels'
+import type { ServerOrderView } from '../shapes'
 import { servers } from '../tables'
 import { labelsOf, type ServerRow } from '../view'
 import { enforcementJobs, hint, plainRules } from './enforce'
+import { overfull } from './entry-limit'
 import { blockingKinds, unsupportedProtocols } from './possible-rules'
+import { entryCount, maxServerEntries } from './rules'
 import { followLabels, newAttachment } from './selectors'
+import { maxAttached } from './shapes'
 import { firewallAttachments, firewalls } from './tables'
 import type { FirewallRow } from './view'
 
+/** What an order says about firewalls. */
+export type OrderedFirewalls = Pick<ServerOrderView, 'firewall_ids' | 'start'>
+
 /** Why a new server can't have the firewalls that its order names. */
-export async function orderedFirewallProblems(ctx: Ctx, kind: CloudKind, ids: readonly string[]): Promise<FieldProblem[]> {
+export async function orderedFirewallProblems(
+  ctx: Ctx,
+  kind: CloudKind,
+  { firewall_ids: ids, start }: OrderedFirewalls,
+): Promise<FieldProblem[]> {
   if (ids.length === 0) return []
   const rows = await ctx.hub.read
     .select()
     .from(firewalls)
     .where(and(eq(firewalls.workspaceId, ctx.workspaceId), inArray(firewalls.id, [...ids])))
-  const { firewallProtocols, firewallBlocks } = kind.capabilities
+  const { firewallProtocols, firewallBlocks, firewallsOfNew } = kind.capabilities
+  const tooMany = await limitProblems(ctx.hub.read, rows, null)
   return ids.flatMap((id, at): FieldProblem[] => {
     const problem = (code: string, detail: string) => [{ pointer: `#/firewall_ids/${at}`, code, detail }]
     const row = rows.find(one => one.id === id)
@@ -31,10 +43,44 @@ export async function orderedFirewallProblems(ctx: Ctx, kind: CloudKind, ids: re
     if (row.blocks.length > 0 && !firewallBlocks)
       return problem('unsupported', `The firewall ${row.name} has blocks, which ${kind.title} can’t enforce. ${blockingKinds()}`)
     const [unsupported] = unsupportedProtocols(kind.kind, row.rules)
-    if (!unsupported) return []
-    const { id: ruleId, protocol } = unsupported.rule
-    return problem('unsupported', `The firewall ${row.name} has the rule ${ruleId}: ${kind.title} can’t filter ${protocol}.`)
+    if (unsupported) {
+      const { id: ruleId, protocol } = unsupported.rule
+      return problem('unsupported', `The firewall ${row.name} has the rule ${ruleId}: ${kind.title} can’t filter ${protocol}.`)
+    }
+    if (firewallsOfNew === 'running' && !start)
+      return problem(
+        'unsupported',
+        `${kind.title} only sets firewalls of servers that run. Set \`start\` to true, or attach the firewall once the server runs.`,
+      )
+    const limit = tooMany.get(id)
+    return limit === undefined ? [] : problem('too_many', limit)
   })
+}
+
+/** Why firewalls can't be attached to a server that has no others, by their id. @param serverId null if it does not exist yet */
+async function limitProblems(read: Reader, rows: readonly FirewallRow[], serverId: string | null): Promise<Map<string, string>> {
+  const ids = rows.map(one => one.id)
+  const counts = await read
+    .select({ id: firewallAttachments.firewallId, n: count() })
+    .from(firewallAttachments)
+    .where(
+      and(
+        inArray(firewallAttachments.firewallId, ids),
+        serverId === null ? undefined : ne(firewallAttachments.serverId, serverId),
+      ),
+    )
+    .groupBy(firewallAttachments.firewallId)
+  let entries = 0
+  return new Map(
+    rows.flatMap((row): [string, string][] => {
+      entries += entryCount(row)
+      const attached = counts.find(one => one.id === row.id)?.n ?? 0
+      if (entries > maxServerEntries) return [[row.id, `The server ${overfull(entries)}.`]]
+      return attached < maxAttached
+        ? []
+        : [[row.id, `The firewall ${row.name} is attached to ${maxAttached} servers, the maximum.`]]
+    }),
+  )
 }
 
 /** The firewalls that a new server gets: those of its order, and those that select its labels. */
@@ -83,12 +129,14 @@ export async function orderedFirewalls(read: Reader, kind: CloudKind, server: Se
   return rows.map(one => ({ id: one.id, name: one.name, rules: plainRules(one, networks) }))
 }
 
-/** Attaches a server that was created to its firewalls. Returns the jobs that apply them, and ids of firewalls that don’t exist. */
-export async function attachOrdered(tx: Tx, server: ServerRow): Promise<{ jobs: JobDraft[]; missing: string[] }> {
+/** Attaches a server that was created to its firewalls. Returns the jobs that apply them, and why the first can’t be attached. */
+export async function attachOrdered(tx: Tx, server: ServerRow): Promise<{ jobs: JobDraft[]; problem: string | null }> {
   const ids = server.order?.firewall_ids ?? []
   const rows = ids.length === 0 ? [] : await tx.select().from(firewalls).where(inArray(firewalls.id, ids))
   const jobs: JobDraft[] = []
+  const tooMany = await limitProblems(tx, rows, server.id)
   for (const row of rows) {
+    if (tooMany.has(row.id)) continue
     const attachment = newAttachment(row.id, { serverId: server.id, accountId: server.accountId })
     await tx
       .insert(firewallAttachments)
@@ -97,22 +145,33 @@ export async function attachOrdered(tx: Tx, server: ServerRow): Promise<{ jobs: 
     jobs.push(...(await enforcementJobs(tx, row.id, [attachment])))
     hint(tx, row)
   }
+  const missing = ids.find(id => !rows.some(one => one.id === id))
   return {
     jobs: [...jobs, ...(await followLabels(tx, server.workspaceId, [server]))],
-    missing: ids.filter(id => !rows.some(one => one.id === id)),
+    problem: missing === undefined ? (tooMany.values().next().value ?? null) : `The firewall ${missing} no longer exists.`,
   }
 }
 
-/** How far the firewalls of a new server are: the error of one that can't be applied, or whether all are. */
+/** How far the firewalls of a new server are: the error of one that can't be applied or has no effect, or whether all are applied. */
 export async function orderedState(read: Reader, serverId: string): Promise<{ error: string | null; isApplied: boolean }> {
   const found = await read
-    .select({ state: firewallAttachments.state, error: firewallAttachments.error, name: firewalls.name })
+    .select({
+      state: firewallAttachments.state,
+      error: firewallAttachments.error,
+      warning: firewallAttachments.warning,
+      name: firewalls.name,
+    })
     .from(firewallAttachments)
     .innerJoin(firewalls, eq(firewalls.id, firewallAttachments.firewallId))
     .where(and(eq(firewallAttachments.serverId, serverId), ne(firewallAttachments.state, 'detaching')))
   const failed = found.find(one => one.state === 'failed')
+  const open = found.find(one => one.warning !== null)
   return {
-    error: failed ? `The firewall ${failed.name} could not be applied: ${failed.error}` : null,
+    error: failed
+      ? `The firewall ${failed.name} could not be applied: ${failed.error}`
+      : open
+        ? `The firewall ${open.name} has no effect: ${open.warning}`
+        : null,
     isApplied: found.every(one => one.state !== 'applying'),
   }
 }

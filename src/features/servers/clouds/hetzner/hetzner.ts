@@ -84,7 +84,7 @@ const capabilities: CloudCapabilities = {
   snapshots: { memory: false, surviveServer: true, labels: true },
   firewallProtocols: ruleProtocols,
   firewallBlocks: false,
-  firewallsBeforeStart: false,
+  firewallsOfNew: 'ordered',
 }
 
 /** Failures by error codes (docs.hetzner.cloud/reference/cloud, Errors, and those of single operations). */

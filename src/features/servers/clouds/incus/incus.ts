@@ -74,7 +74,7 @@ const capabilities: CloudCapabilities = {
   snapshots: { memory: true, surviveServer: false, labels: false },
   firewallProtocols: ['tcp', 'udp', 'icmp', 'any'],
   firewallBlocks: true,
-  firewallsBeforeStart: false,
+  firewallsOfNew: 'running',
 }
 
 /** Containers and virtual machines in a project of Incus, or of LXD 5.0 and later. */

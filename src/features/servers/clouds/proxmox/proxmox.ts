@@ -134,7 +134,7 @@ const capabilities: CloudCapabilities = {
   snapshots: { memory: true, surviveServer: false, labels: false },
   firewallProtocols: ruleProtocols,
   firewallBlocks: true,
-  firewallsBeforeStart: true,
+  firewallsOfNew: 'before_start',
 }
 
 /** Proxmox VE 8 and later, a node or a cluster, via its HTTP API. */
