@@ -670,6 +670,30 @@ describe('label selectors', () => {
     expect((await s.call('GET', `/v1/firewalls/${id}`)).body.attached).toMatchObject([{ server_id: s.web.id, state: 'applied' }])
   })
 
+  test('keep a firewall until the one that replaces it is applied', async () => {
+    const { id } = (await s.call('POST', '/v1/firewalls', { name: 'db', rules: [ssh, https], label_selector: 'role=db' })).body
+    await select('role=web')
+    await label(s.web.id, { role: 'web' })
+    await s.pass(5)
+    const open: boolean[] = []
+    s.cloud.double.answered = body => {
+      open.push(s.reaches(8080, '192.0.2.1'))
+      return body
+    }
+    // The clouds of both firewalls are changed one after another.
+    const isOther = ({ method, body }: any) => method === 'POST' && JSON.stringify(body ?? '').includes(id)
+    s.cloud.double.fault = request => (isOther(request) ? { status: 503, code: 'unavailable' } : null)
+    expect((await label(s.web.id, { role: 'db' })).status).toBe(200)
+    await s.pass(20)
+    expect((await s.get()).attached).toMatchObject([{ state: 'detaching', warning: expect.stringContaining('It stays until') }])
+    s.cloud.double.fault = () => null
+    await s.pass(90, 5)
+    expect(await by()).toEqual([])
+    expect((await s.call('GET', `/v1/firewalls/${id}`)).body.attached).toMatchObject([{ server_id: s.web.id, state: 'applied' }])
+    expect([open.length > 0, open.includes(true)]).toEqual([true, false])
+    expect(s.project.firewalls.size).toBe(1)
+  })
+
   test('follow labels at the cloud, and new servers', async () => {
     await select('role=web')
     s.machines[0]!.labels = { role: 'web' }

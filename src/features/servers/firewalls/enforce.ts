@@ -55,6 +55,8 @@ interface Desired {
   firewall: FirewallRow
   rules: PlainRule[]
   wanted: Attached[]
+  /** It is to be removed from these servers once others that select them are applied, so that they are never open in between. */
+  staying: Attached[]
   detaching: (Attached & { hasOthers: boolean })[]
 }
 
@@ -70,25 +72,34 @@ export async function desiredAt(read: Reader, firewallId: string, accountId: str
   if (!firewall || attached.length === 0) return null
   const isDetaching = ({ attachment, deletedAt }: (typeof attached)[number]) =>
     attachment.state === 'detaching' || deletedAt !== null
-  const detaching = attached.filter(isDetaching)
-  const others = detaching.length === 0 ? new Set() : await withOthers(read, firewallId, detaching)
+  const leaving = attached.filter(isDetaching)
+  const others = leaving.length === 0 ? [] : await othersOf(read, firewallId, leaving)
+  const has = (some: typeof others, { attachment }: Attached) => some.some(one => one.serverId === attachment.serverId)
+  const replacing = others.filter(one => one.isSelected && one.rulesVersion === null && one.state !== 'detaching')
+  const isStaying = (one: Attached) => one.deletedAt === null && one.ref !== null && has(replacing, one)
   return {
     firewall,
     rules: plainRules(firewall, await linkedNetworks(read, [firewallId])),
     wanted: attached.filter(one => !isDetaching(one) && one.ref !== null),
-    detaching: detaching.map(one => ({ ...one, hasOthers: others.has(one.attachment.serverId) })),
+    staying: leaving.filter(isStaying),
+    detaching: leaving.filter(one => !isStaying(one)).map(one => ({ ...one, hasOthers: has(others, one) })),
   }
 }
 
-/** Which servers of a firewall also have others. */
-const withOthers = async (read: Reader, firewallId: string, attached: readonly Attached[]): Promise<Set<string>> => {
-  const ids = attached.map(one => one.attachment.serverId)
-  const rows = await read
-    .selectDistinct({ serverId: firewallAttachments.serverId })
+/** The other firewalls of servers that a firewall has. */
+const othersOf = (read: Reader, firewallId: string, attached: readonly Attached[]): Promise<AttachmentRow[]> =>
+  read
+    .select()
     .from(firewallAttachments)
-    .where(and(inArray(firewallAttachments.serverId, ids), ne(firewallAttachments.firewallId, firewallId)))
-  return new Set(rows.map(one => one.serverId))
-}
+    .where(
+      and(
+        inArray(
+          firewallAttachments.serverId,
+          attached.map(one => one.attachment.serverId),
+        ),
+        ne(firewallAttachments.firewallId, firewallId),
+      ),
+    )
 
 export const enforceFirewallJob: JobKind<{ firewall_id: string; cloud_account_id: string }> = {
   kind: enforceKind,
@@ -105,14 +116,15 @@ export const enforceFirewallJob: JobKind<{ firewall_id: string; cloud_account_id
       const outcome = await carryOut(desired)
       return tx => finish(tx, hub, desired, accountId, outcome)
 
-      async function carryOut({ firewall, rules, wanted, detaching }: Desired): Promise<FirewallOutcome> {
+      async function carryOut({ firewall, rules, wanted, staying, detaching }: Desired): Promise<FirewallOutcome> {
         // A ref that is used again belongs to another server.
         const detach = detaching.flatMap(({ ref, deletedAt, hasOthers }) =>
           ref === null || (deletedAt !== null && cloud.reserveRef) ? [] : [{ ref, hasOthers }],
         )
-        if (wanted.length === 0)
+        const refs = [...wanted, ...staying].map(one => one.ref!)
+        if (refs.length === 0)
           return { state: (await cloud.removeFirewall!(id, detach)) ? 'applied' : 'applying', refused: [], warnings: [] }
-        return await cloud.setFirewall!({ id, name: firewall.name, rules, refs: wanted.map(one => one.ref!), detach })
+        return await cloud.setFirewall!({ id, name: firewall.name, rules, refs, detach })
       }
     } catch (error) {
       if (!(error instanceof CloudError)) throw error
@@ -131,10 +143,10 @@ const isFinal: ReadonlySet<string> = new Set([
   'invalid',
 ])
 
-function failed(hub: Hub, { firewall, wanted, detaching }: Desired, error: CloudError): Finish {
+function failed(hub: Hub, { firewall, wanted, staying, detaching }: Desired, error: CloudError): Finish {
   return async tx => {
     const isOver = isFinal.has(error.failure)
-    for (const { attachment } of [...wanted, ...detaching])
+    for (const { attachment } of [...wanted, ...staying, ...detaching])
       await updateAttachment(tx, attachment, {
         error: error.message,
         ...(isOver && attachment.state !== 'detaching' && { state: 'failed' }),
@@ -166,17 +178,25 @@ async function finish(tx: Tx, hub: Hub, done: Desired, accountId: string, { stat
         : { state: 'failed', error },
     )
   }
+  for (const { attachment } of current.staying) await updateAttachment(tx, attachment, { error: null, warning: stays })
   for (const { attachment } of current.detaching) await tx.delete(firewallAttachments).where(isOne(attachment))
+  const isNew = ({ attachment, ref }: Attached) => attachment.rulesVersion === null && detailOf(ref, refused) === null
+  const changed = [...current.wanted.filter(isNew), ...current.detaching]
+  const waiting = changed.length === 0 ? [] : await othersOf(tx, firewall.id, changed)
   for (const rule of current.firewall.rules)
     if (rule.sources.some(dynamicSourceOf)) await confirmLinks(tx, { firewallId: firewall.id, ruleId: rule.id })
   hint(tx, firewall)
-  return { result: undefined }
+  const next = new Set(waiting.filter(one => one.state === 'detaching').map(one => one.firewallId))
+  return { result: undefined, jobs: [...next].map(id => enforceJobFor(id, accountId)) }
 }
 
-const targetOf = ({ firewall, rules, wanted, detaching }: Desired) => ({
+const stays = 'It stays until the other firewalls that select the server are applied.'
+
+const targetOf = ({ firewall, rules, wanted, staying, detaching }: Desired) => ({
   version: firewall.rulesVersion,
   rules,
   wanted: wanted.map(one => one.ref),
+  staying: staying.map(one => one.ref),
   detaching: detaching.map(one => one.attachment.serverId),
 })
 
