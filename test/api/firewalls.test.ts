@@ -598,6 +598,32 @@ describe('a new server whose creation failed, but that exists', () => {
   })
 })
 
+test('a snapshot that is restored at Incus takes no firewall away', async () => {
+  const double = await incusScene(s.here)
+  const instance = double.create('box')
+  instance.status = 'Running'
+  await s.pass(40, 5)
+  const { id } = (await s.call('GET', '/v1/servers?q=box')).body.data[0]
+  const created = (await s.call('POST', '/v1/snapshots', { server_id: id, name: 'before' })).body
+  await s.cloud.finish(created.action_id)
+  await s.done(s.attach([id]))
+  const acls = () => instance.devices.eth0?.['security.acls']
+  expect(acls()).toBeString()
+  const restore = () => s.done(s.cloud.act(id, 'restore_snapshot', { snapshot_id: created.id, safety_snapshot: false }))
+  expect([(await restore()).status, acls()]).toEqual(['success', expect.any(String)])
+  const state = async () => (await s.get()).attached.map((one: any) => [one.state, one.error])
+  expect(await state()).toEqual([['applied', null]])
+  // It gets the firewall once it runs.
+  instance.status = 'Stopped'
+  await s.pass(40, 5)
+  expect([(await restore()).status, acls()]).toEqual(['success', undefined])
+  expect(await state()).toEqual([['failed', expect.stringContaining('is off')]])
+  instance.status = 'Running'
+  for (let at = 0; at < 60 && acls() === undefined; at++) await s.pass(5, 5)
+  await s.pass(10, 5)
+  expect([await state(), acls()]).toEqual([[['applied', null]], expect.any(String)])
+})
+
 describe('label selectors', () => {
   const by = async () => (await s.get()).attached.map((one: any) => [one.server_id, one.by, one.state])
   const label = (id: string, labels: object, more: object = {}) => s.call('PATCH', `/v1/servers/${id}`, { labels, ...more })

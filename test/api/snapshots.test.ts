@@ -109,7 +109,7 @@ describe('snapshots of a server', () => {
     const [first, second] = [await taken('first'), await taken('second')]
     const web = double.named('web')!
     // One that is not known here yet counts, too.
-    web.snapshots.push({ name: 'by-hand', created_at: '2100-01-01T00:00:00Z', stateful: false, size: 1 })
+    web.snapshots.push({ name: 'by-hand', created_at: '2100-01-01T00:00:00Z', stateful: false, size: 1, devices: {} })
     const restore = (snapshot: { id: string }, more: object = {}) =>
       act(id, 'restore_snapshot', { snapshot_id: snapshot.id, ...more })
     const before = double.requests.length

@@ -7,7 +7,7 @@ interface DoubleInstance {
   config: Record<string, string>
   devices: Record<string, Record<string, string>>
   createdAt: string
-  snapshots: { name: string; created_at: string; stateful: boolean; size: number }[]
+  snapshots: { name: string; created_at: string; stateful: boolean; size: number; devices: DoubleInstance['devices'] }[]
   /** Counters and memory while it runs. */
   usage: { cpuSeconds: number; memory: number; received: number; sent: number }
 }
@@ -184,13 +184,15 @@ export class IncusDouble extends ApiDouble {
       return sync({})
     }
     if (method === 'PUT' && part === undefined && body.restore !== undefined) {
-      const has = instance.snapshots.some(one => one.name === body.restore)
+      const found = instance.snapshots.find(one => one.name === body.restore)
       const isNewest = instance.snapshots.at(-1)?.name === body.restore
       if (this.driver === 'zfs' && !this.removesSnapshots && !isNewest)
         return this.#started(
           `Snapshot "${body.restore}" cannot be restored due to subsequent snapshot(s). Set zfs.remove_snapshots to override`,
         )
-      return has ? this.#started('') : errorOf(404, 'Instance snapshot not found')
+      return found
+        ? this.#started('', () => (instance.devices = structuredClone(found.devices)))
+        : errorOf(404, 'Instance snapshot not found')
     }
     if (method === 'PUT' && part === undefined) {
       instance.devices = body.devices
@@ -219,7 +221,8 @@ export class IncusDouble extends ApiDouble {
     if (method === 'POST') {
       if (snapshots.some(one => one.name === body.name)) return this.#started(`Snapshot "${body.name}" already exists`)
       const created_at = new Date(1_700_000_000_000 + ++this.#snapshots * 1000).toISOString()
-      return this.#started('', () => snapshots.push({ name: body.name, created_at, stateful: body.stateful, size: 4096 }))
+      const taken = { name: body.name, created_at, stateful: body.stateful, size: 4096 }
+      return this.#started('', () => snapshots.push({ ...taken, devices: structuredClone(instance.devices) }))
     }
     if (method === 'GET' && snapshot === '') return sync(snapshots)
     if (!found) return errorOf(404, 'Instance snapshot not found')

@@ -29,7 +29,7 @@ export type CloudActionState = {
   attempts: number
   /** Number of refs that others took. */
   taken: number
-  /** Until when the firewalls of a new server may take (ms UTC); null before they are attached. */
+  /** Until when the firewalls of a server may take (ms UTC); null before they are being applied. */
   firewallsUntil: number | null
   /** Why a command failed whose effects the remaining one reverts. */
   failure: { code: string; detail: string; failure: string | null } | null

@@ -20,7 +20,8 @@ import {
   type ServerVerb,
 } from '../clouds/cloud'
 import { isLabeled } from '../clouds/label-change'
-import { attachOrdered, hasOrderedFirewalls, orderedFirewalls, orderedState } from '../firewalls/ordered'
+import { stageAtServer } from '../firewalls/enforce'
+import { attachOrdered, hasCloudFirewalls, hasOrderedFirewalls, orderedFirewalls, orderedState } from '../firewalls/ordered'
 import { priceOf } from '../order'
 import { priceProblem } from '../price-problem'
 import { isAnother, isSurelySame, withIdentity } from '../same-server'
@@ -41,7 +42,7 @@ type State = CloudActionState
 
 const steps = ['check_price', 'create', 'wait', 'firewalls'] as const
 
-/** How long clouds may take to give a new server its firewalls, in milliseconds. */
+/** How long clouds may take to give a server its firewalls, in milliseconds. */
 const firewallMs = 5 * 60_000
 
 /** The steps of creating a server. */
@@ -294,7 +295,7 @@ class ServerAction extends CloudAction<ServerActionInput, ServerRow, CloudServer
     const taken = command?.verb === 'snapshot' ? await readSnapshot(this.hub, server, command.order) : null
     if (command?.verb === 'snapshot' && !taken)
       return this.failed(server, new Problem('not_found', 'The snapshot does not exist at the cloud.'), seen, state)
-    const waiting = this.isCreation(state.at) && seen ? await this.#firewalls(server, seen, state) : null
+    const waiting = seen ? await this.#firewalls(server, seen, state) : null
     if (waiting) return waiting
     // Nothing that follows may disturb it.
     const isUnfinished = taken?.state === 'creating'
@@ -326,32 +327,36 @@ class ServerAction extends CloudAction<ServerActionInput, ServerRow, CloudServer
     return (row?.keys ?? []).filter(one => !removed.includes(one))
   }
 
-  /** Gives a new server its firewalls. Returns null once it has them, or if there are none. */
+  /**
+   * Gives a new server its firewalls, or one whose snapshot was restored, and with it the network interfaces of that time. Returns null
+   * once it has them, or if there are none.
+   */
   async #firewalls(server: ServerRow, seen: CloudServer, state: State): Promise<CommitChunk<State> | null> {
     const { hub } = this
+    const isNew = this.isCreation(state.at)
+    if (!isNew && this.#verbAt(state.at) !== 'restore_snapshot') return null
+    const wait: State = { ...state, phase: 'poll', operation: null }
     if (state.firewallsUntil === null) {
-      if (!(await hasOrderedFirewalls(hub.read, server))) return null
+      const hasFirewalls = isNew ? hasOrderedFirewalls(hub.read, server) : hasCloudFirewalls(hub.read, server.id)
+      if (!(await hasFirewalls)) return null
       const created = { ...server, providerRef: seen.ref }
       return async tx => {
         await this.saveRef(tx, seen.ref)
-        const next: State = {
-          ...state,
-          phase: 'poll',
-          operation: null,
-          attempts: 0,
-          firewallsUntil: hub.clock.now() + firewallMs,
-        }
+        const next: State = { ...wait, attempts: 0, firewallsUntil: hub.clock.now() + firewallMs }
+        if (!isNew) return { result: { state: next, at: this.after(0) }, jobs: await stageAtServer(tx, server.id) }
         const { jobs, problem } = await attachOrdered(tx, created)
         if (problem === null) return { result: { state: next, at: this.after(0), step: 'firewalls' }, jobs }
         const ended = await this.failed(server, new Problem('conflict', `The server was created. ${problem}`), seen, next)(tx)
         return { ...ended, jobs: [...jobs, ...(ended.jobs ?? [])] }
       }
     }
-    if (await this.#getsFirewallsLater(server)) return null
-    const { error, isApplied } = await orderedState(hub.read, server.id)
+    if (isNew && (await this.#getsFirewallsLater(server))) return null
+    const { error, isApplied } = await orderedState(hub.read, server.id, isNew)
     if (error === null && isApplied) return null
-    if (error === null && hub.clock.now() < state.firewallsUntil) return this.again({ ...state, phase: 'poll', operation: null })
-    const detail = `The server was created. ${error ?? 'Its firewalls could not be applied in time.'}`
+    // Where that needs a server that runs, the next reading after it was started applies them.
+    if (error !== null && !isNew && seen.status === 'off') return null
+    if (error === null && hub.clock.now() < state.firewallsUntil) return this.again(wait)
+    const detail = `The ${isNew ? 'server was created' : 'snapshot was restored'}. ${error ?? 'Its firewalls could not be applied in time.'}`
     return this.failed(server, new Problem('provider_failed', detail), seen, state)
   }
 

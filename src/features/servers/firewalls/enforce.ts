@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util'
-import { and, asc, eq, inArray, ne } from 'drizzle-orm'
+import { and, asc, eq, inArray, isNotNull, ne } from 'drizzle-orm'
 import { addChangeHint } from '../../../core/change-hints'
 import { forUpdate } from '../../../core/db/dialect'
 import type { Reader, Tx } from '../../../core/db/transaction'
@@ -232,4 +232,16 @@ export async function stageEnforcement(tx: Tx, firewallId: string): Promise<JobD
     .set({ state: 'applying', error: null })
     .where(and(ofFirewall, ne(firewallAttachments.state, 'detaching')))
   return await enforcementJobs(tx, firewallId, await tx.select().from(firewallAttachments).where(ofFirewall))
+}
+
+/** Marks the firewalls that a cloud enforces for a server as not up to date there. Returns the jobs that apply them again. */
+export async function stageAtServer(tx: Tx, serverId: string): Promise<JobDraft[]> {
+  const { accountId, state } = firewallAttachments
+  const ofServer = and(eq(firewallAttachments.serverId, serverId), isNotNull(accountId), ne(state, 'detaching'))
+  const attached = tx.select({ id: firewallAttachments.firewallId }).from(firewallAttachments).where(ofServer)
+  // In id order, to avoid deadlocks.
+  const rows = await forUpdate(tx.select().from(firewalls).where(inArray(firewalls.id, attached)).orderBy(asc(firewalls.id)))
+  const staged = await tx.update(firewallAttachments).set({ state: 'applying', error: null }).where(ofServer).returning()
+  for (const row of rows) hint(tx, row)
+  return staged.map(one => enforceJobFor(one.firewallId, one.accountId!))
 }

@@ -152,8 +152,27 @@ export async function attachOrdered(tx: Tx, server: ServerRow): Promise<{ jobs: 
   }
 }
 
-/** How far the firewalls of a new server are: the error of one that can't be applied or has no effect, or whether all are applied. */
-export async function orderedState(read: Reader, serverId: string): Promise<{ error: string | null; isApplied: boolean }> {
+/** Whether the cloud of a server enforces firewalls for it. */
+export const hasCloudFirewalls = async (read: Reader, serverId: string): Promise<boolean> =>
+  (await read.select({ id: firewallAttachments.firewallId }).from(firewallAttachments).where(enforcedFor(serverId)).limit(1))
+    .length > 0
+
+const enforcedFor = (serverId: string) =>
+  and(
+    eq(firewallAttachments.serverId, serverId),
+    isNotNull(firewallAttachments.accountId),
+    ne(firewallAttachments.state, 'detaching'),
+  )
+
+/**
+ * How far the firewalls of a server are that its cloud enforces: the error of one that can’t be applied, or whether all are applied.
+ * @param isNew whether one that has no effect is an error, too
+ */
+export async function orderedState(
+  read: Reader,
+  serverId: string,
+  isNew: boolean,
+): Promise<{ error: string | null; isApplied: boolean }> {
   const found = await read
     .select({
       state: firewallAttachments.state,
@@ -163,9 +182,9 @@ export async function orderedState(read: Reader, serverId: string): Promise<{ er
     })
     .from(firewallAttachments)
     .innerJoin(firewalls, eq(firewalls.id, firewallAttachments.firewallId))
-    .where(and(eq(firewallAttachments.serverId, serverId), ne(firewallAttachments.state, 'detaching')))
+    .where(enforcedFor(serverId))
   const failed = found.find(one => one.state === 'failed')
-  const open = found.find(one => one.warning !== null)
+  const open = found.find(one => isNew && one.warning !== null)
   return {
     error: failed
       ? `The firewall ${failed.name} could not be applied: ${failed.error}`
