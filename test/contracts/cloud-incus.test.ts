@@ -44,6 +44,25 @@ test('a changed default of a network interface is noticed, and put back', async 
   double.remove(instance)
 })
 
+test('outgoing packets pass by default before the last rule about them is removed', async () => {
+  const { instance, refs, cloud } = await filtered('sending')
+  const out = { id: 'out', direction: 'out' as const, protocol: 'tcp' as const, ports: ['443'], networks: ['0.0.0.0/0'] }
+  await cloud.setFirewall!({ ...firewall, refs, rules: [out] })
+  const key = 'security.acls.default.egress.action'
+  const acl = () => double.acls.get(instance.devices.eth0!['security.acls']!)!
+  expect([instance.devices.eth0![key], acl().egress.length]).toEqual(['drop', 1])
+  const isCut = () => instance.devices.eth0![key] === 'drop' && acl().egress.length === 0
+  const cut: boolean[] = []
+  double.fault = () => {
+    cut.push(isCut())
+    return null
+  }
+  await cloud.setFirewall!({ ...firewall, refs })
+  double.fault = () => null
+  expect([instance.devices.eth0![key], acl().egress.length, new Set(cut)]).toEqual(['allow', 0, new Set([false])])
+  double.remove(instance)
+})
+
 test('volumes that are attached and detached while servers are listed stay so', async () => {
   const { instance, refs, cloud } = await filtered('volumes')
   const added = { type: 'disk', pool: 'default', source: 'added', path: '/mnt/added' }

@@ -678,6 +678,31 @@ test('a guest that a firewall is removed from accepts packets again, even if no 
   expect([options.policy_in, options.policy_out]).toEqual(['ACCEPT', 'ACCEPT'])
 })
 
+test('nothing is dropped while rules are removed that passes before and after', async () => {
+  const double = await cluster()
+  const guest = double.guest(300, 'web')
+  const { options, rules } = double.firewallOf(guest)
+  const cloud = opened(double)
+  const rule = { direction: 'in' as const, protocol: 'tcp' as const, networks: ['0.0.0.0/0'] }
+  const kept = ['22', '443'].map(port => ({ ...rule, id: `r${port}`, ports: [port] }))
+  const out = { ...rule, id: 'out', direction: 'out' as const, ports: ['443'] }
+  const firewall = { id: 'fw_00000000000000000000000001', name: 'web', rules: [...kept, out], refs: ['300'], detach: [] }
+  await cloud.setFirewall!(firewall)
+  expect(options).toMatchObject({ policy_in: 'DROP', policy_out: 'DROP' })
+  const passing: boolean[] = []
+  double.fault = () => {
+    passing.push(
+      double.isAllowed(guest, { protocol: 'tcp', port: 443, address: '192.0.2.1' }) &&
+        (options.policy_out === 'ACCEPT' || rules.some(one => one.type === 'out')),
+    )
+    return null
+  }
+  await cloud.setFirewall!({ ...firewall, rules: kept })
+  expect([options.policy_in, options.policy_out, rules.length]).toEqual(['DROP', 'ACCEPT', 2])
+  await cloud.removeFirewall!(firewall.id, [detached('300')])
+  expect([options.policy_in, rules, new Set(passing)]).toEqual(['ACCEPT', [], new Set([true])])
+})
+
 test('rules that others add meanwhile are not deleted in place of ours', async () => {
   const double = await cluster()
   const firewall = double.firewallOf(double.guest(300, 'web'))

@@ -47,8 +47,12 @@ export class IncusFirewalls {
     const unsupported = firewall.rules.find(one => one.protocol === 'esp' || one.protocol === 'gre')
     if (unsupported) throw new CloudError('invalid', `Incus can’t filter the protocol ${unsupported.protocol}.`, null, false)
     const acls = await this.#acls()
-    const acl = await this.#setAcl(firewall, acls)
-    const wiring = await this.#wiring([...acls.filter(one => one.name !== acl.name), acl])
+    const found = acls.find(one => one.mark === firewall.id)
+    const acl: Acl = { name: found?.name ?? aclName(firewall.id), mark: firewall.id, rules: incusRules(firewall.rules) }
+    const next = [...acls.filter(one => one.name !== acl.name), acl]
+    if (found && hasEgress(found) && !hasEgress(acl)) await this.#openEgress(acl, await this.#wiring(next))
+    await this.#setAcl(firewall, acl, found)
+    const wiring = await this.#wiring(next)
     const refused: FirewallOutcome['refused'] = []
     for (const instance of wiring.instances) {
       const ref = refOf(instance)
@@ -123,12 +127,24 @@ export class IncusFirewalls {
     return { acls, instances, networks: new Map(networks.map(one => [one.name, one])) }
   }
 
+  /** Lets outgoing packets pass by default where no ACL is about them any more, before one loses its last rule about them. */
+  async #openEgress(acl: Acl, wiring: Wiring): Promise<void> {
+    const isClosed = (config: Record<string, string>) =>
+      isAt(config, acl) && config[egressKey] === 'drop' && egressOf(aclsOf(config), wiring) === 'allow'
+    for (const network of wiring.networks.values())
+      if (isClosed(network.config)) await this.#setNetwork(network, acl, true, wiring)
+    const closed = (one: Instance) => nicsOf(one, wiring.networks).filter(nic => isClosed(nic.device))
+    for (const instance of wiring.instances)
+      if (closed(instance).length > 0)
+        await this.#setAcls(instance, wiring, current =>
+          current === null ? [] : closed(current).map(nic => ({ nic, acls: aclsOf(nic.device) })),
+        )
+  }
+
   /** Creates or changes the ACL. Changes apply at once, and as a whole. */
-  async #setAcl({ id, name, rules }: CloudFirewall, acls: readonly Acl[]): Promise<Acl> {
-    const wanted = incusRules(rules)
-    const found = acls.find(one => one.mark === id)
-    const acl: Acl = { name: found?.name ?? aclName(id), mark: id, rules: wanted }
-    if (found && isSameSet(found.rules, wanted)) return acl
+  async #setAcl({ id, name }: CloudFirewall, acl: Acl, found: Acl | undefined): Promise<void> {
+    const wanted = acl.rules
+    if (found && isSameSet(found.rules, wanted)) return
     const body = {
       description: name,
       config: { [markKey]: id },
@@ -137,7 +153,6 @@ export class IncusFirewalls {
     }
     if (found) await this.#send('PUT', `/network-acls/${found.name}`, body)
     else await this.#send('POST', '/network-acls', { name: acl.name, ...body })
-    return acl
   }
 
   /** Returns why a server can’t have a firewall; null if it has it. */
@@ -276,9 +291,11 @@ const isAt = (config: Record<string, string>, { name }: Acl): boolean => aclsOf(
 
 const isIn = (detach: readonly FirewallDetachment[], ref: string): boolean => detach.some(one => one.ref === ref)
 
+const hasEgress = ({ rules }: Acl): boolean => rules.some(one => one.direction === 'out')
+
 /** Outgoing packets are only restricted if a rule is about them. */
 const egressOf = (names: readonly string[], { acls }: Wiring): string =>
-  acls.some(one => names.includes(one.name) && one.rules.some(rule => rule.direction === 'out')) ? 'drop' : 'allow'
+  acls.some(one => names.includes(one.name) && hasEgress(one)) ? 'drop' : 'allow'
 
 /** Directions in which an interface or network with firewalls treats packets that no rule is about otherwise than they need. */
 const changedDefaults = (config: Record<string, string>, wiring: Wiring): ('in' | 'out')[] => [

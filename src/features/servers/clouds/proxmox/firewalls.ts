@@ -68,7 +68,6 @@ export class ProxmoxFirewalls {
         continue
       }
       await this.#setRules(guest, firewall.id, proxmoxRules(firewall.rules))
-      await this.#enable(guest)
       const detail = isOff
         ? 'The firewall of the datacenter is off, so the rules have no effect. Enable it in Datacenter, Firewall, Options.'
         : await this.#unfilteredInterface(guest)
@@ -140,7 +139,10 @@ export class ProxmoxFirewalls {
     }
   }
 
-  /** Adds what is missing, and then deletes what is too much. New rules come first, and blocks must come before all others. */
+  /**
+   * Adds what is missing, sets the policies for what remains, and then deletes what is too much. New rules come first, and blocks must come
+   * before all others.
+   */
   async #setRules(guest: Guest, id: string, wanted: readonly PlainRule[]): Promise<void> {
     const path = `${pathOf(guest)}/firewall/rules`
     const there = effective(await this.#rules(guest), id)
@@ -150,10 +152,12 @@ export class ProxmoxFirewalls {
     for (const rule of missing)
       if (!isBlock(rule)) await this.client.change('POST', path, { ...asSent(id, rule), enable: hasBlocks ? 0 : 1 })
     if (hasBlocks) await this.#enableBelowBlocks(guest, id, wanted)
-    await this.#deleteRules(
-      guest,
-      (one, all) => one.mark === id && !(effective(all, id).includes(one) && wanted.some(rule => isSame(one.rule, rule))),
-    )
+    const isExtra = (one: GuestRule, all: readonly GuestRule[]) =>
+      one.mark === id && !(effective(all, id).includes(one) && wanted.some(rule => isSame(one.rule, rule)))
+    const all = await this.#rules(guest)
+    const remaining = all.filter(one => !isExtra(one, all))
+    await this.#enable(guest, remaining)
+    await this.#deleteRules(guest, isExtra)
   }
 
   /** Moves new rules below the blocks, and enables them there. */
@@ -201,18 +205,19 @@ export class ProxmoxFirewalls {
 
   async #removeFrom(guest: Guest, id: string, hasOthers: boolean): Promise<void> {
     if (guest.template) return
-    // Also continues if no rule is left: an earlier attempt may have stopped here, and a firewall can have no rules.
-    await this.#deleteRules(guest, one => one.mark === id)
-    const left = await this.#rules(guest)
-    if (hasOthers || left.some(one => one.mark !== null)) await this.#enable(guest)
+    // The policies change first, so that nothing is dropped meanwhile that passes in the end. Also if there is no rule: an earlier attempt
+    // may have stopped here, and a firewall can have no rules.
+    const left = (await this.#rules(guest)).filter(one => one.mark !== id)
+    if (hasOthers || left.some(one => one.mark !== null)) await this.#enable(guest, left)
     // The policies before ours are not known. With rules of others, the guest may have dropped everything else before, and still does.
     else if (left.length === 0)
       await this.client.change('PUT', `${pathOf(guest)}/firewall/options`, { policy_in: 'ACCEPT', policy_out: 'ACCEPT' })
+    await this.#deleteRules(guest, one => one.mark === id)
   }
 
-  /** Drops what no rule allows. Outgoing packets are only restricted if a rule is about them. */
-  async #enable(guest: Guest): Promise<void> {
-    const wanted = policiesFor(await this.#rules(guest))
+  /** Drops what none of the rules allows. Outgoing packets are only restricted if one is about them. */
+  async #enable(guest: Guest, rules: readonly GuestRule[]): Promise<void> {
+    const wanted = policiesFor(rules)
     const options = await this.#options(guest)
     if (options.enable === 1 && policyOf(options, 'in') === wanted.in && policyOf(options, 'out') === wanted.out) return
     await this.client.change('PUT', `${pathOf(guest)}/firewall/options`, {
