@@ -2,6 +2,7 @@ import { beforeEach, describe, expect, test } from 'bun:test'
 import { AgentDouble } from '../support/agent-double'
 import { cloudScene } from '../support/clouds/cloud-scene'
 import { HostDouble } from '../support/host-double'
+import type { HostPacket } from '../support/nft-model'
 import { world } from '../support/world'
 
 const ssh = { id: 'ssh', direction: 'in', protocol: 'tcp', ports: ['22'], sources: ['198.51.100.0/24'] }
@@ -282,6 +283,22 @@ describe('a change', () => {
     expect(['eth0', 'wg0', 'docker0'].map(published)).toEqual([true, true, true])
     // The host keeps it.
     expect(s.host.obeyed.slice(-2)).toEqual(['apply', 'confirm'])
+  })
+
+  test('that restricts outgoing traffic lets the agent through, however the name of the hub is resolved', async () => {
+    s.here.hub.baseUrl = 'https://hub.example.com'
+    s.here.hub.resolve = async () => {
+      throw new Error('SERVFAIL')
+    }
+    const ntp = { id: 'ntp', direction: 'out', protocol: 'udp', ports: ['123'], destinations: ['0.0.0.0/0'] }
+    await s.host.agent.reports({ facts: {} })
+    // It is unknown which user must be allowed.
+    expect((await s.done(s.put([ssh, https, ntp]))).result).toMatchObject({ reverted: true, reason: 'failed' })
+    await s.host.agent.reports({ facts: { agent_uid: 987 } })
+    expect((await s.done(s.put([ssh, https, ntp]))).status).toBe('success')
+    expect(await s.get()).toMatchObject({ state: 'applied', attached: [{ state: 'applied', error: null }] })
+    const sends = (port: number, more: Partial<HostPacket>) => s.host.passes(port, '192.0.2.1', { hook: 'output', ...more })
+    expect([sends(443, { uid: 987 }), sends(443, { uid: 1000 }), sends(53, { protocol: 'udp' })]).toEqual([true, false, true])
   })
 
   test('that something else on the host makes is undone', async () => {

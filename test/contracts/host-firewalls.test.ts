@@ -7,10 +7,10 @@ import { probedPorts, randomRules, senders } from '../support/random-rules'
 
 const host = { 4: '192.0.2.1', 6: '2001:db8::9' }
 const firewallId = 'fw_01k3zd5s7t9v1w3x5y7z9a1b3c'
-const hub = { addresses: ['203.0.113.5', '2001:db8::5'], port: 8484 }
+const agent = { uid: 987, hubPort: 8484, isHubNamed: false }
 const hostRules = (rules: readonly PlainRule[], more: Partial<HostRules> = {}): HostRules => ({
   rules: rules.map(one => ({ ...one, firewallId })),
-  ...{ hub, uplinks: ['eth0'] },
+  ...{ agent, uplinks: ['eth0'] },
   ...more,
 })
 const table = (rules: readonly PlainRule[], more?: Partial<HostRules>) => new NftModel(nftRuleset(hostRules(rules, more)))
@@ -43,20 +43,20 @@ test('a host lets the packets pass that the rules allow, for random rules', () =
 describe('the table of a host', () => {
   const ssh: PlainRule = { id: 'ssh', direction: 'in', protocol: 'tcp', ports: ['22'], networks: ['10.0.0.0/8'] }
   const web: PlainRule = { ...ssh, id: 'web', ports: ['80-90', '85-443', '91'], networks: ['0.0.0.0/0', '::/0'] }
-  const dns: PlainRule = { ...ssh, id: 'dns', direction: 'out', protocol: 'udp', ports: ['53'], networks: ['192.0.2.53/32'] }
+  const ntp: PlainRule = { ...ssh, id: 'ntp', direction: 'out', protocol: 'udp', ports: ['123'], networks: ['192.0.2.53/32'] }
 
   test('is replaced as a whole', () => {
-    const text = nftRuleset(hostRules([ssh, web, dns, ...blockingRules(['198.51.100.0/24'])], { uplinks: ['eth0'] }))
+    const text = nftRuleset(hostRules([ssh, web, ntp, ...blockingRules(['198.51.100.0/24'])], { uplinks: ['eth0'] }))
     expect(text).toStartWith(`${noRuleset}table inet bailiwick {\n`)
     const counted = text.split('\n').filter(one => one.includes(' counter ') || one.trim().startsWith('counter'))
-    const [forSsh, forWeb, forDns] = ['ssh', 'web', 'dns'].map(id => `counter accept comment "${firewallId}.${id}"`)
+    const [forSsh, forWeb, forNtp] = ['ssh', 'web', 'ntp'].map(id => `counter accept comment "${firewallId}.${id}"`)
     expect(counted.map(one => one.trim())).toEqual([
       'ip saddr @blocks_4 counter drop comment "blocks"',
       `ip saddr @r0_4 tcp dport { 22 } ${forSsh}`,
       `meta nfproto ipv4 tcp dport { 80-443 } ${forWeb}`,
       `meta nfproto ipv6 tcp dport { 80-443 } ${forWeb}`,
       'counter drop comment "default"',
-      `ip daddr @r2_4 udp dport { 53 } ${forDns}`,
+      `ip daddr @r2_4 udp dport { 123 } ${forNtp}`,
       'counter drop comment "default"',
       'ct status dnat ip saddr @blocks_4 counter drop comment "blocks"',
       `ct status dnat meta l4proto 6 ct original proto-dst 22 ip saddr @r0_4 ${forSsh}`,
@@ -81,9 +81,18 @@ describe('the table of a host', () => {
   })
 
   test('lets the agent reach the hub if rules restrict outgoing packets', () => {
-    const model = table([dns])
-    const reaches = (address: string, port: number) => model.passes(packet('output', { protocol: 'tcp', address, port }))
-    expect([reaches('203.0.113.5', 8484), reaches('2001:db8::5', 8484), reaches('203.0.113.5', 443)]).toEqual([true, true, false])
+    const sent = (more: Partial<HostRules['agent']>, protocol: 'tcp' | 'udp', port: number, uid: number) => {
+      const model = table([ntp], { agent: { ...agent, ...more } })
+      return model.passes({ ...packet('output', { protocol, address: '203.0.113.5', port }), uid })
+    }
+    expect([sent({}, 'tcp', 8484, 987), sent({}, 'tcp', 3128, 987), sent({}, 'tcp', 8484, 1000)]).toEqual([true, true, false])
+    // Everything that runs as root must not pass.
+    expect([sent({ uid: 0 }, 'tcp', 8484, 0), sent({ uid: 0 }, 'tcp', 443, 0)]).toEqual([true, false])
+    const resolves = (isHubNamed: boolean) => (['udp', 'tcp'] as const).map(one => sent({ isHubNamed }, one, 53, 1000))
+    expect([resolves(true), resolves(false)]).toEqual([
+      [true, true],
+      [false, false],
+    ])
   })
 
   test('only filters what comes from other networks to published ports', () => {

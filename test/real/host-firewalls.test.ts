@@ -10,7 +10,7 @@ const firewallId = 'fw_01k3zd5s7t9v1w3x5y7z9a1b3c'
 const rulesetOf = (rules: readonly PlainRule[], blocks: string[] = [], uplinks: string[] = []) =>
   nftRuleset({
     rules: [...rules, ...blockingRules(blocks)].map(one => ({ ...one, firewallId })),
-    hub: { addresses: ['203.0.113.5', '2001:db8::5'], port: 443 },
+    agent: { uid: 987, hubPort: 443, isHubNamed: true },
     uplinks,
   })
 const packets = senders.flatMap((address): ProbePacket[] => [
@@ -107,6 +107,17 @@ test('services of a cluster stay reachable for its pods', async () => {
     for (const pod of pods) await pod.end()
   }
 }, 30_000)
+
+test('the agent can reach the hub if rules restrict outgoing packets', () => {
+  const isAnswered = (uid: number) => {
+    const connect = `import os, socket; os.setuid(${uid}); s = socket.socket(); s.settimeout(1); print(s.connect_ex(('192.0.2.7', 8484)) == 111)`
+    return host.run('python3 -', connect).trim()
+  }
+  apply(rulesetOf([{ ...web, id: 'out', direction: 'out', networks: ['10.0.0.0/8'] }]))
+  expect([987, 988].map(isAnswered)).toEqual(['True', 'False'])
+  apply(noRuleset)
+  expect([987, 988].map(isAnswered)).toEqual(['True', 'True'])
+})
 
 test('each rule has a counter with its comment', async () => {
   apply(rulesetOf([web]))

@@ -7,6 +7,8 @@ import type { World } from './world'
 
 type Command = { name: 'apply'; ruleset: HostRuleset } | { name: 'confirm'; digest: string }
 
+const agentUid = 987
+
 /** Where commands to agents wait until they fetch them. */
 class CommandQueues implements HostCommands {
   readonly #queues = new Map<string, Command[]>()
@@ -51,7 +53,10 @@ export class HostDouble {
 
   static async enroll(here: World, serverId: string): Promise<HostDouble> {
     here.hub.hostCommands ??= new CommandQueues()
-    const agent = await AgentDouble.enroll(here, serverId, { allow: ['collect', 'firewall'], facts: { uplinks: ['eth0'] } })
+    const agent = await AgentDouble.enroll(here, serverId, {
+      allow: ['collect', 'firewall'],
+      facts: { uplinks: ['eth0'], agent_uid: agentUid },
+    })
     return new HostDouble(here, (here.hub.hostCommands as CommandQueues).of(agent.id), agent)
   }
 
@@ -116,7 +121,8 @@ export class HostDouble {
   }
 
   #reachesHub(): boolean {
-    const packet: HostPacket = { hook: 'output', protocol: 'tcp', source: '192.0.2.1', destination: '127.0.0.1', port: 8484 }
-    return !this.isCutOff && new NftModel(this.#ruleset).passes(packet)
+    const packet: HostPacket = { hook: 'output', protocol: 'tcp', source: '192.0.2.1', destination: '203.0.113.5', port: 8484 }
+    const isSent = new NftModel(this.#ruleset).passes({ ...packet, uid: agentUid })
+    return !this.isCutOff && isSent
   }
 }

@@ -9,6 +9,8 @@ export interface HostPacket {
   /** Destination port, before a translation of the destination; null for protocols without ports. */
   port: number | null
   interface?: string
+  /** ID of the user that sends it. */
+  uid?: number
 }
 
 interface Chain {
@@ -75,7 +77,10 @@ export class NftModel {
   }
 
   /** The first match of a rule, and whether it applies. */
-  #match(text: string, { hook, protocol, source, destination, port, interface: via = 'eth0' }: HostPacket): [string, boolean] {
+  #match(
+    text: string,
+    { hook, protocol, source, destination, port, uid, interface: via = 'eth0' }: HostPacket,
+  ): [string, boolean] {
     const value = String.raw`(\{ [^}]* \}|\S+)`
     const is = (pattern: string) => new RegExp(`^${pattern}(?= |$)`).exec(text)
     const family = source.includes(':') ? 6 : 4
@@ -88,6 +93,7 @@ export class NftModel {
     if ((found = is(`icmp(?:v6)? type ${value}`))) return [found[0], false]
     if ((found = is('meta nfproto ipv([46])'))) return [found[0], family === Number(found[1])]
     if ((found = is('meta l4proto (\\d+)'))) return [found[0], numbers[found[1]!] === protocol]
+    if ((found = is('meta skuid (\\d+)'))) return [found[0], hook === 'output' && Number(found[1]) === uid]
     if ((found = is('(tcp|udp) sport \\d+'))) return [found[0], false]
     if ((found = is(`ct original proto-dst ${value}`))) return [found[0], this.#hasPort(found[1]!, port)]
     if ((found = is(`(tcp|udp) dport ${value}`))) return [found[0], found[1] === protocol && this.#hasPort(found[2]!, port)]

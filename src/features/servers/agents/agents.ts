@@ -64,10 +64,12 @@ async function updateAgent(hub: Hub, id: string, columns: (row: AgentRow, now: n
     if (!row) return { result: null }
     const set = columns(row, hub.clock.now())
     await tx.update(agents).set(set).where(eq(agents.id, id))
-    // What its firewalls drop depends on them.
-    const isRouted = !set.facts || isDeepStrictEqual(set.facts.uplinks, row.facts?.uplinks)
-    return { result: { isPending: set.pending ?? row.pending }, jobs: isRouted ? [] : [enforceHostJobFor(row.serverId)] }
+    const isSame = !set.facts || isDeepStrictEqual(firewallFacts(set.facts), firewallFacts(row.facts))
+    return { result: { isPending: set.pending ?? row.pending }, jobs: isSame ? [] : [enforceHostJobFor(row.serverId)] }
   })
   if (known?.isPending) await concludeFromAgent(hub, id)
   return known !== null
 }
+
+/** What the firewalls of a server drop depends on these facts. */
+const firewallFacts = (facts: AgentFacts | null) => [facts?.uplinks, facts?.agent_uid]

@@ -27,6 +27,8 @@ export interface AgentFacts {
   addresses?: string[]
   /** Network interfaces of its default routes, such as `eth0`. */
   uplinks?: string[]
+  /** ID of the user that the agent runs as. */
+  agent_uid?: number
 }
 
 const summary = {

@@ -71,14 +71,13 @@ export const enforceHostJob: JobKind<{ server_id: string }> = {
   leaseMs: 60_000,
   retryAfter: attempts => Math.min(1000 * 2 ** (attempts - 1), 60_000),
   async run(hub, { payload: { server_id: serverId } }) {
-    const addresses = await hubAddresses(hub)
     return async tx => {
       const attached = await attachedTo(tx, serverId)
       const row = await lockHost(tx, serverId)
       if (attached.length === 0 && !row) return { result: undefined }
       const agent = (await agentsOf(tx, [{ id: serverId }])).get(serverId)
       if (!agent?.allow.includes('firewall') || !hub.hostCommands)
-        return { result: undefined, ...(await giveUp(tx, row, attached)) }
+        return await giveUp(tx, row, attached, 'The server has no agent that may change its firewall.')
       const wanted = attached.filter(one => !isDetaching(one))
       const networks = await linkedNetworks(
         tx,
@@ -87,10 +86,12 @@ export const enforceHostJob: JobKind<{ server_id: string }> = {
       const rules = wanted.flatMap(({ firewall }) =>
         plainRules(firewall, networks).map(rule => ({ ...rule, firewallId: firewall.id })),
       )
-      const ruleset =
-        wanted.length === 0
-          ? noRuleset
-          : nftRuleset({ rules, hub: { addresses, port: hubAddress(hub).port }, uplinks: uplinksOf(agent) })
+      const uid = uidOf(agent)
+      if (uid === null && rules.some(one => one.direction === 'out'))
+        return await giveUp(tx, row, attached, 'The agent has not reported yet which user it runs as.')
+      const { port: hubPort, address } = hubAddress(hub)
+      const reaching = { uid, hubPort, isHubNamed: address === null }
+      const ruleset = wanted.length === 0 ? noRuleset : nftRuleset({ rules, agent: reaching, uplinks: uplinksOf(agent) })
       const digest = createHash('sha256').update(ruleset).digest('hex')
       const versions = Object.fromEntries(wanted.map(({ firewall }) => [firewall.id, firewall.rulesVersion]))
       // Someone still has to confirm the change, or took it back, and the previous rules have not been restored yet.
@@ -121,20 +122,27 @@ export const enforceHostJob: JobKind<{ server_id: string }> = {
 
 const maxUplinks = 32
 
-/** What the agent reports becomes part of a rule set, so other text is left out. */
+// What the agent reports becomes part of a rule set, so anything else is left out.
+const uidOf = ({ facts }: AgentRow): number | null =>
+  facts?.agent_uid !== undefined && Number.isSafeInteger(facts.agent_uid) ? facts.agent_uid : null
 const uplinksOf = ({ facts }: AgentRow): string[] =>
   [...new Set(facts?.uplinks)]
     .filter(one => /^[\w.:@-]{1,15}$/.test(one))
     .toSorted()
     .slice(0, maxUplinks)
 
-/** Nobody may change the firewall of the host. It keeps what it has until an agent that may change it reports. */
-async function giveUp(tx: Tx, row: HostRow | undefined, attached: readonly Attached[]): Promise<Effects> {
-  await markFailed(tx, attached, 'The server has no agent that may change its firewall.')
+/** The firewall of the host can't be changed. It keeps what it has until an agent that can change it reports. */
+async function giveUp(
+  tx: Tx,
+  row: HostRow | undefined,
+  attached: readonly Attached[],
+  error: string,
+): Promise<RecordResult<undefined>> {
+  await markFailed(tx, attached, error)
   if (row) await tx.update(hostFirewalls).set({ state: 'outdated' }).where(eq(hostFirewalls.serverId, row.serverId))
   // Nothing was ever sent to the host.
   else await removeDetached(tx, attached)
-  return {}
+  return { result: undefined }
 }
 
 /**
@@ -250,14 +258,4 @@ async function removeDetached(tx: Tx, attached: readonly Attached[]): Promise<vo
       )
     hint(tx, firewall)
   }
-}
-
-/** The addresses of the hub, for agents. Without them, a host takes back rules that keep its agent from reaching the hub. */
-async function hubAddresses(hub: Hub): Promise<string[]> {
-  const { name, address } = hubAddress(hub)
-  if (address !== null) return [address]
-  return await hub.resolve(name).then(
-    found => found.toSorted(),
-    () => [],
-  )
 }

@@ -4,8 +4,15 @@ import type { PlainRule, RuleProtocol } from './rules'
 export interface HostRules {
   /** Including rules that block. */
   rules: readonly (PlainRule & { firewallId: string })[]
-  /** How the agent reaches the hub: always allowed, also if there are rules for outgoing traffic. */
-  hub: { addresses: readonly string[]; port: number }
+  /** What always passes, also if there are rules for outgoing traffic, so that the agent can reach the hub. */
+  agent: {
+    /** ID of the user that it runs as; null if unknown, which is only possible without rules for outgoing traffic. */
+    uid: number | null
+    /** Port of the hub: the only one that the agent may connect to if it runs as root, because much else does too. */
+    hubPort: number
+    /** Whether the hub has a name. The name may get other addresses, so DNS must pass. */
+    isHubNamed: boolean
+  }
   /**
    * Interfaces to other networks. New connections from there to published ports need a rule; those from other interfaces, such as of
    * containers, always pass. If it is empty, only blocks apply to published ports.
@@ -32,7 +39,7 @@ const protocolNumbers: Readonly<Record<Exclude<RuleProtocol, 'any'>, Record<Fami
  * else on the host is changed. As a drop is final in any table, rules of others stay in effect. Each line is one statement, and each rule
  * one counter per address family, with the comment `fw_….rule`.
  */
-export function nftRuleset({ rules: all, hub, uplinks }: HostRules): string {
+export function nftRuleset({ rules: all, agent, uplinks }: HostRules): string {
   const sets: string[] = []
   const rules = all.filter(one => one.action !== 'block')
   const blocks = all.filter(one => one.action === 'block').flatMap(one => one.networks)
@@ -77,7 +84,7 @@ export function nftRuleset({ rules: all, hub, uplinks }: HostRules): string {
             `icmpv6 type { ${[...neighborTypes, 'nd-router-solicit', 'mld2-listener-report', ...errorTypes].join(', ')} } accept`,
             'udp sport 68 udp dport 67 accept',
             'udp sport 546 udp dport 547 accept',
-            ...hub.addresses.map(one => `${one.includes(':') ? 'ip6' : 'ip'} daddr ${one} tcp dport ${hub.port} accept`),
+            ...agentMatches(agent).map(one => `${one} accept`),
             ...accepted(outgoing, 'daddr'),
             'counter drop comment "default"',
           ]),
@@ -101,6 +108,12 @@ export function nftRuleset({ rules: all, hub, uplinks }: HostRules): string {
   ]
   return `${withoutTable}table ${table} {\n${[...sets, ...chains].join('')}}\n`
 }
+
+/** Packets by which the agent reaches the hub. The addresses of the hub may change, and the hub may see others than the agent. */
+const agentMatches = ({ uid, hubPort, isHubNamed }: HostRules['agent']): string[] => [
+  ...(uid === null ? [] : [uid === 0 ? `meta skuid 0 tcp dport ${hubPort}` : `meta skuid ${uid}`]),
+  ...(isHubNamed ? ['udp dport 53', 'tcp dport 53'] : []),
+]
 
 /** Removes the table: the host accepts what it accepted before it had firewalls. */
 export const noRuleset = withoutTable
