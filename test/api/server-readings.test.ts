@@ -251,6 +251,24 @@ describe('servers that exist at a cloud', () => {
     expect((await get(created.id)).labels.stage).toBe('live')
   }, 30_000)
 
+  test('keep labels that others add with the key of one that was removed before the cloud had it', async () => {
+    const here = await world()
+    const { double, create, finish, act, get } = await cloudScene(here)
+    const created = (await create('web-1')).body
+    await finish(created.action_id)
+    const there = double.serverNamed('web-1')!
+    double.project.actionMs = command => (command === 'stop_server' ? 30_000 : 0)
+    const busy = await act(created.id, 'power_off')
+    for (const labels of [{ stage: 'live' }, {}])
+      expect((await here.acme.call('PATCH', `/v1/servers/${created.id}`, { labels })).body.labels).toEqual(labels)
+    await finish(busy.body.id)
+    await here.advance(60_000)
+    double.console.relabel(there, { bailiwick: created.id, stage: 'theirs' })
+    await here.advance(120_000)
+    expect(there.labels).toEqual({ bailiwick: created.id, stage: 'theirs' })
+    expect((await get(created.id)).labels).toEqual({ stage: 'theirs' })
+  })
+
   test('are added by their labels, or one by one, up to the limit of the plan', async () => {
     const here = await world()
     const { double, account, refresh } = await cloudScene(here, { import: { mode: 'selector', label_selector: 'role=web' } })

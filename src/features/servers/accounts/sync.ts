@@ -222,7 +222,12 @@ const isChanged = (row: ServerRow, seen: CloudServer, account: CloudAccountRow, 
     row.status !== seen.status ||
     row.power !== seen.power ||
     !isDeepStrictEqual(row.cloud, seen) ||
+    stillRemoved(row, seen).length < row.removedLabels.length ||
     newPrice(row, account, catalog, seen) !== undefined)
+
+/** Keys of labels that are still to be removed at the cloud. Once they are gone there, others may use them. */
+const stillRemoved = ({ removedLabels }: ServerRow, seen: CloudServer): string[] =>
+  removedLabels.filter(key => Object.hasOwn(seen.labels, key))
 
 /** The price of a server if it differs from the one that is stored; undefined if it stays. A known price outlives its catalog. */
 function newPrice(
@@ -272,6 +277,7 @@ async function followBatch(
     const price = newPrice(row, account, catalog, seen)
     const after = {
       ...seenColumns(seen),
+      removedLabels: stillRemoved(row, seen),
       ...(price !== undefined && priceColumns(price, catalog?.readAt ?? null)),
       ...(row.order !== null && { order: null }),
       writtenAt: now,
