@@ -325,6 +325,27 @@ describe('volumes', () => {
     expect(refusal(await take({ name: 'a', server_id: id }))).toEqual([422, '#/volume_id'])
   }, 30_000)
 
+  test('are not deleted with snapshots that only the cloud has, but with those that only the workspace has', async () => {
+    const here = await world()
+    const { volume: bought, call, finish, double } = await incusScene(here)
+    const { volume } = await bought('data-1')
+    const remove = async () => (await call('DELETE', `/volumes/${volume.id}`)).body
+    const created = (await call('POST', '/snapshots', { volume_id: volume.id, name: 'one' })).body
+    await finish(created.action_id)
+    const [there] = double.volumes
+    there!.snapshots = []
+    await here.advance(600_000)
+    expect((await call('GET', `/snapshots/${created.id}`)).body.state).toBe('missing')
+    there!.snapshots.push({ name: 'by-hand', created_at: '2026-11-20T00:00:00Z' })
+    const failed = await finish((await remove()).id)
+    expect([failed.status, failed.error.detail]).toEqual(['error', expect.stringContaining('has 1 snapshot at the cloud')])
+    expect([double.volumes.length, (await call('GET', `/volumes/${volume.id}`)).body.state]).toEqual([1, 'available'])
+    there!.snapshots = []
+    await here.advance(600_000)
+    expect((await finish((await remove()).id)).status).toBe('success')
+    expect([double.volumes, (await call('GET', '/snapshots')).body.data]).toEqual([[], []])
+  })
+
   test('have no snapshots at Hetzner', async () => {
     const { bought, call, actOn, here } = await scene()
     const { volume } = await bought('data-1')

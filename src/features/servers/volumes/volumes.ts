@@ -1,4 +1,4 @@
-import { and, count, eq, isNull } from 'drizzle-orm'
+import { and, count, eq, isNull, notInArray } from 'drizzle-orm'
 import type { Waiting } from '../../../api/long-poll'
 import { refuseOverLimit } from '../../../access/plans'
 import { callAdapter } from '../../../adapters/call'
@@ -291,7 +291,10 @@ export const deleteVolume = (ctx: Ctx, id: string): Promise<ActionView | undefin
         'The volume is protected from deletion. Remove the protection with the action `set_protection`.',
       )
     if (row.state === 'in_use') throw conflict(`The volume is attached to ${row.serverId ?? 'a server'}. Detach it first.`)
-    const [kept] = await tx.select({ n: count() }).from(snapshots).where(eq(snapshots.volumeId, id))
+    const [kept] = await tx
+      .select({ n: count() })
+      .from(snapshots)
+      .where(and(eq(snapshots.volumeId, id), notInArray(snapshots.state, ['missing', 'error'])))
     if (kept!.n > 0)
       throw conflict(`The volume has ${pluralize(kept!.n, 'snapshots')}, which would be deleted with it. Delete them first.`)
     const { action, job } = await start(tx, ctx, row, 'deleting', { ...plainInput, command: { verb: 'delete' } })

@@ -1,3 +1,4 @@
+import { pluralize } from '../../../../core/pluralize'
 import { isObject } from '../../../../dns/octets'
 import {
   CloudError,
@@ -120,6 +121,7 @@ export class IncusVolumes implements CloudStorage<CloudVolume, VolumeCommand> {
         throw invalid('Incus and LXD don’t protect volumes.')
       case 'delete':
         if (volume.serverRef !== null) throw invalid('The volume is attached to a server.')
+        await this.#refuseSnapshots(path)
         return await this.commands.send('DELETE', path, undefined, { name: custom.name })
     }
   }
@@ -143,6 +145,15 @@ export class IncusVolumes implements CloudStorage<CloudVolume, VolumeCommand> {
       if (error instanceof CloudError && !isConnectionFailure.has(error.failure)) return null
       throw error
     }
+  }
+
+  /** The workspace may not know all snapshots, such as those that someone just created. They would be deleted with the volume. */
+  async #refuseSnapshots(path: string): Promise<void> {
+    const { length } = await this.client.list(`${path}/snapshots?recursion=1`)
+    if (length > 0)
+      throw invalid(
+        `The volume has ${pluralize(length, 'snapshots')} at the cloud, which would be deleted with it. Delete them first.`,
+      )
   }
 
   async #create({ mark, name, sizeBytes, location, labels }: VolumeOrder): Promise<Started> {
