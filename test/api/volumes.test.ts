@@ -3,6 +3,8 @@ import { eq } from 'drizzle-orm'
 import { AdapterError } from '../../src/adapters/failure'
 import { syncStorage } from '../../src/features/servers/accounts/sync-storage'
 import { cloudAccounts } from '../../src/features/servers/accounts/tables'
+import { snapshots } from '../../src/features/servers/snapshots/tables'
+import { watchStorage } from '../../src/features/servers/snapshots/watch'
 import { volumes } from '../../src/features/servers/volumes/tables'
 import { cloudScene } from '../support/clouds/cloud-scene'
 import { incusScene } from '../support/clouds/incus-scene'
@@ -346,6 +348,36 @@ describe('volumes', () => {
     expect([double.volumes, (await call('GET', '/snapshots')).body.data]).toEqual([[], []])
   })
 
+  test('are not renamed while an action works on one of their snapshots, nor the other way around', async () => {
+    const here = await world()
+    const { volume: bought, call, finish, double } = await incusScene(here)
+    const { volume } = await bought('data-1')
+    const rename = (name: string) => call('PATCH', `/volumes/${volume.id}`, { name })
+    const taken = (await call('POST', '/snapshots', { volume_id: volume.id, name: 'a' })).body
+    const locked = (holder: string) => [409, 'resource_locked', holder]
+    const refused = ({ status, body }: { status: number; body: any }) => [status, body.code, body.holder]
+    expect(refused(await rename('data-2'))).toEqual(locked(taken.action_id))
+    await finish(taken.action_id)
+    const renamed = (await rename('data-2')).body
+    expect(refused(await call('DELETE', `/snapshots/${taken.id}`))).toEqual(locked(renamed.action_id))
+    const expired = { expiresAt: here.clock.now() - 1 }
+    await here.hub.store.transact(tx => tx.update(snapshots).set(expired).where(eq(snapshots.id, taken.id)))
+    await watchStorage(here.hub)
+    expect((await call('GET', `/snapshots/${taken.id}`)).body.action_id).toBeNull()
+    await finish(renamed.action_id)
+    // A reading that began before must not write the old ref.
+    const [written] = await here.hub.read
+      .select({ snapshot: snapshots.writtenAt, volume: volumes.writtenAt })
+      .from(snapshots)
+      .innerJoin(volumes, eq(volumes.id, snapshots.volumeId))
+    expect(written!.snapshot).toBe(written!.volume)
+    await watchStorage(here.hub)
+    const deletion = (await call('GET', `/snapshots/${taken.id}`)).body.action_id
+    expect(refused(await rename('data-3'))).toEqual(locked(deletion))
+    await finish(deletion)
+    expect(double.volumes.map(one => [one.name, one.snapshots.length])).toEqual([['data-2', 0]])
+  }, 30_000)
+
   test('have no snapshots at Hetzner', async () => {
     const { bought, call, actOn, here } = await scene()
     const { volume } = await bought('data-1')
@@ -547,6 +579,23 @@ describe('readings of volumes', () => {
     }
     await sync()
     expect(await states()).toEqual([])
+  })
+
+  test('never add a volume again that is renamed here meanwhile', async () => {
+    const { put, here, storage, sync, rows, states } = await readings()
+    put('pool/a')
+    await sync()
+    const { list } = storage
+    storage.list = async () => {
+      const all = await list()
+      for (const { id } of await rows()) {
+        const renamed = { providerRef: 'pool/b', writtenAt: here.clock.now() }
+        await here.hub.store.transact(tx => tx.update(volumes).set(renamed).where(eq(volumes.id, id)))
+      }
+      return all
+    }
+    await sync()
+    expect(await states()).toEqual([['pool/b', 'found', 'available']])
   })
 
   test('mark missing volumes although others can’t be read', async () => {

@@ -107,13 +107,12 @@ async function follow(
   for (let at = 0; at < changed.length; at += rowsPerBatch)
     await record(hub, tx => followBatch(tx, of, changed.slice(at, at + rowsPerBatch), startedAt, read))
   await followMissing(hub, account, of, storage, absent, ids, startedAt)
-  // What was deleted here while the account was read.
-  const deleted = before.filter(row => !ids.has(row.id))
-  const deletedIds = new Set<string | null>(deleted.map(row => row.id))
-  const deletedRefs = new Set(deleted.map(row => row.providerRef))
-  const others = seen.filter(
-    one => !matched.has(one) && !ids.has(one.mark) && !deletedIds.has(one.mark) && !deletedRefs.has(one.ref),
-  )
+  // What was deleted, or got another ref, while the account was read.
+  const refs = new Map(known.map(row => [row.id, row.providerRef]))
+  const left = before.filter(row => refs.get(row.id) !== row.providerRef)
+  const leftIds = new Set<string | null>(left.map(row => row.id))
+  const leftRefs = new Set(left.map(row => row.providerRef))
+  const others = seen.filter(one => !matched.has(one) && !ids.has(one.mark) && !leftIds.has(one.mark) && !leftRefs.has(one.ref))
   const found = others.flatMap((one): Found[] => {
     const columns = of.added(one, read)
     return columns === null ? [] : [{ seen: one, columns }]

@@ -10,6 +10,7 @@ import { cloudAccounts } from '../accounts/tables'
 import { cloudKindOf } from '../clouds'
 import { volumeRows } from '../volumes/rows'
 import { volumes } from '../volumes/tables'
+import { refuseBusyVolume } from '../volumes/volume-state'
 import { snapshotActionKind } from './kinds'
 import { snapshotRows } from './rows'
 import type { SnapshotInput, SnapshotView } from './shapes'
@@ -54,14 +55,7 @@ async function createVolumeSnapshot(
       throw invalid([{ pointer: `#/${name}`, code: 'unsupported', detail: 'is only for snapshots of servers.' }])
   return await change(ctx, 'cloud.snapshot.create', async tx => {
     const volume = await lockRow(tx, ctx, volumeRows, id)
-    if (volume.actionId !== null)
-      throw new Problem(
-        'resource_locked',
-        `The action ${volume.actionId} is working on the volume. Wait until it has finished.`,
-        {
-          fields: { holder: volume.actionId },
-        },
-      )
+    refuseBusyVolume(volume)
     if (volume.providerRef === null || (volume.state !== 'available' && volume.state !== 'in_use'))
       throw conflict(`The volume is ${volume.state}, so no snapshot of it can be created.`)
     const madeBy = { type: 'user' as const, id: ctx.actor.id ?? 'unknown' }

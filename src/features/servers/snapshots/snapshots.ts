@@ -19,6 +19,7 @@ import { cloudKindOf } from '../clouds'
 import { isLabeled } from '../clouds/label-change'
 import { priceOfRow } from '../money'
 import { storageOrigins } from '../storage-shapes'
+import { lockVolumeOfSnapshot, refuseBusyVolume } from '../volumes/volume-state'
 import { snapshotActionKind } from './kinds'
 import {
   snapshotMembers,
@@ -162,6 +163,7 @@ async function sendLabels(tx: Tx, ctx: Ctx, before: SnapshotRow, after: Snapshot
  */
 export async function deleteSnapshot(ctx: Ctx, id: string): Promise<ActionView | undefined> {
   return await change(ctx, 'cloud.snapshot.delete', async tx => {
+    const volume = await lockVolumeOfSnapshot(tx, id)
     const row = await lockRow(tx, ctx, snapshotRows, id)
     if (row.protected)
       throw new Problem('protected', 'The snapshot is protected from being deleted. Update `protected` to false first.')
@@ -170,6 +172,7 @@ export async function deleteSnapshot(ctx: Ctx, id: string): Promise<ActionView |
       await removeRow(tx, snapshotRows, row)
       return { result: undefined, target: targetOf(snapshotRows, row), before: snapshotView(row) }
     }
+    if (volume) refuseBusyVolume(volume)
     const { action: started, job } = await startDeletion(tx, ctx, row)
     return { result: started, target: targetOf(snapshotRows, row), before: snapshotView(row), jobs: [job] }
   })

@@ -12,7 +12,7 @@ import { startDeletion } from './snapshots'
 import type { SnapshotRow } from './rows'
 import { snapshots } from './tables'
 import { volumes } from '../volumes/tables'
-import { releasedVolume } from '../volumes/volume-state'
+import { lockVolumeOfSnapshot, releasedVolume } from '../volumes/volume-state'
 
 const task = 'watch-storage'
 const rowsPerPage = 100
@@ -70,6 +70,7 @@ async function eachRow(
 }
 
 async function expire(tx: Tx, hub: Hub, id: string): Promise<RecordResult<undefined>> {
+  const volume = await lockVolumeOfSnapshot(tx, id)
   const [row] = await forUpdate(tx.select().from(snapshots).where(eq(snapshots.id, id)))
   if (!row || row.protected || row.actionId !== null || (row.expiresAt ?? Infinity) >= hub.clock.now())
     return { result: undefined }
@@ -77,6 +78,8 @@ async function expire(tx: Tx, hub: Hub, id: string): Promise<RecordResult<undefi
     await tx.delete(snapshots).where(eq(snapshots.id, id))
     return { result: undefined }
   }
+  // Its ref may change until the action on its volume has finished.
+  if (volume && volume.actionId !== null) return { result: undefined }
   const { job } = await startDeletion(tx, { hub, workspaceId: row.workspaceId, actor: systemActor(task) }, row)
   return { result: undefined, jobs: [job] }
 }

@@ -115,7 +115,8 @@ async function save(
       : // What may exist may also cost something.
         { ...releasedVolume(row), ...(seen === undefined && { priceMicros: row.priceMicros }) }
   const price = priceBefore === null ? {} : { priceMicros: priceBefore }
-  if (seen && row.providerRef !== null && seen.ref !== row.providerRef) await moveSnapshots(tx, row.id, row.providerRef, seen.ref)
+  if (seen && row.providerRef !== null && seen.ref !== row.providerRef)
+    await moveSnapshots(tx, row.id, row.providerRef, seen.ref, now)
   await tx
     .update(volumes)
     .set({ ...columns, ...price, actionId: null })
@@ -123,12 +124,12 @@ async function save(
 }
 
 /** The refs of the snapshots of a volume begin with its ref. */
-async function moveSnapshots(tx: Tx, volumeId: string, from: string, to: string): Promise<void> {
+async function moveSnapshots(tx: Tx, volumeId: string, from: string, to: string, now: number): Promise<void> {
   for (const { id, providerRef } of await tx.select().from(snapshots).where(eq(snapshots.volumeId, volumeId)))
     if (providerRef?.startsWith(`${from}/`))
       await tx
         .update(snapshots)
-        .set({ providerRef: to + providerRef.slice(from.length) })
+        .set({ providerRef: to + providerRef.slice(from.length), writtenAt: now })
         .where(eq(snapshots.id, id))
 }
 

@@ -1,7 +1,13 @@
+import { eq } from 'drizzle-orm'
+import { forUpdate } from '../../../core/db/dialect'
+import type { Tx } from '../../../core/db/transaction'
+import { Problem } from '../../../core/problem'
 import type { DatedCatalog } from '../accounts/catalog'
 import type { Catalog, CloudVolume, Price } from '../clouds/cloud'
 import { priceColumns } from '../money'
+import { snapshots } from '../snapshots/tables'
 import type { VolumeRow } from './rows'
+import { volumes } from './tables'
 
 const gibibyte = 2 ** 30
 
@@ -42,3 +48,22 @@ export const releasedVolume = ({ providerRef, serverId }: Pick<VolumeRow, 'provi
     ? { state: 'error', priceMicros: null }
     : { state: serverId === null ? ('available' as const) : ('in_use' as const) }),
 })
+
+/** @throws Problem 409 `resource_locked` while an action works on the volume */
+export function refuseBusyVolume({ actionId }: Pick<VolumeRow, 'actionId'>): void {
+  if (actionId === null) return
+  throw new Problem('resource_locked', `The action ${actionId} is working on the volume. Wait until it has finished.`, {
+    fields: { holder: actionId },
+  })
+}
+
+/**
+ * Locks the volume of a snapshot before the snapshot, for an action on it: while the volume is renamed, the ref of the snapshot changes.
+ * @returns the volume; undefined for a snapshot of a server, or if the volume was deleted
+ */
+export async function lockVolumeOfSnapshot(tx: Tx, snapshotId: string): Promise<VolumeRow | undefined> {
+  const [of] = await tx.select({ id: snapshots.volumeId }).from(snapshots).where(eq(snapshots.id, snapshotId))
+  if (!of?.id) return undefined
+  const [volume] = await forUpdate(tx.select().from(volumes).where(eq(volumes.id, of.id)))
+  return volume
+}

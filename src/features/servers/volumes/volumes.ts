@@ -1,4 +1,4 @@
-import { and, count, eq, isNull, notInArray } from 'drizzle-orm'
+import { and, count, eq, isNotNull, isNull, notInArray } from 'drizzle-orm'
 import type { Waiting } from '../../../api/long-poll'
 import { refuseOverLimit } from '../../../access/plans'
 import { callAdapter } from '../../../adapters/call'
@@ -50,7 +50,7 @@ import {
   type VolumeView,
 } from './shapes'
 import { volumeLabels, volumes } from './tables'
-import { volumePrice } from './volume-state'
+import { refuseBusyVolume, volumePrice } from './volume-state'
 
 export const volumeListing = listingOf('volumes', volumes, {
   accessColumn: volumes.serverId,
@@ -259,7 +259,7 @@ async function sendUpdate(tx: Tx, ctx: Ctx, before: VolumeRow, after: VolumeRow)
   const isRelabeled = after.origin === 'made' && !isLabeled(before.labels, labels)
   if (!isRenamed && !isRelabeled) return undefined
   if (before.providerRef === null && before.actionId === null) return undefined
-  refuseBusy(before)
+  refuseBusyVolume(before)
   const [account] = await tx.select().from(cloudAccounts).where(eq(cloudAccounts.id, after.accountId))
   const can = cloudKindOf(account!.kind)!.capabilities.volumes!
   if (isRenamed && !new RegExp(can.names.pattern).test(after.name))
@@ -267,8 +267,21 @@ async function sendUpdate(tx: Tx, ctx: Ctx, before: VolumeRow, after: VolumeRow)
   if (isRenamed && !can.renamedInUse && before.state === 'in_use')
     throw conflict(`The volume is attached to ${before.serverId ?? 'a server'}. Detach it before you rename it.`)
   if (before.state === 'missing') throw conflict('The volume no longer exists at the cloud.')
+  if (isRenamed) await refuseBusySnapshots(tx, after.id)
   const command = { verb: 'update', mark: after.id, name: isRenamed ? after.name : null, labels } as const
   return await start(tx, ctx, after, after.state, { ...plainInput, command })
+}
+
+/** The refs of snapshots change with the name of their volume. @throws Problem 409 `resource_locked` */
+async function refuseBusySnapshots(tx: Tx, volumeId: string): Promise<void> {
+  const [busy] = await tx
+    .select({ id: snapshots.id, actionId: snapshots.actionId })
+    .from(snapshots)
+    .where(and(eq(snapshots.volumeId, volumeId), isNotNull(snapshots.actionId)))
+    .limit(1)
+  if (!busy) return
+  const detail = `The action ${busy.actionId} is working on the snapshot ${busy.id} of the volume. Wait until it has finished.`
+  throw new Problem('resource_locked', detail, { fields: { holder: busy.actionId } })
 }
 
 /**
@@ -279,7 +292,7 @@ async function sendUpdate(tx: Tx, ctx: Ctx, before: VolumeRow, after: VolumeRow)
 export const deleteVolume = (ctx: Ctx, id: string): Promise<ActionView | undefined> =>
   change<ActionView | undefined>(ctx, 'cloud.volume.delete', async tx => {
     const row = await lockRow(tx, ctx, volumeRows, id)
-    refuseBusy(row)
+    refuseBusyVolume(row)
     const before = volumeView(row)
     if (row.providerRef === null || row.state === 'missing') {
       await removeRow(tx, volumeRows, row)
@@ -302,13 +315,6 @@ export const deleteVolume = (ctx: Ctx, id: string): Promise<ActionView | undefin
   })
 
 const plainInput = { maxPriceMicros: null, priceBefore: null }
-
-function refuseBusy({ actionId }: VolumeRow): void {
-  if (actionId === null) return
-  throw new Problem('resource_locked', `The action ${actionId} is working on the volume. Wait until it has finished.`, {
-    fields: { holder: actionId },
-  })
-}
 
 /** Starts an action on a volume, and waits for it if the caller prefers that. @throws Problem 404; 409; 412; 422 */
 export async function performVolumeAction(
@@ -369,7 +375,7 @@ async function startOn(
   catalog: DatedCatalog | null,
   newer: readonly string[] | null,
 ): Promise<ChangeResult<ActionView>> {
-  refuseBusy(row)
+  refuseBusyVolume(row)
   if (row.state !== 'available' && row.state !== 'in_use')
     throw conflict(`The volume is ${row.state}, so the action ${name} is not possible now.`)
   const target = targetOf(volumeRows, row)
