@@ -378,6 +378,21 @@ describe('volumes', () => {
     expect(double.volumes.map(one => [one.name, one.snapshots.length])).toEqual([['data-2', 0]])
   }, 30_000)
 
+  test('are restored once: if the response is lost, it is not known whether they were', async () => {
+    const here = await world()
+    const { volume: bought, call, finish, double } = await incusScene(here)
+    const { volume } = await bought('data-1')
+    const taken = (await call('POST', '/snapshots', { volume_id: volume.id, name: 'a' })).body
+    await finish(taken.action_id)
+    double.fault = ({ method }) => (method === 'PUT' ? 'lost' : null)
+    const params = { snapshot_id: taken.id }
+    const { body } = await call('POST', `/volumes/${volume.id}/actions`, { action: 'restore_snapshot', params })
+    expect(await finish(body.id)).toMatchObject({ status: 'error', error: { code: 'interrupted' } })
+    expect(double.requests.filter(one => one.method === 'PUT')).toHaveLength(1)
+    expect((await call('GET', `/volumes/${volume.id}`)).body).toMatchObject({ state: 'available', action_id: null })
+    expect((await call('GET', `/snapshots/${taken.id}`)).body).toMatchObject({ state: 'available', action_id: null })
+  }, 30_000)
+
   test('have no snapshots at Hetzner', async () => {
     const { bought, call, actOn, here } = await scene()
     const { volume } = await bought('data-1')

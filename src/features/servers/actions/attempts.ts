@@ -35,3 +35,7 @@ export const providerFailed = (error: CloudError): Problem =>
 /** @param by what was to finish: `cloud` */
 export const timedOut = (by: string): Problem =>
   new Problem('provider_failed', `The ${by} did not finish in time.`, { fields: { failure: 'timeout' } })
+
+/** The error of a command that can’t be repeated, if it is not known whether an earlier attempt was carried out. */
+export const maybeCarriedOut = (): Problem =>
+  new Problem('interrupted', 'The connection was lost while the request was sent, so it may have been carried out.')

@@ -8,7 +8,7 @@ import { openController } from '../server-controllers/server-controllers'
 import { serverControllers } from '../server-controllers/tables'
 import type { ServerStatus } from '../shapes'
 import type { ServerRow } from '../view'
-import { attemptAgain, providerFailed, timedOut } from './attempts'
+import { attemptAgain, maybeCarriedOut, providerFailed, timedOut } from './attempts'
 import { endOnServer } from './end-on-server'
 import type { ServerActionInput } from './input'
 import { limitOf, verbRules } from './verbs'
@@ -47,10 +47,7 @@ export async function runByController(hub: Hub, work: Work<ServerActionInput, an
     const finished = async () => end(measured(await controller.power?.()), { done: {} })
     if (state.operation === null) {
       if ((state.isUncertain || work.isRepeated) && !verbRules[verb].isRepeatable)
-        return failed(
-          new Problem('interrupted', 'The connection was lost while the command was sent, so it may have been carried out.'),
-          await controller.power?.(),
-        )
+        return failed(maybeCarriedOut(), await controller.power?.())
       const started = await controller.start(work.input.command as ControllerCommand)
       if (started.state === 'done') return await finished()
       return async () => ({ result: { state: { ...state, operation: started.operation }, at: now + pollMs } })

@@ -34,6 +34,7 @@ import { snapshots } from '../snapshots/tables'
 import { releaseOrderedVolumes } from '../volumes/ordered'
 import { runByController } from './by-controller'
 import { endOnServer } from './end-on-server'
+import { maybeCarriedOut } from './attempts'
 import { CloudAction, type CloudActionState } from './engine'
 import type { PlainCommand, ServerActionInput } from './input'
 import { limitOf, verbRules } from './verbs'
@@ -187,13 +188,7 @@ class ServerAction extends CloudAction<ServerActionInput, ServerRow, CloudServer
       )
     const mayBeSent = state.isUncertain || this.work.isRepeated
     if (mayBeSent && !verbRules[verb].isRepeatable) {
-      if (!cloud.findOperation)
-        return this.failed(
-          server,
-          new Problem('interrupted', 'The connection was lost while the request was sent, so it may have been carried out.'),
-          seen,
-          state,
-        )
+      if (!cloud.findOperation) return this.failed(server, maybeCarriedOut(), seen, state)
       const operation = await cloud.findOperation(ref, verb, state.sentAt)
       if (operation) return this.polling(state, operation)
     }

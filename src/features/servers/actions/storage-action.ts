@@ -6,6 +6,7 @@ import { Problem } from '../../../core/problem'
 import type { CommitChunk, Work } from '../../actions/kind'
 import type { CloudAccountRow } from '../accounts/view'
 import type { Cloud, CloudStorage } from '../clouds/cloud'
+import { maybeCarriedOut } from './attempts'
 import { CloudAction, type CloudActionState } from './engine'
 
 /** What an action on a volume or snapshot was asked to do. */
@@ -27,6 +28,8 @@ interface StorageOf<Row extends StorageRow, Seen, Command> {
   load(id: string): Promise<{ row: Row; account: CloudAccountRow } | null>
   /** Whether a command has ended, as far as the resource tells. */
   hasEnded(seen: Seen, command: Command): boolean
+  /** Whether a command may be sent again if it is not known whether it was carried out. By default, all may. */
+  isRepeatable?(command: Command): boolean
   /** Checks what it costs now. @returns what reserves a price that rose; why it may not be done; null if there is nothing to do */
   checkPrice?(cloud: Cloud, account: CloudAccountRow, row: Row): Promise<Reservation | Problem | null>
   /**
@@ -119,11 +122,13 @@ export class StorageAction<
     }
   }
 
-  /** All commands look first, so that they can be repeated. What an earlier run created is adopted. */
+  /** Most commands look first, so that they can be repeated. What an earlier run created is adopted. */
   protected async send(cloud: Cloud, row: Row, state: State): Promise<CommitChunk<State>> {
     const command = this.#commandAt(state.at)
     const storage = this.of.storage(cloud)
     const order = orderOf(command)
+    const mayBeSent = state.isUncertain || this.work.isRepeated
+    if (mayBeSent && this.of.isRepeatable?.(command) === false) return this.failed(row, maybeCarriedOut(), undefined, state)
     if (!order) return await this.started(cloud, row, state, await storage.start(row.providerRef, command))
     const found = await storage.find(order, null)
     if (found?.mark === row.id) return this.polling(state, null, found.ref)

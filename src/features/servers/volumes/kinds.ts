@@ -49,6 +49,8 @@ export const volumeActionKind = (verb: VolumeCommand['verb']): ActionKind<Volume
         return found ?? null
       },
       hasEnded,
+      // It would overwrite what was written since.
+      isRepeatable: command => command.verb !== 'restore_snapshot',
       async checkPrice(cloud, account, row) {
         const { maxPriceMicros, command } = work.input
         const sizeBytes =

@@ -61,9 +61,13 @@ export class IncusClient {
     throw invalidResponse('is not a list of objects')
   }
 
-  /** Sends a request for the project. @throws CloudError as `mayHaveApplied` tells */
-  async send(method: Method, path: string, body?: object): Promise<Accepted> {
-    return acceptedOf(await this.#request(method, path, body))
+  /**
+   * Sends a request for the project.
+   * @param totalMs how long it may take, in milliseconds; undefined for the default
+   * @throws CloudError as `mayHaveApplied` tells
+   */
+  async send(method: Method, path: string, body?: object, totalMs?: number): Promise<Accepted> {
+    return acceptedOf(await this.#request(method, path, body, null, totalMs))
   }
 
   /**
@@ -105,8 +109,14 @@ export class IncusClient {
     }
   }
 
-  async #request(method: Method, path: string, body?: object, etag: string | null = null): Promise<Answer> {
-    const { url, project, pin, clientCertificate, totalMs = limits.totalMs } = this.access
+  async #request(
+    method: Method,
+    path: string,
+    body?: object,
+    etag: string | null = null,
+    totalMs: number = this.access.totalMs ?? limits.totalMs,
+  ): Promise<Answer> {
+    const { url, project, pin, clientCertificate } = this.access
     const response = await requestJson(
       this.around,
       {

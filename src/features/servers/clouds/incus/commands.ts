@@ -223,14 +223,16 @@ export class IncusCommands {
   /**
    * Sends a change and waits a moment: most operations end within a second, and errors are forgotten soon.
    * @param rest `name`: of the instance
+   * @param totalMs how long the request may take, in milliseconds; undefined for the default
    */
   async send(
     method: 'POST' | 'PUT' | 'PATCH' | 'DELETE',
     path: string,
     body: object | undefined,
     rest: Omit<Running, 'id'>,
+    totalMs?: number,
   ): Promise<Started> {
-    return await this.#begun(await this.client.send(method, path, body), rest)
+    return await this.#begun(await this.client.send(method, path, body, totalMs), rest)
   }
 
   /** Like {@link send}, for a change of an instance that depends on what it is. @param bodyOf the request for what was read */

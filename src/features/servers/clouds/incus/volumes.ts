@@ -22,6 +22,8 @@ import { poolPath, refIn, volumeIn, volumePath } from './volume-paths'
 const mebibyte = 2 ** 20
 // Each is one request.
 const maxMeasured = 200
+// Incus answers once the data has been copied, which takes long in pools of the type `dir`. Shorter than the lease of the action.
+const restoreMs = 180_000
 const isConnectionFailure: ReadonlySet<string> = new Set(['unreachable', 'timeout', 'unauthorized', 'throttled'])
 
 export const volumeCapabilities: VolumeCapabilities = {
@@ -114,7 +116,13 @@ export class IncusVolumes implements CloudStorage<CloudVolume, VolumeCommand> {
         return await this.commands.send('PATCH', path, { config: { size: sizeText(command.sizeBytes) } }, { name: custom.name })
       case 'restore_snapshot':
         if (volume.serverRef !== null) throw invalid('The volume is attached to a server.')
-        return await this.commands.send('PUT', path, { restore: snapshotNameOf(command.snapshotRef) }, { name: custom.name })
+        return await this.commands.send(
+          'PUT',
+          path,
+          { restore: snapshotNameOf(command.snapshotRef) },
+          { name: custom.name },
+          restoreMs,
+        )
       case 'update':
         return await this.#update(custom, volume, command)
       case 'set_protection':
