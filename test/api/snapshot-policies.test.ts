@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import { eq } from 'drizzle-orm'
 import { record } from '../../src/core/change'
+import { jobs } from '../../src/core/db/tables'
 import { newId } from '../../src/core/ids'
 import { runPolicyJob, runSnapshotPolicies } from '../../src/features/servers/snapshot-policies/run'
 import { snapshotPolicies } from '../../src/features/servers/snapshot-policies/tables'
@@ -189,6 +190,28 @@ describe('snapshot policies', () => {
     expect(most.deletions).toBeGreaterThan(1)
     expect(most.deletions).toBeLessThanOrEqual(50)
     expect(await list()).toHaveLength(4)
+  }, 30_000)
+
+  test('run again after the job of a run failed permanently', async () => {
+    const { here, create, call, policyOf, run } = await scene()
+    const { id } = (await create()).body
+    for (let n = 0; n < 2; n++) {
+      await call('POST', `/snapshot-policies/${id}/run`)
+      await runSnapshotPolicies(here.hub)
+      await here.settle()
+      // Not while the job waits.
+      await runSnapshotPolicies(here.hub)
+      expect((await policyOf(id)).last_run.finished).toBe(false)
+      const failed = { state: 'failed' as const, failedAt: here.clock.now() }
+      await here.hub.store.transact(tx => tx.update(jobs).set(failed).where(eq(jobs.kind, runPolicyJob.kind)))
+      await here.advance(60_000)
+      await runSnapshotPolicies(here.hub)
+      const ended = { server_id: null, detail: expect.stringContaining('failed permanently') }
+      expect((await policyOf(id)).last_run).toMatchObject({ finished: true, failed: [ended] })
+    }
+    const { body } = await call('GET', '/notices?kind=snapshot_policy.failing')
+    expect(body.data.map((one: any) => one.count)).toEqual([1])
+    expect(await run(id)).toMatchObject({ made: 2, failed: [], finished: true })
   }, 30_000)
 
   test('run on their schedule, in its time zone, unless they are paused', async () => {

@@ -1,4 +1,4 @@
-import { and, asc, eq, gt, gte, isNull, lte } from 'drizzle-orm'
+import { and, asc, eq, gt, gte, inArray, isNotNull, isNull, lte } from 'drizzle-orm'
 import { workspaces } from '../../../access/tables'
 import { planOf } from '../../../access/workspaces'
 import { AdapterError } from '../../../adapters/failure'
@@ -7,6 +7,7 @@ import { jobContext, record, systemActor } from '../../../core/change'
 import type { RecordResult } from '../../../core/change-result'
 import type { Ctx } from '../../../core/ctx'
 import { forUpdate } from '../../../core/db/dialect'
+import { jobs } from '../../../core/db/tables'
 import type { Reader, Tx } from '../../../core/db/transaction'
 import type { Hub } from '../../../core/hub'
 import type { JobDraft } from '../../../core/jobs/draft'
@@ -39,14 +40,41 @@ const waitMs = 30_000
 /** After this many runs with failures in a row, the workspace is notified. */
 const failuresUntilNotice = 2
 
-/** Starts the runs of policies that are due. Each run is one job, and a policy has one run at a time, whatever the number of hubs. */
+/**
+ * Starts the runs of policies that are due, and ends those whose job failed permanently. Each run is one job, and a policy has one run at a
+ * time, whatever the number of hubs.
+ */
 export async function runSnapshotPolicies(hub: Hub): Promise<void> {
+  const running = await hub.read.select().from(snapshotPolicies).where(isNotNull(snapshotPolicies.run))
+  const open = running.length === 0 ? new Set<string>() : await openRuns(hub.read)
+  for (const policy of running) if (!open.has(runOf(policy))) await record(hub, tx => endStopped(tx, policy))
   const due = await hub.read
     .select({ policy: snapshotPolicies })
     .from(snapshotPolicies)
     .innerJoin(workspaces, eq(workspaces.id, snapshotPolicies.workspaceId))
     .where(and(lte(snapshotPolicies.nextAt, hub.clock.now()), isNull(workspaces.suspendedAt)))
   for (const { policy } of due) await record(hub, tx => beginRun(tx, hub, policy))
+}
+
+const runOf = ({ id, lastRun }: Pick<PolicyRow, 'id' | 'lastRun'>): string => `${id} ${lastRun?.at}`
+
+/** The runs that have a job which has not failed. */
+async function openRuns(read: Reader): Promise<Set<string>> {
+  const rows = await read
+    .select({ payload: jobs.payload })
+    .from(jobs)
+    .where(and(inArray(jobs.state, ['ready', 'running']), eq(jobs.kind, runKind)))
+  return new Set(rows.map(({ payload }) => `${payload.snapshot_policy_id} ${payload.at}`))
+}
+
+/** Ends a run that has no job any more. */
+async function endStopped(tx: Tx, { id, lastRun }: PolicyRow): Promise<RecordResult<undefined>> {
+  await forUpdate(tx.select({ id: snapshotPolicies.id }).from(snapshotPolicies).where(eq(snapshotPolicies.id, id)))
+  const policy = lastRun && (await runningPolicy(tx, id, lastRun.at))
+  // It may have ended, or continued, since it was read.
+  if (!policy || (await openRuns(tx)).has(runOf(policy))) return { result: undefined }
+  const detail = 'The run ended early, because its background job failed permanently.'
+  return await endRun(tx, policy, { ...policy.lastRun, failed: [...policy.lastRun.failed, { server_id: null, detail }] })
 }
 
 async function beginRun(tx: Tx, hub: Hub, { id, nextAt }: PolicyRow): Promise<RecordResult<undefined>> {
@@ -206,7 +234,7 @@ async function checkCreated(hub: Hub, policy: RunningPolicy): Promise<Piece> {
   const made = recent.filter(one => one.state === 'available').length
   const failed = recent
     .filter(one => one.state === 'error')
-    .map(one => ({ server_id: one.serverId ?? '', detail: 'The cloud could not create the snapshot.' }))
+    .map(one => ({ server_id: one.serverId, detail: 'The cloud could not create the snapshot.' }))
   return (tx, now) => {
     const lastRun = { ...now.lastRun, made, failed: [...now.lastRun.failed, ...failed] }
     return continueRun(tx, now, { lastRun, run: { phase: 'prune' } }, hub.clock.now())
@@ -220,15 +248,19 @@ async function pruneSome(hub: Hub, policy: RunningPolicy): Promise<Piece> {
     const jobs = await prune(tx, hub, now, old.slice(0, perPiece))
     const lastRun = { ...now.lastRun, pruned: now.lastRun.pruned + jobs.length }
     if (old.length > perPiece) return { ...(await continueRun(tx, now, { lastRun }, hub.clock.now())), jobs }
-    const { id, workspaceId } = now
-    const failures = lastRun.failed.length > 0 ? now.failures + 1 : 0
-    await tx
-      .update(snapshotPolicies)
-      .set({ lastRun: { ...lastRun, finished: true }, run: null, failures })
-      .where(eq(snapshotPolicies.id, id))
-    addChangeHint(tx, { workspaceId, action: 'cloud.snapshot_policy.update', type: 'snapshot_policy', id, parentId: null })
-    return { result: undefined, jobs, notices: failures === failuresUntilNotice ? [failingNotice(now, lastRun.failed)] : [] }
+    return { ...(await endRun(tx, now, lastRun)), jobs }
   }
+}
+
+async function endRun(tx: Tx, policy: RunningPolicy, lastRun: LastRun): Promise<RecordResult<undefined>> {
+  const { id, workspaceId } = policy
+  const failures = lastRun.failed.length > 0 ? policy.failures + 1 : 0
+  await tx
+    .update(snapshotPolicies)
+    .set({ lastRun: { ...lastRun, finished: true }, run: null, failures })
+    .where(eq(snapshotPolicies.id, id))
+  addChangeHint(tx, { workspaceId, action: 'cloud.snapshot_policy.update', type: 'snapshot_policy', id, parentId: null })
+  return { result: undefined, notices: failures === failuresUntilNotice ? [failingNotice(policy, lastRun.failed)] : [] }
 }
 
 /** The snapshots of a policy that it does not keep, of servers that have a new one. */
@@ -268,7 +300,7 @@ const failingNotice = (policy: PolicyRow, failed: LastRun['failed']): NoticeDraf
   workspaceId: policy.workspaceId,
   kind: 'snapshot_policy.failing',
   resource: targetOf(policyRows, policy),
-  text: `The snapshot policy ${policy.name} failed ${failuresUntilNotice} times in a row, for ${pluralize(failed.length, 'servers')}: ${failed[0]!.detail}`,
+  text: `The snapshot policy ${policy.name} failed ${failuresUntilNotice} times in a row, with ${pluralize(failed.length, 'errors')} in the last run: ${failed[0]!.detail}`,
   details: { failed },
   dedupKey: policy.id,
 })

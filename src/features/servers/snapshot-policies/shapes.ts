@@ -75,12 +75,14 @@ const LastRun = Shape(
     failed: Type.Array(
       Shape(
         {
-          server_id: Type.String({ description: 'ID of the server.' }),
-          detail: Type.String({ description: 'Why there is no snapshot of it.' }),
+          server_id: Nullable(Type.String(), {
+            description: 'ID of the server; null if it was deleted, or if the whole run ended early.',
+          }),
+          detail: Type.String({ description: 'Why there is no snapshot.' }),
         },
-        { $id: 'SnapshotPolicyFailure', description: 'A server without a new snapshot.' },
+        { $id: 'SnapshotPolicyFailure', description: 'A server without a new snapshot, or a run that ended early.' },
       ),
-      { description: 'Servers without a new snapshot.' },
+      { description: 'Servers without a new snapshot, and why the run ended early, if it did.' },
     ),
     pruned: Type.Integer({ description: 'Number of snapshots that were deleted.' }),
     finished: Type.Boolean({ description: 'Whether all snapshots have been created or failed.' }),
