@@ -129,6 +129,37 @@ test('what was stored before a crash is rolled up by the next process', async ()
   }
 })
 
+test('values that can’t be right and damaged rows leave all others as they are', async () => {
+  const { hub, clock } = await world()
+  const at = Math.floor(clock.now() / h6.stepMs) * h6.stepMs
+  const { metrics } = hub.series
+  const wrong: Measured[] = [
+    ...[2 ** 60, 3_601, 1.5, 0, -1, Number.NaN, Number.POSITIVE_INFINITY].map(n => ({ n, avg: 1, max: 1 })),
+    { n: 1, avg: 1e39, max: 1e39 },
+    { n: 1, avg: 1, max: Number.POSITIVE_INFINITY },
+    { n: 1, avg: Number.NaN, max: 1 },
+  ]
+  const bad = wrong.map((one, place) => minute('bad', at + place * minuteMs, { cpu: one, load: 2 }))
+  await metrics.append([...bad, minute('good', at, { cpu: 3.4e37 }), minute('damaged', at, { cpu: 4 })], at)
+  // A number of samples that is longer than can be read.
+  const damaged = new Uint8Array([0, ...Array.from({ length: 8 }, () => 255), 1, 0, 0, 0, 0, 0])
+  const table = `series_metric_m1_${Math.floor(at / dayMs)}`
+  await metrics['writeThrough'](async within => {
+    const [row] = await within.all<{ number: number }>('select number from series_metric_subjects where text = ?', ['damaged'])
+    await within.run(`update ${table} set body = ? where subject = ?`, [damaged, row!.number])
+  })
+  await metrics.rollUp(at)
+  for (const tier of tiers) {
+    expect(new Set((await rowsOf(hub.series, 'bad', tier)).map(row => row[1]))).toEqual(new Set(['load']))
+    expect(await rowsOf(hub.series, 'damaged', tier)).toEqual([])
+    for (const [, , avg, max] of await rowsOf(hub.series, 'good', tier)) {
+      expect(avg).toBeCloseTo(3.4e37, -36)
+      expect(Number.isFinite(max)).toBe(true)
+    }
+    expect(await rowsOf(hub.series, 'good', tier)).toHaveLength(1)
+  }
+})
+
 test('tables of each tier are dropped when their time is over, and never more than is kept', async () => {
   const { hub, clock } = await world()
   const { metrics } = hub.series

@@ -7,6 +7,15 @@ export interface Measured {
   max: number
 }
 
+/** The highest absolute value that can be stored: a maximum is rounded up, and must remain a 32-bit float. */
+const maxValue = 1e38
+/** The highest number of samples in a minute, so that those of years can be summed up. */
+const maxSamples = 3_600
+
+/** Whether what was measured in a minute can be stored. */
+export const isStorable = ({ n, avg, max }: Measured): boolean =>
+  Number.isInteger(n) && n >= 1 && n <= maxSamples && Math.abs(avg) <= maxValue && Math.abs(max) <= maxValue
+
 /** Averages of several samples or periods, each weighted by its number of samples. */
 export class Mean {
   n = 0

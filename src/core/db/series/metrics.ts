@@ -1,7 +1,8 @@
 import { yieldToEventLoop } from '../../time-slices'
 import type { Engine, Statements } from './engine'
-import { Mean, packRow, readRow, type Measured } from './metric-row'
+import { isStorable, Mean, packRow, readRow, type Measured } from './metric-row'
 import { keptSince, tableNumberOf, tiers, type Tier } from './metric-tiers'
+import { BadPacking } from './packer'
 import { createMetricRows, metricTables } from './schema'
 
 /** What was measured of a subject in a minute, by column. */
@@ -52,10 +53,17 @@ export class MetricSeries {
     private readonly createdTables: Set<string>,
   ) {}
 
-  /** Stores minutes, replacing existing ones. Minutes that are no longer kept are ignored. @param now ms UTC */
+  /**
+   * Stores minutes, replacing existing ones. Minutes that are no longer kept are ignored, and so are values that are not
+   * {@link isStorable | storable}.
+   * @param now ms UTC
+   */
   async append(given: readonly MetricMinute[], now: number): Promise<void> {
     const oldest = keptSince(minutes, now, null)
-    const rows = given.filter(one => one.at >= oldest && one.values.size > 0)
+    const rows = given
+      .filter(one => one.at >= oldest)
+      .map(({ values, ...one }) => ({ ...one, values: new Map([...values].filter(([, measured]) => isStorable(measured))) }))
+      .filter(one => one.values.size > 0)
     for (let from = 0; from < rows.length; from += rowsPerWrite) {
       const some = rows.slice(from, from + rowsPerWrite)
       const stored = await this.write(async within => {
@@ -306,7 +314,13 @@ export class MetricSeries {
 
   private visitRow({ layout, body }: StoredRow, visit: (column: string, avg: number, max: number, n: number) => void): void {
     const columns = this.layoutsByNumber.get(layout)
-    if (columns) readRow(body, columns.length, (at, avg, max, n) => visit(columns[at]!, avg, max, n))
+    if (!columns) return
+    try {
+      readRow(body, columns.length, (at, avg, max, n) => visit(columns[at]!, avg, max, n))
+    } catch (error) {
+      // One damaged row must not stop what is computed from all others.
+      if (!(error instanceof BadPacking)) throw error
+    }
   }
 
   private async layoutOf(within: Statements, columns: string[]): Promise<number> {

@@ -18,7 +18,8 @@ const maxAheadMs = 120_000
 
 /**
  * Stores minutes of an agent, current ones and those of a backlog, in any order. A minute that is stored already is replaced, so
- * reports can be repeated. Metrics that this version doesn’t know are ignored.
+ * reports can be repeated. Metrics that this version doesn’t know are ignored, and so are values and numbers of samples that can’t be
+ * right.
  * @throws if they could not be stored, so that the agent sends them again
  */
 export async function recordMinutes(
@@ -35,8 +36,8 @@ export async function recordMinutes(
       const values = new Map<string, Measured>()
       for (const [place, name] of names.entries()) {
         const avg = averages[place]
-        if (name === null || avg == null || !Number.isFinite(avg)) continue
-        values.set(name, { n: Math.max(1, samples), avg, max: Math.max(avg, most[place] ?? avg) })
+        if (name === null || avg == null) continue
+        values.set(name, { n: samples, avg, max: Math.max(avg, most[place] ?? avg) })
       }
       return { subject, at, values }
     })
