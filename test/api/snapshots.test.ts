@@ -2,6 +2,7 @@ import { describe, expect, test } from 'bun:test'
 import { eq } from 'drizzle-orm'
 import { record } from '../../src/core/change'
 import { snapshots } from '../../src/features/servers/snapshots/tables'
+import { servers } from '../../src/features/servers/tables'
 import { workspaces } from '../../src/access/tables'
 import { syncStorage } from '../../src/features/servers/accounts/sync-storage'
 import { cloudAccounts } from '../../src/features/servers/accounts/tables'
@@ -132,10 +133,16 @@ describe('snapshots of a server', () => {
   }, 30_000)
 
   test('shut the server down first if asked to, and switch it on again, also if they fail', async () => {
-    const { taken, get, id, double, images } = await scene()
+    const { here, taken, get, id, double, images } = await scene()
+    const quietUntil = async () => (await here.hub.read.select().from(servers).where(eq(servers.id, id)))[0]!.quietUntil ?? 0
+    await here.advance(300_000)
+    await taken('loud')
+    expect(await quietUntil()).toBeLessThan(here.clock.now())
     const commands = () => [...double.project.actions.values()].map(one => one.command).slice(-3)
     const { action } = await taken('quiet', { quiesce: 'shutdown' })
     expect([action.status, (await get(id)).status]).toEqual(['success', 'running'])
+    // Its monitors and agent get the time to notice that it runs again.
+    expect(await quietUntil()).toBeGreaterThan(here.clock.now())
     expect(commands()).toEqual(['shutdown_server', 'create_image', 'start_server'])
     double.project.actionErrors = { create_image: { code: 'action_failed', message: 'no space' } }
     const failed = await taken('broken', { quiesce: 'shutdown' })

@@ -39,6 +39,8 @@ test('a sign of life counts more than a sign of death, and both more than the wo
     [{ monitors: [up], ...agent('silent') }, 'up', 'monitor'],
     [{ power: 'off', status: 'off', ...agent('silent') }, 'down', 'cloud'],
     [{ isCloudFresh: false, ...agent('silent') }, 'down', 'agent'],
+    [{ status: 'suspended', ...agent('silent') }, 'unknown', null],
+    [{ status: 'suspended', isCloudFresh: false, ...agent('silent') }, 'down', 'agent'],
     [agent('stopped'), 'up', 'cloud'],
     [{ isCloudFresh: false, ...agent('stopped') }, 'unknown', null],
     [{ power: 'off', status: 'off', ...agent('stopped') }, 'down', 'cloud'],

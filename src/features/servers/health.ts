@@ -43,7 +43,8 @@ export function healthOf({ status, power, isCloudFresh, isPowerMeasured = false,
   if (monitors.some(one => one.isUp)) return { health: 'up', source: 'monitor', reason: 'A monitor of the server is up.' }
   if ((isCloudFresh || isPowerMeasured) && power === 'off')
     return { health: 'down', source: isCloudFresh ? 'cloud' : 'controller', reason: 'The server is switched off.' }
-  if (agent?.state === 'silent')
+  const isSuspended = isCloudFresh && status === 'suspended'
+  if (agent?.state === 'silent' && !isSuspended)
     return { health: 'down', source: 'agent', reason: `The agent has not reported for ${agent.limitSeconds} seconds.` }
   if (monitors.length > 0) return { health: 'down', source: 'monitor', reason: 'All monitors of the server are down.' }
   if (isCloudFresh && status === 'running')

@@ -7,6 +7,7 @@ import type { Next } from '../../actions/kind'
 import { syncJobFor } from '../accounts/sync-jobs'
 import { cloudAccounts } from '../accounts/tables'
 import type { ServerVerb } from '../clouds/cloud'
+import { followPower } from '../agents/agents'
 import { removeMonitorsOf } from '../../monitors/of-servers'
 import { followLabels } from '../firewalls/selectors'
 import { proofsOf } from '../proofs'
@@ -15,7 +16,10 @@ import { servers } from '../tables'
 import type { ServerRow } from '../view'
 import { verbRules } from './verbs'
 
-/** Ends an action on a server: writes its new state, and lets its account be read again. */
+/**
+ * Ends an action on a server: writes its new state, and lets its account be read again.
+ * @param takesDown whether the action interrupted the server
+ */
 export async function endOnServer<S extends Record<string, unknown>>(
   tx: Tx,
   hub: Hub,
@@ -23,6 +27,7 @@ export async function endOnServer<S extends Record<string, unknown>>(
   verb: ServerVerb,
   columns: Partial<ServerRow>,
   next: Next<S>,
+  takesDown: boolean = verbRules[verb].takesDown,
 ): Promise<RecordResult<Next<S>>> {
   const [row] = await forUpdate(tx.select().from(servers).where(eq(servers.id, id)))
   if (!row) return { result: next }
@@ -38,11 +43,12 @@ export async function endOnServer<S extends Record<string, unknown>>(
       ...columns,
       actionId: null,
       writtenAt: now,
-      quietUntil: verbRules[verb].takesDown ? now + quietMs : row.quietUntil,
+      quietUntil: takesDown ? now + quietMs : row.quietUntil,
     },
     { ...proofs, isCloudFresh: columns.cloud !== undefined || (row.cloud === null && proofs.isCloudFresh) },
     { source: 'action', reason: reasonOf(verb, next), isWanted },
   )
+  if (isWanted && after.power !== 'unknown') await followPower(tx, id, after.power, now)
   // It may exist only now, or have other labels.
   const followed = await followLabels(tx, after.workspaceId, [after])
   const removed = columns.deletedAt == null ? {} : await removeMonitorsOf(tx, hub, row.workspaceId, [row.id])

@@ -402,7 +402,8 @@ class ServerAction extends CloudAction<ServerActionInput, ServerRow, CloudServer
     await releaseSnapshots(tx, this.work.actionId)
     const isThere = (columns.providerRef ?? null) !== null
     await releaseOrderedVolumes(tx, this.work.actionId, isThere ? id : null, this.hub.clock.now())
-    return await endOnServer(tx, this.hub, id, this.work.input.verb, columns, next)
+    const takesDown = this.#commands.some((_, at) => verbRules[this.#verbAt(at)].takesDown)
+    return await endOnServer(tx, this.hub, id, this.work.input.verb, columns, next, takesDown)
   }
 }
 

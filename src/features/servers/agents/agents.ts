@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
-import { eq } from 'drizzle-orm'
+import { and, eq } from 'drizzle-orm'
 import { record } from '../../../core/change'
+import type { Tx } from '../../../core/db/transaction'
 import type { Hub } from '../../../core/hub'
 import { enforceHostJobFor } from '../firewalls/host-job'
 import { concludeFromAgent } from './conclude'
@@ -47,15 +48,35 @@ export async function recordReport(hub: Hub, id: string, { facts, ...report }: A
  */
 export async function recordGoodbye(hub: Hub, id: string, reason: StopReason): Promise<boolean> {
   return await updateAgent(hub, id, (_, now) => ({
-    state: 'stopped',
-    stopReason: reason,
+    ...stopped(reason, now),
     lastSeenAt: now,
-    dueAt: now + stoppedMs[reason],
     silentAt: null,
     unheard: false,
     notified: false,
     pending: true,
   }))
+}
+
+const stopped = (reason: StopReason, now: number) => ({
+  state: 'stopped' as const,
+  stopReason: reason,
+  dueAt: now + stoppedMs[reason],
+})
+
+/**
+ * Records that a server was switched on or off here, for its agent. One that can’t announce that it stops would else count as
+ * reporting until it is silent.
+ * @param serverId of a server that is locked in the transaction
+ */
+export async function followPower(tx: Tx, serverId: string, power: 'on' | 'off', now: number): Promise<void> {
+  const [state, columns] =
+    power === 'off'
+      ? (['reporting', stopped('shutdown', now)] as const)
+      : (['stopped', { dueAt: now + stoppedMs.reboot }] as const)
+  await tx
+    .update(agents)
+    .set(columns)
+    .where(and(eq(agents.serverId, serverId), eq(agents.state, state)))
 }
 
 async function updateAgent(hub: Hub, id: string, columns: (row: AgentRow, now: number) => Partial<AgentRow>): Promise<boolean> {

@@ -7,7 +7,7 @@ import type { Hub } from '../../../core/hub'
 import type { NoticeDraft } from '../../../core/notices'
 import { targetOf } from '../../../core/rows'
 import { proofsOf } from '../proofs'
-import { writeState } from '../state'
+import { isQuiet, isSettled, writeState } from '../state'
 import { accountStates, controllerStates } from '../states'
 import { servers } from '../tables'
 import { lockServer, serverRows, type ServerRow } from '../view'
@@ -72,6 +72,7 @@ export async function concludePending(hub: Hub): Promise<void> {
 
 /** Notifies workspaces of silent agents on servers that are up: nothing else would tell about them. */
 export async function notifySilent(hub: Hub): Promise<void> {
+  const now = hub.clock.now()
   const rows = await hub.read
     .select({ id: agents.id })
     .from(agents)
@@ -82,8 +83,9 @@ export async function notifySilent(hub: Hub): Promise<void> {
         eq(agents.unheard, false),
         eq(agents.notified, false),
         eq(servers.health, 'up'),
-        lte(servers.healthSince, hub.clock.now() - startMs),
+        lte(servers.healthSince, now - startMs),
         isNull(servers.deletedAt),
+        isSettled(now),
       ),
     )
     .orderBy(asc(agents.id))
@@ -93,7 +95,7 @@ export async function notifySilent(hub: Hub): Promise<void> {
       const locked = await lockBoth(tx, id)
       if (!locked) return { result: undefined }
       const { row, agent } = locked
-      if (agent.state !== 'silent' || agent.notified || row.health !== 'up') return { result: undefined }
+      if (agent.state !== 'silent' || agent.notified || row.health !== 'up' || isQuiet(row, now)) return { result: undefined }
       await tx.update(agents).set({ notified: true }).where(eq(agents.id, id))
       return { result: undefined, notices: [silentNotice(row, agent)] }
     })

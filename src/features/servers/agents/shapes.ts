@@ -1,7 +1,7 @@
 import { Type, type Static } from '@sinclair/typebox'
 import { Instant, Nullable, NullableInstant, Shape, Words } from '../../../core/shapes'
 
-/** `silent`: it has not reported for too long. `stopped`: it announced that it stops. */
+/** `silent`: it has not reported for too long. `stopped`: it announced that it stops, or its server was switched off here. */
 export const agentStates = ['reporting', 'silent', 'stopped'] as const
 export type AgentState = (typeof agentStates)[number]
 
@@ -35,7 +35,7 @@ const summary = {
   id: Type.String({ description: 'ID of the agent.' }),
   state: Words(agentStates, {
     description:
-      '`silent`: it has not reported for three of its intervals, and not for at least 90 seconds. `stopped`: it announced that it stops.',
+      '`silent`: it has not reported for three of its intervals, and not for at least 90 seconds. `stopped`: it announced that it stops, or its server was switched off here.',
   }),
   version: Type.String({ description: 'Version of the agent.' }),
   last_seen_at: Instant({ description: 'When it last reported.' }),

@@ -147,12 +147,12 @@ async function returnUnheard(hub: Hub): Promise<void> {
 
 /**
  * Gives agents time to report again after no hub was running, so that nothing is concluded from reports that could not arrive. If
- * that took less than an interval of an agent, it is extended by that time. Otherwise, its silence is counted anew.
+ * that took less than an interval of an agent, it is extended by that time. Otherwise, it gets the whole time again.
  * @param awayMs duration of the outage, which ended at `now`
  */
 export async function extendSilence(tx: Tx, now: number, awayMs: number): Promise<void> {
-  const anew = sql`${now + Math.min(awayMs, retryMs)} + ${limitMs}`
+  const restarted = sql`${now + Math.min(awayMs, retryMs)} + ${limitMs}`
   const dueAt = sql`case when ${agents.intervalSeconds} * 1000 > ${awayMs} then ${agents.dueAt} + ${awayMs}
-    when ${agents.dueAt} > ${anew} then ${agents.dueAt} else ${anew} end`
+    when ${agents.dueAt} > ${restarted} then ${agents.dueAt} else ${restarted} end`
   await tx.update(agents).set({ dueAt }).where(isNotNull(agents.dueAt))
 }

@@ -32,7 +32,7 @@ export const agents = table(
     unheard: flag('unheard').notNull(),
     // Whether the workspace was notified of its silence.
     notified: flag('notified').notNull(),
-    // Why it stopped; null unless it announced that it stops.
+    // Why it stopped; null unless it did.
     stopReason: text('stop_reason', { enum: [...stopReasons] }),
     // Whether its state changed, and the health of its server has not been concluded from it yet.
     pending: flag('pending').notNull(),
