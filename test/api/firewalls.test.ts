@@ -624,6 +624,35 @@ test('a snapshot that is restored at Incus takes no firewall away', async () => 
   expect([await state(), acls()]).toEqual([[['applied', null]], expect.any(String)])
 })
 
+test('a node of Proxmox that is offline holds up nobody, and its guests get the rules, or are without them, once it is back', async () => {
+  const { double, accountId } = await proxmoxScene(s.here)
+  const node = { online: true }
+  double.nodes.set('pve2', node)
+  const guests = [double.guest(300, 'near'), Object.assign(double.guest(301, 'far'), { node: 'pve2' })]
+  await s.call('POST', `/v1/cloud-accounts/${accountId}/claim`, { refs: ['300', '301'] })
+  const [near, far] = [await s.cloud.named('near'), await s.cloud.named('far')]
+  await s.done(s.attach([near.id, far.id]))
+  const counts = () => guests.map(one => double.firewallOf(one).rules.length)
+  const states = async () => (await s.get()).attached.map((one: any) => [one.server_id, one.state, one.error])
+  const isApplied = [near, far].map(one => [one.id, 'applied', null])
+  expect([counts(), await states()]).toEqual([[3, 3], isApplied])
+  node.online = false
+  const metrics = { ...https, id: 'metrics', ports: ['9100'], sources: ['192.0.2.0/24'] }
+  expect((await s.done(s.put([ssh, https, metrics]))).status).toBe('success')
+  expect(await states()).toEqual([isApplied[0], [far.id, 'applying', 'The node pve2 is offline.']])
+  node.online = true
+  await s.pass(40, 5)
+  expect([counts(), await states()]).toEqual([[4, 4], isApplied])
+  node.online = false
+  const allow = { allow: ['opens_everything', 'opens_sensitive'], note: 'They are gone.' }
+  const { id } = (await s.call('POST', `${s.path}/detach`, { server_ids: [near.id, far.id], ...allow })).body
+  await s.pass(40, 5)
+  expect([counts(), await states()]).toEqual([[0, 4], [[far.id, 'detaching', 'The node pve2 is offline.']]])
+  node.online = true
+  await s.cloud.finish(id)
+  expect([counts(), await states()]).toEqual([[0, 0], []])
+})
+
 describe('label selectors', () => {
   const by = async () => (await s.get()).attached.map((one: any) => [one.server_id, one.by, one.state])
   const label = (id: string, labels: object, more: object = {}) => s.call('PATCH', `/v1/servers/${id}`, { labels, ...more })

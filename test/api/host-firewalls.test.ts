@@ -1,4 +1,5 @@
 import { beforeEach, describe, expect, test } from 'bun:test'
+import { markSilent } from '../../src/features/servers/agents/silence'
 import { AgentDouble } from '../support/agent-double'
 import { cloudScene } from '../support/clouds/cloud-scene'
 import { HostDouble } from '../support/host-double'
@@ -144,6 +145,46 @@ describe('a change', () => {
     s.host.restart()
     expect(s.host.passes(8443, '192.0.2.9')).toBe(true)
     expect(await s.here.emitted()).toEqual([])
+  })
+
+  test('is not held up by a host that can’t be reached, or is being detached, which gets it later', async () => {
+    const id = await s.add('host-2')
+    const other = await HostDouble.enroll(s.here, id)
+    const change = s.action(s.attach([id]))
+    for (let at = 0; at < 5; at++) {
+      await s.pass(1)
+      await other.work()
+    }
+    expect((await s.call('GET', `/v1/actions/${await change}`)).body.status).toBe('success')
+    other.isCutOff = true
+    await s.here.advance(200_000)
+    await s.host.agent.reports({})
+    await markSilent(s.here.hub)
+    const states = async () => {
+      const { attached } = await s.get()
+      return [s.server, id].map(each => attached.find((one: any) => one.server_id === each)?.state ?? null)
+    }
+    expect((await s.done(s.put([ssh, { ...https, ports: ['443', '8443'] }]), 10)).status).toBe('success')
+    expect([await states(), s.host.passes(8443, '192.0.2.9')]).toEqual([['applied', 'applying'], true])
+    s.host.restart()
+    expect(s.host.passes(8443, '192.0.2.9')).toBe(true)
+    // Its own detachment waits for it.
+    const allow = { allow: ['opens_everything', 'opens_sensitive'], note: 'It is gone.' }
+    const detached = await s.action(s.call('POST', `${s.path}/detach`, { server_ids: [id], ...allow }))
+    await s.pass(20)
+    expect((await s.call('GET', `/v1/actions/${detached}`)).body.status).toBe('running')
+    await s.here.advance(300_000)
+    await s.pass(2)
+    expect((await s.call('GET', `/v1/actions/${detached}`)).body.status).toBe('error')
+    expect((await s.done(s.put([ssh, { ...https, ports: ['443', '8443', '9443'] }]), 10)).status).toBe('success')
+    expect(await states()).toEqual(['applied', 'detaching'])
+    other.isCutOff = false
+    for (let at = 0; at < 5; at++) {
+      await other.reports()
+      await other.work()
+      await s.pass(1)
+    }
+    expect([await states(), other.passes(1, '192.0.2.9')]).toEqual([['applied', null], true])
   })
 
   test('that cuts off the host is taken back by the host itself, without the hub', async () => {

@@ -755,6 +755,26 @@ test('firewalls of guests at an offline node are not read, and those of others a
   expect(double.requests.filter(one => one.path.startsWith('/nodes/pve2/'))).toHaveLength(1)
 })
 
+test('guests at an offline node keep their firewall, and those of others get it, or are without it', async () => {
+  const double = await cluster()
+  const [near, far] = [double.guest(300, 'near'), Object.assign(double.guest(301, 'far'), { node: 'pve2' })]
+  const cloud = opened(double)
+  const rule = { id: 'r1', direction: 'in' as const, protocol: 'tcp' as const, ports: ['443'], networks: ['0.0.0.0/0'] }
+  const firewall = { id: 'fw_00000000000000000000000001', name: 'web', rules: [], refs: ['301', '300'], detach: [] }
+  const counts = () => [near, far].map(one => double.firewallOf(one).rules.length)
+  const unreached = [{ ref: '301', detail: 'The node pve2 is offline.' }]
+  double.nodes.get('pve2')!.online = false
+  expect(await cloud.setFirewall!({ ...firewall, rules: [rule] })).toMatchObject({ refused: [], unreached })
+  expect(counts()).toEqual([1, 0])
+  double.nodes.get('pve2')!.online = true
+  expect(await cloud.setFirewall!({ ...firewall, rules: [rule] })).toMatchObject({ unreached: [] })
+  expect(counts()).toEqual([1, 1])
+  // The cluster has not noticed yet.
+  double.fault = ({ path }) => (path.startsWith('/nodes/pve2/') ? { raw: { status: 595, body: '' } } : null)
+  expect(await cloud.removeFirewall!(firewall.id, [detached('301'), detached('300')])).toEqual({ state: 'applied', unreached })
+  expect(counts()).toEqual([0, 1])
+})
+
 test('a changed policy of a guest is noticed, and put back', async () => {
   const double = await cluster()
   const { options } = double.firewallOf(double.guest(300, 'web'))

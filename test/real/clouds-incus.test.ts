@@ -100,8 +100,8 @@ describe.each(['incus', 'lxd'] as const)('%s', flavor => {
     expect(read!.rules).toContainEqual({ ...block, networks: ['10.0.0.0/8'] })
     await set(all)
     expect(await answers()).toEqual([true, true])
-    expect(await cloud.removeFirewall!(blocking.id, [{ ref, hasOthers: true }])).toBe(true)
-    expect(await cloud.removeFirewall!(id, [detached(ref)])).toBe(true)
+    expect(await cloud.removeFirewall!(blocking.id, [{ ref, hasOthers: true }])).toEqual({ state: 'applied' })
+    expect(await cloud.removeFirewall!(id, [detached(ref)])).toEqual({ state: 'applied' })
     expect(await answers()).toEqual([true, true])
   }, 60_000)
 
@@ -132,7 +132,7 @@ describe.each(['incus', 'lxd'] as const)('%s', flavor => {
       expect((await server.call('GET', path)).config['user.raced']).toBe('true')
     }
     expect(paths.length).toBeGreaterThan(0)
-    expect(await at.removeFirewall!(id, all.map(detached))).toBe(true)
+    expect(await at.removeFirewall!(id, all.map(detached))).toEqual({ state: 'applied' })
     await remove(ref)
   }, 60_000)
 

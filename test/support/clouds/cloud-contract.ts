@@ -441,9 +441,10 @@ export function cloudContract(title: string, start: () => Promise<CloudUnderTest
       await set(web, refs)
       await remove(other.ref)
       await set(web, [one.ref], [other.ref])
-      for (let polls = 0; polls < maxPolls && !(await cloud.removeFirewall!(id, refs.map(detached))); polls++) await here.pause()
+      const isRemoved = async () => (await cloud.removeFirewall!(id, refs.map(detached))).state === 'applied'
+      for (let polls = 0; polls < maxPolls && !(await isRemoved()); polls++) await here.pause()
       expect((await cloud.readFirewalls!([{ id, refs }])).firewalls).toEqual([])
-      expect(await cloud.removeFirewall!(id, refs.map(detached))).toBe(true)
+      expect(await isRemoved()).toBe(true)
       expect(reaches(one.ref, 22, '10.1.2.3')).toBe(ifSimulated(true))
       await remove(one.ref)
     }, 60_000)

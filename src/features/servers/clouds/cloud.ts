@@ -434,6 +434,8 @@ export interface FirewallOutcome {
   refused: { ref: string; detail: string }[]
   /** Settings of the cloud that keep it from working, by server. */
   warnings: { ref: string; detail: string }[]
+  /** Servers that could not be reached, with the reason, so that they have what they had. Absent where there can be none. */
+  unreached?: { ref: string; detail: string }[]
 }
 
 /** Capabilities of a kind, used to validate orders and to offer actions. */
@@ -562,11 +564,8 @@ export interface Cloud {
    * never dropped meanwhile. Other firewalls of the servers stay. Absent for kinds without firewalls, as are the following.
    */
   setFirewall?(firewall: CloudFirewall): Promise<FirewallOutcome>
-  /**
-   * Removes a firewall from servers, and deletes it if no others have it. Returns false while the cloud is working on it. Can be repeated
-   * safely.
-   */
-  removeFirewall?(id: string, detach: readonly FirewallDetachment[]): Promise<boolean>
+  /** Removes a firewall from servers, and deletes it if no others have it. Can be repeated safely. */
+  removeFirewall?(id: string, detach: readonly FirewallDetachment[]): Promise<Pick<FirewallOutcome, 'state' | 'unreached'>>
   /**
    * Reads firewalls, as far as they exist. A firewall can have several entries, if servers can differ. `unread` are refs of servers that
    * could not be read, so that nothing is known about them.

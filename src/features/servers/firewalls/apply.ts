@@ -11,6 +11,7 @@ import { Problem } from '../../../core/problem'
 import { targetOf } from '../../../core/rows'
 import type { ActionKind, CommitChunk, Next } from '../../actions/kind'
 import { lockSources } from '../../dynamic-ips/rule-links'
+import { agentsOf } from '../agents/rows'
 import { monitorChecksOf } from '../../monitors/statuses'
 import { servers } from '../tables'
 import { stageRules } from './change-rules'
@@ -24,6 +25,8 @@ type Input = {
   rules_version: number
   /** 0: the change needs no confirmation. */
   confirm_seconds: number
+  /** Servers that are detached. Others that are being detached are not waited for. */
+  detached?: string[]
 }
 type State = {
   phase: 'applying' | 'confirming' | 'restoring'
@@ -39,6 +42,8 @@ type PersonType = Exclude<AuditActor['type'], 'anonymous'>
 /** How long clouds may take to apply the rules, in milliseconds. */
 const applyMs = 5 * 60_000
 const pauseMs = 1000
+/** How long a cloud is waited for that can’t be reached, in milliseconds. */
+const patienceMs = 30_000
 
 /** Applies the rules of a firewall, and restores the previous ones if the change is not confirmed in time. */
 export const applyKind: ActionKind<Input, State> = {
@@ -55,7 +60,8 @@ export const applyKind: ActionKind<Input, State> = {
     const state: State = stored ?? { phase: 'applying', until: now + applyMs, reason: null }
     const [row] = await hub.read.select().from(firewalls).where(eq(firewalls.id, id))
     if (!row) return async () => ({ result: { failed: new Problem('conflict', 'The firewall was deleted.') } })
-    const attached = (await attachmentsOf(hub.read, [id])).map(one => one.attachment)
+    const isPatient = state.phase !== 'confirming' && now < state.until - applyMs + patienceMs
+    const attached = await awaitedOf(hub.read, id, input.detached ?? [], isPatient)
     const isConfirmed = row.pending?.isConfirmed === true
     if (state.phase !== 'restoring' && row.pending?.isTakenBack && !isConfirmed) return restore(hub, id, actionId, state, 'asked')
     if (state.phase === 'confirming') {
@@ -78,6 +84,23 @@ export const applyKind: ActionKind<Input, State> = {
       ? fail(id, actionId, failed, 'The rules could not be applied')
       : restore(hub, id, actionId, state, 'failed')
   },
+}
+
+/**
+ * The attachments that a change waits for. Servers that can't be reached get the rules once they can, so that one of them doesn’t hold up
+ * the others, and neither does one that is being detached. If none can be reached, all are waited for.
+ */
+async function awaitedOf(read: Reader, id: string, detached: readonly string[], isPatient: boolean): Promise<AttachmentRow[]> {
+  const all = (await attachmentsOf(read, [id])).map(one => one.attachment)
+  const concerned = all.filter(one => one.state !== 'detaching' || detached.includes(one.serverId))
+  const agents = await agentsOf(
+    read,
+    concerned.flatMap(one => (one.accountId === null ? { id: one.serverId } : [])),
+  )
+  const isUnreached = ({ state, accountId, serverId, error }: AttachmentRow) =>
+    state === 'applying' && (accountId === null ? agents.get(serverId)?.state !== 'reporting' : error !== null && !isPatient)
+  const awaited = concerned.filter(one => !isUnreached(one))
+  return awaited.length > 0 ? awaited : concerned
 }
 
 const again =

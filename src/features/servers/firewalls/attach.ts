@@ -81,7 +81,7 @@ export async function detachFirewall(ctx: Ctx, id: string, input: FirewallAttach
       .set({ state: 'detaching', drift: null })
       .where(and(eq(firewallAttachments.firewallId, id), inArray(firewallAttachments.serverId, ids)))
       .returning()
-    return await startApplying(tx, ctx, row, { detached: ids, allowed }, input.note ?? null, detached)
+    return await startApplying(tx, ctx, row, { detached: ids, allowed }, input.note ?? null, detached, ids)
   })
 }
 
@@ -92,10 +92,11 @@ async function startApplying(
   after: object,
   note: string | null,
   changed: readonly Pick<AttachmentRow, 'accountId' | 'serverId'>[],
+  detached: string[] = [],
 ) {
   const { action, job } = await startAction(tx, ctx, applyKind, {
     resources: [{ type: 'firewall', id: row.id }],
-    input: { rules_version: row.rulesVersion, confirm_seconds: 0 },
+    input: { rules_version: row.rulesVersion, confirm_seconds: 0, detached },
   })
   await tx.update(firewalls).set({ actionId: action.id }).where(eq(firewalls.id, row.id))
   // The action would fail because of them.

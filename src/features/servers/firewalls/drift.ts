@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util'
-import { and, eq, inArray } from 'drizzle-orm'
+import { and, eq, inArray, isNotNull, or } from 'drizzle-orm'
 import { AdapterError } from '../../../adapters/failure'
 import { jobContext, record, systemActor } from '../../../core/change'
 import type { AuditDraft, RecordResult } from '../../../core/change-result'
@@ -43,7 +43,11 @@ async function readAndCompare(hub: Hub, account: CloudAccountRow, cloud: Cloud, 
     .where(
       and(
         eq(firewallAttachments.accountId, account.id),
-        inArray(firewallAttachments.state, ['applied', 'drifted', 'failed', 'detaching']),
+        or(
+          inArray(firewallAttachments.state, ['applied', 'drifted', 'failed', 'detaching']),
+          // Those of servers that were not reached.
+          isNotNull(firewallAttachments.error),
+        ),
       ),
     )
   if (attached.length === 0) return
@@ -71,7 +75,8 @@ async function compare(
   const desired = row && (await desiredAt(tx, firewallId, account.id))
   if (!desired || (row.actionId !== null && (await openActionIds(tx, [row.actionId])).size > 0)) return { result: undefined }
   // The reading is older than what was applied, or something is being applied.
-  const isOlder = ({ state, appliedAt }: AttachmentRow) => state === 'applying' || (appliedAt ?? 0) >= startedAt
+  const isOlder = ({ state, error, appliedAt }: AttachmentRow) =>
+    (state === 'applying' && error === null) || (appliedAt ?? 0) >= startedAt
   if (desired.wanted.some(one => isOlder(one.attachment))) return { result: undefined }
   const expected = cloud.firewallRules!(desired.rules)
   const detached = { refs: [], changes: ruleChanges(expected, []) }
@@ -82,10 +87,10 @@ async function compare(
   }
   const drifted: AttachmentRow[] = []
   let isNew = false
-  // Servers that were deleted, or that it could not be applied to, or removed from.
+  // Servers that were deleted, or that it could not be applied to, or removed from, also because they were not reached.
   let hasFailed = desired.detaching.length > 0
   for (const { attachment, ref } of desired.wanted) {
-    if (attachment.state === 'failed') {
+    if (attachment.state === 'failed' || attachment.state === 'applying') {
       hasFailed = true
       continue
     }

@@ -122,8 +122,7 @@ export const enforceFirewallJob: JobKind<{ firewall_id: string; cloud_account_id
           ref === null || (deletedAt !== null && cloud.reserveRef) ? [] : [{ ref, hasOthers }],
         )
         const refs = [...wanted, ...staying].map(one => one.ref!)
-        if (refs.length === 0)
-          return { state: (await cloud.removeFirewall!(id, detach)) ? 'applied' : 'applying', refused: [], warnings: [] }
+        if (refs.length === 0) return { ...(await cloud.removeFirewall!(id, detach)), refused: [], warnings: [] }
         return await cloud.setFirewall!({ id, name: firewall.name, rules, refs, detach })
       }
     } catch (error) {
@@ -156,7 +155,13 @@ function failed(hub: Hub, { firewall, wanted, staying, detaching }: Desired, err
   }
 }
 
-async function finish(tx: Tx, hub: Hub, done: Desired, accountId: string, { state, refused, warnings }: FirewallOutcome) {
+async function finish(
+  tx: Tx,
+  hub: Hub,
+  done: Desired,
+  accountId: string,
+  { state, refused, warnings, unreached = [] }: FirewallOutcome,
+) {
   const { firewall } = done
   await forUpdate(tx.select().from(firewalls).where(eq(firewalls.id, firewall.id)))
   const now = hub.clock.now()
@@ -166,6 +171,12 @@ async function finish(tx: Tx, hub: Hub, done: Desired, accountId: string, { stat
   if (!current || !isDeepStrictEqual(targetOf(current), targetOf(done))) return { result: current ? { again: now } : undefined }
   const detailOf = (ref: string | null, some: FirewallOutcome['refused']) => some.find(one => one.ref === ref)?.detail ?? null
   for (const { attachment, ref } of current.wanted) {
+    const later = detailOf(ref, unreached)
+    if (later !== null) {
+      // The next reading of the account tries it again.
+      await updateAttachment(tx, attachment, { state: 'applying', error: later })
+      continue
+    }
     const error = detailOf(ref, refused)
     await updateAttachment(
       tx,
@@ -179,9 +190,14 @@ async function finish(tx: Tx, hub: Hub, done: Desired, accountId: string, { stat
     )
   }
   for (const { attachment } of current.staying) await updateAttachment(tx, attachment, { error: null, warning: stays })
-  for (const { attachment } of current.detaching) await tx.delete(firewallAttachments).where(isOne(attachment))
+  for (const { attachment, ref } of current.detaching) {
+    const later = detailOf(ref, unreached)
+    if (later === null) await tx.delete(firewallAttachments).where(isOne(attachment))
+    else await updateAttachment(tx, attachment, { error: later })
+  }
+  const isReached = ({ ref }: Attached) => detailOf(ref, unreached) === null
   const isNew = ({ attachment, ref }: Attached) => attachment.rulesVersion === null && detailOf(ref, refused) === null
-  const changed = [...current.wanted.filter(isNew), ...current.detaching]
+  const changed = [...current.wanted.filter(isNew), ...current.detaching].filter(isReached)
   const waiting = changed.length === 0 ? [] : await othersOf(tx, firewall.id, changed)
   for (const rule of current.firewall.rules)
     if (rule.sources.some(dynamicSourceOf)) await confirmLinks(tx, { firewallId: firewall.id, ruleId: rule.id })

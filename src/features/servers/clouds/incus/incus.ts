@@ -197,8 +197,8 @@ class Incus implements Cloud {
     return await this.#firewalls.set(firewall)
   }
 
-  async removeFirewall(id: string, detach: readonly FirewallDetachment[]): Promise<boolean> {
-    return await this.#firewalls.remove(id, detach)
+  async removeFirewall(id: string, detach: readonly FirewallDetachment[]): Promise<Pick<FirewallOutcome, 'state'>> {
+    return { state: (await this.#firewalls.remove(id, detach)) ? 'applied' : 'applying' }
   }
 
   async readFirewalls(

@@ -59,35 +59,47 @@ export class ProxmoxFirewalls {
 
   async set(firewall: CloudFirewall): Promise<FirewallOutcome> {
     const { guests, online } = await this.guests.inventory()
-    const outcome: FirewallOutcome = { state: 'applied', refused: [], warnings: [] }
+    const reachable = new Set(online)
+    const unreached: Unreached = []
+    const outcome: FirewallOutcome = { state: 'applied', refused: [], warnings: [], unreached }
     const isOff = await this.#isOffEverywhere()
     for (const ref of firewall.refs) {
       const guest = guests.find(one => String(one.vmid) === ref && !one.template)
-      if (!guest || !online.has(guest.node)) {
-        outcome.refused.push({ ref, detail: guest ? `The node ${guest.node} is offline.` : 'The guest doesn’t exist.' })
+      if (!guest) {
+        outcome.refused.push({ ref, detail: 'The guest doesn’t exist.' })
         continue
       }
-      await this.#setRules(guest, firewall.id, proxmoxRules(firewall.rules))
-      const detail = isOff
-        ? 'The firewall of the datacenter is off, so the rules have no effect. Enable it in Datacenter, Firewall, Options.'
-        : await this.#unfilteredInterface(guest)
-      if (detail !== null) outcome.warnings.push({ ref, detail })
+      await atNode(guest, reachable, unreached, async () => {
+        await this.#setRules(guest, firewall.id, proxmoxRules(firewall.rules))
+        const detail = isOff
+          ? 'The firewall of the datacenter is off, so the rules have no effect. Enable it in Datacenter, Firewall, Options.'
+          : await this.#unfilteredInterface(guest)
+        if (detail !== null) outcome.warnings.push({ ref, detail })
+      })
     }
     // A new guest can have the VMID of a deleted one.
     const detach = firewall.detach.filter(one => !firewall.refs.includes(one.ref))
-    await this.#removeFromAll(firewall.id, detach, guests)
+    await this.#removeFromAll(firewall.id, detach, guests, reachable, unreached)
     return outcome
   }
 
-  async remove(id: string, detach: readonly FirewallDetachment[]): Promise<boolean> {
-    await this.#removeFromAll(id, detach, (await this.guests.inventory()).guests)
-    return true
+  async remove(id: string, detach: readonly FirewallDetachment[]): Promise<Pick<FirewallOutcome, 'state' | 'unreached'>> {
+    const { guests, online } = await this.guests.inventory()
+    const unreached: Unreached = []
+    await this.#removeFromAll(id, detach, guests, new Set(online), unreached)
+    return { state: 'applied', unreached }
   }
 
-  async #removeFromAll(id: string, detach: readonly FirewallDetachment[], guests: readonly Guest[]): Promise<void> {
+  async #removeFromAll(
+    id: string,
+    detach: readonly FirewallDetachment[],
+    guests: readonly Guest[],
+    reachable: Set<string>,
+    unreached: Unreached,
+  ): Promise<void> {
     for (const guest of guests) {
       const found = detach.find(one => one.ref === String(guest.vmid))
-      if (found) await this.#removeFrom(guest, id, found.hasOthers)
+      if (found) await atNode(guest, reachable, unreached, () => this.#removeFrom(guest, id, found.hasOthers))
     }
   }
 
@@ -256,6 +268,23 @@ export class ProxmoxFirewalls {
     const name = Object.keys(config).find(one => /^net\d+$/.test(one) && !/(?:^|,)firewall=1(?:,|$)/.test(config[one]!))
     return name === undefined ? null : `The firewall option of the network interface ${name} is off, so it is not filtered.`
   }
+}
+
+type Unreached = NonNullable<FirewallOutcome['unreached']>
+
+/**
+ * Changes a guest, unless its node can’t be reached, which is then added to what is not reached.
+ * @param reachable names of nodes. One that is not reached is removed: its other guests would only take as long
+ */
+async function atNode(guest: Guest, reachable: Set<string>, unreached: Unreached, change: () => Promise<void>): Promise<void> {
+  const { node, vmid } = guest
+  try {
+    if (reachable.has(node)) return await change()
+  } catch (error) {
+    if (!(error instanceof NodeUnreachable)) throw error
+    reachable.delete(node)
+  }
+  unreached.push({ ref: String(vmid), detail: `The node ${node} is offline.` })
 }
 
 /** Policies of a guest that has a firewall of ours. */

@@ -295,7 +295,7 @@ class Proxmox implements Cloud {
     return await this.#firewalls.set(firewall)
   }
 
-  async removeFirewall(id: string, detach: readonly FirewallDetachment[]): Promise<boolean> {
+  async removeFirewall(id: string, detach: readonly FirewallDetachment[]): Promise<Pick<FirewallOutcome, 'state' | 'unreached'>> {
     return await this.#firewalls.remove(id, detach)
   }
 
