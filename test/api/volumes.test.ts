@@ -178,6 +178,36 @@ describe('volumes', () => {
     expect(all).toMatchObject([{ id: volume.id, name: 'data-2', provider_ref: 'default/data-2', state: 'available' }])
   })
 
+  test('that were found at Incus are renamed once, even if the response is lost', async () => {
+    const here = await world()
+    const { call, finish, double } = await incusScene(here)
+    const marks = { mine: 'vol_01k3z9a1b2c3d4e5f6g7h8j9km' }
+    for (const [name, mark] of Object.entries({ ...marks, free: null }))
+      double.volumes.push({
+        name,
+        used: null,
+        snapshots: [],
+        config: { ...(mark !== null && { 'user.bailiwick.volume': mark }) },
+      })
+    await here.advance(300_000)
+    const all = async () => (await call('GET', '/volumes?sort=name')).body.data
+    const [free, mine] = await all()
+    let lost = 0
+    double.fault = ({ method, path }) => (method === 'POST' && path.endsWith('/free') && lost++ === 0 ? 'lost' : null)
+    for (const { id, name } of [free, mine]) {
+      const { body } = await call('PATCH', `/volumes/${id}`, { name: `${name}-2` })
+      expect((await finish(body.action_id)).status).toBe('success')
+    }
+    await here.advance(600_000)
+    expect((await all()).map((one: any) => [one.id, one.name, one.origin, one.state])).toEqual([
+      [free.id, 'free-2', 'found', 'available'],
+      [mine.id, 'mine-2', 'found', 'available'],
+    ])
+    // The mark of another installation stays.
+    expect(double.volumes.map(one => one.config['user.bailiwick.volume'])).toEqual([marks.mine, free.id])
+    expect(lost).toBe(1)
+  }, 30_000)
+
   test('are attached to new servers in the same location', async () => {
     const { here, bought, create, finish, get, there, call, double, id: web1 } = await scene()
     const { volume } = await bought('data-1')

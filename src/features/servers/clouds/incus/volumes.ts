@@ -184,14 +184,19 @@ export class IncusVolumes implements CloudStorage<CloudVolume, VolumeCommand> {
   }
 
   /** The name is part of the ref. */
-  async #update(custom: Custom, { labels }: CloudVolume, change: VolumeCommand & { verb: 'update' }): Promise<Started> {
+  async #update(custom: Custom, { labels, mark }: CloudVolume, change: VolumeCommand & { verb: 'update' }): Promise<Started> {
     const { pool, name } = custom
     const newName = change.name ?? name
-    let last: Started = unchanged
-    if (!isLabeled(labels, change.labels))
-      last = await this.commands.send('PATCH', volumePath(custom), { config: labelConfig(change.labels) }, { name })
-    if (newName === name) return last
-    refuseInvalidName(newName)
+    const isRenamed = newName !== name
+    if (isRenamed) refuseInvalidName(newName)
+    const config = {
+      ...(!isLabeled(labels, change.labels) && labelConfig(change.labels)),
+      // Another attempt finds it by its mark. One that another installation set stays.
+      ...(isRenamed && mark === null && { [markKey]: change.mark }),
+    }
+    const isConfigured = Object.keys(config).length > 0
+    const last = isConfigured ? await this.commands.send('PATCH', volumePath(custom), { config }, { name }) : unchanged
+    if (!isRenamed) return last
     await this.commands.send('POST', volumePath(custom), { name: newName }, { name })
     return { state: 'done', ref: refIn(pool, newName) }
   }
