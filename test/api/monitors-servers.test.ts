@@ -190,12 +190,14 @@ test('a new server gets a monitor, which is deleted with it', async () => {
     (await here.acme.call('GET', '/v1/monitors?type=server')).body.data.filter((one: any) => one.target === id)
   const add = (name: string, more = {}, by = here.acme) =>
     by.call('POST', '/v1/servers', { name, ...more }, { 'Idempotency-Key': name })
-  const { id } = (await add('web-1')).body
+  const { id } = (await add('web-1', { monitor: true })).body
   expect(await monitorsOf(id)).toMatchObject([{ name: 'web-1', degraded_if: ['[DISK_PERCENT] > 90'], status: 'new' }])
   expect(await here.audited()).toEqual(['cloud.server.create', 'monitor.create'])
   expect(await monitorsOf((await add('without', { monitor: false })).body.id)).toEqual([])
+  // Nothing tells yet whether it is up.
+  expect(await monitorsOf((await add('by default')).body.id)).toEqual([])
   const narrow = await here.scoped('cloud.read', 'cloud.write')
-  expect(await monitorsOf((await add('narrow', {}, narrow)).body.id)).toEqual([])
+  expect(await monitorsOf((await add('narrow', { monitor: true }, narrow)).body.id)).toEqual([])
   await here.audited()
   const group = { type: 'group', name: 'all', options: { members: [(await monitorsOf(id))[0].id] } }
   const { body: all } = await here.acme.call('POST', '/v1/monitors', group)
@@ -210,7 +212,7 @@ test('a server is created without a monitor if the plan does not allow another o
   const here = await world()
   await here.limit(here.acme.workspaceId, { monitors: 1 })
   for (const name of ['one', 'two'])
-    expect((await here.acme.call('POST', '/v1/servers', { name }, { 'Idempotency-Key': name })).status).toBe(201)
+    expect((await here.acme.call('POST', '/v1/servers', { name, monitor: true }, { 'Idempotency-Key': name })).status).toBe(201)
   expect((await here.acme.call('GET', '/v1/monitors')).body.data).toHaveLength(1)
   const { data } = (await here.acme.call('GET', '/v1/notices')).body
   expect(data.filter((one: any) => one.kind === 'server.not_monitored').map((one: any) => one.resource.name)).toEqual(['two'])

@@ -223,7 +223,8 @@ async function addServer(ctx: Ctx, input: ServerInput): Promise<ServerView> {
       userDataSealed: null,
     })
     await saveLabels(tx, serverLabels, ctx.workspaceId, [{ id: row.id, before: {}, after: labelsOf(row) }])
-    const monitored = input.monitor === false ? {} : await monitorNewServer(tx, ctx, row)
+    // Nothing may ever tell whether it is up.
+    const monitored = input.monitor ? await monitorNewServer(tx, ctx, row) : {}
     return { ...(await changedRow(serverRows, null, row, one => viewOf(tx, one))), ...monitored }
   })
 }

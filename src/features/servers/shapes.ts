@@ -327,9 +327,8 @@ export const ServerInput = Shape(
     user_data: userData,
     monitor: Type.Optional(
       Type.Boolean({
-        default: true,
         description:
-          'Whether to create a monitor that follows the server, if you can create monitors. If the plan doesn’t allow another one, the workspace gets a notice instead.',
+          'Whether to create a monitor that follows the server, if you can create monitors. If the plan doesn’t allow another one, the workspace gets a notice instead. Default: true with a cloud account, and false without one.',
       }),
     ),
     provision: Type.Optional(

@@ -14,7 +14,7 @@ import { invalidates } from './server-text'
 /** Adds a server that exists elsewhere, without a cloud account. */
 export function addServer(): void {
   const own = { ...serverValues(null), ...manualValues(null) }
-  const initial = { ...own, monitor: true }
+  const initial = { ...own, monitor: false }
   openForm<ServerView>({
     title: 'Add server',
     description: 'For a machine that is not in a cloud account. Bind health monitors, so that you see whether it is up.',
@@ -25,7 +25,7 @@ export function addServer(): void {
       body: {
         name: values.name,
         ...serverBody(values, { ...own, name: values.name }, Object.keys(own)),
-        ...(values.monitor === false && { monitor: false }),
+        ...(values.monitor === true && { monitor: true }),
       },
     }),
     send: { invalidates },
