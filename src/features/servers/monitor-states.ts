@@ -34,11 +34,19 @@ export const serverStates: ServerStates = {
 
 const [minutes] = tiers
 
+/** The metrics of which usage consists. */
+const used: ReadonlySet<string> = new Set<MetricName>([
+  ...(['cpu.used_percent', 'memory.used_bytes', 'swap.used_bytes', 'swap.size_bytes', 'load.1'] as const),
+  ...(['filesystem.used_bytes', 'filesystem.size_bytes', 'filesystem.inodes_used_percent'] as const),
+  ...(['pressure.io_full_percent', 'temperature.celsius'] as const),
+])
+const isUsed = (column: string): boolean => used.has(column.split(' ', 1)[0]!)
+
 /** Averages of the last minutes, and the highest value of all devices. */
 async function usageOf(hub: Hub, ids: readonly string[]): Promise<Map<string, Record<string, number>>> {
   const now = hub.clock.now()
   const subjects = ids.flatMap(id => metricSources.map(source => subjectOf(id, source)))
-  const found = await hub.series.metrics.summaries(subjects, minutes, now - staleMs, now)
+  const found = await hub.series.metrics.summaries(subjects, minutes, now - staleMs, now, isUsed)
   const rows = await hub.read
     .select({ id: servers.id, cloud: servers.cloud })
     .from(servers)

@@ -24,8 +24,8 @@ export interface Engine {
   isShared: boolean
   /** Names of the tables with this prefix. */
   tables(prefix: string): Promise<string[]>
-  /** Condition that a column is in a list of numbers, passed as one parameter with their JSON. */
-  isOneOf(column: string): string
+  /** Condition that a column is in a list of numbers or texts, passed as one parameter with their JSON. */
+  isOneOf(column: string, type?: 'bigint' | 'text'): string
   /** Size on disk in bytes; null if unknown. */
   size(): Promise<number | null>
   /** Returns free space to the file system and truncates the write-ahead log. */

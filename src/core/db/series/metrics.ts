@@ -28,6 +28,7 @@ interface StoredRow {
 // Each batch blocks the event loop for a few milliseconds.
 const rowsPerWrite = 200
 const subjectsPerRead = 50
+const numbersPerRead = 500
 /** Minutes are computed into coarser rows each minute. Those that are older when they are stored could be missed after a restart. */
 const lateMs = 120_000
 const rolledFact = 'metrics_rolled_at'
@@ -133,26 +134,32 @@ export class MetricSeries {
     }
   }
 
-  /** Averages over the rows of several subjects since a time (ms UTC), and the time of the last row of each. */
+  /**
+   * Averages over the rows of several subjects since a time (ms UTC), and the time of the last row of each.
+   * @param isWanted whether a column is read
+   */
   async summaries(
     subjects: readonly string[],
     tier: Tier,
     from: number,
     until: number,
+    isWanted: (column: string) => boolean = () => true,
   ): Promise<Map<string, { at: number; columns: Map<string, Mean> }>> {
     const bySubject = new Map<string, { at: number; columns: Map<string, Mean> }>()
-    const names = new Map<number, string>()
-    for (const subject of subjects) {
-      const number = await this.knownNumber(subject)
-      if (number !== null) names.set(number, subject)
-    }
+    const names = new Map([...(await this.numbersOf(subjects))].map(([subject, number]) => [number, subject]))
+    const numbers = [...names.keys()]
     const [first, end] = [Math.ceil(from / tier.stepMs), Math.ceil(until / tier.stepMs)]
-    for (const row of await this.rowsOf(tier, [...names.keys()], first, end)) {
-      const subject = names.get(row.subject)!
-      const found = bySubject.get(subject) ?? { at: 0, columns: new Map<string, Mean>() }
-      bySubject.set(subject, found)
-      found.at = row.at * tier.stepMs
-      this.visitRow(row, (column, ...values) => meanOf(found.columns, column).add(...values))
+    for (let place = 0; place < numbers.length; place += subjectsPerRead) {
+      if (place > 0) await yieldToEventLoop()
+      for (const row of await this.rowsOf(tier, numbers.slice(place, place + subjectsPerRead), first, end)) {
+        const subject = names.get(row.subject)!
+        const found = bySubject.get(subject) ?? { at: 0, columns: new Map<string, Mean>() }
+        bySubject.set(subject, found)
+        found.at = row.at * tier.stepMs
+        this.visitRow(row, (column, ...values) => {
+          if (isWanted(column)) meanOf(found.columns, column).add(...values)
+        })
+      }
     }
     return bySubject
   }
@@ -192,7 +199,7 @@ export class MetricSeries {
 
   /** Deletes the rows of some subjects before a time (ms UTC). */
   async deleteBefore(subjects: readonly string[], before: number): Promise<void> {
-    const numbers = await this.knownNumbers(subjects)
+    const numbers = [...(await this.numbersOf(subjects)).values()]
     if (numbers.length === 0) return
     for (const tier of tiers) {
       const end = Math.floor(before / tier.stepMs)
@@ -205,7 +212,7 @@ export class MetricSeries {
 
   /** Deletes everything about some subjects. */
   async delete(subjects: readonly string[]): Promise<void> {
-    const numbers = await this.knownNumbers(subjects)
+    const numbers = [...(await this.numbersOf(subjects)).values()]
     if (numbers.length === 0) return
     for (const periods of this.touched) for (const affected of periods.values()) for (const one of numbers) affected.delete(one)
     for (const tier of tiers)
@@ -355,23 +362,27 @@ export class MetricSeries {
   }
 
   private async knownNumber(subject: string): Promise<number | null> {
-    await this.checkGeneration()
-    const known = this.subjects.get(subject)
-    if (known !== undefined) return known
-    const statements = await this.engine.statements()
-    const [row] = await statements.all<{ number: number }>(`select number from ${metricTables.subjects} where text = ?`, [
-      subject,
-    ])
-    return row?.number ?? null
+    return (await this.numbersOf([subject])).get(subject) ?? null
   }
 
-  private async knownNumbers(subjects: readonly string[]): Promise<number[]> {
-    const numbers: number[] = []
-    for (const subject of subjects) {
-      const number = await this.knownNumber(subject)
-      if (number !== null) numbers.push(number)
+  /** The numbers of the subjects that have one. */
+  private async numbersOf(subjects: readonly string[]): Promise<Map<string, number>> {
+    await this.checkGeneration()
+    const unknown = subjects.filter(one => !this.subjects.has(one))
+    for (let at = 0; at < unknown.length; at += numbersPerRead) {
+      const statements = await this.engine.statements()
+      const rows = await statements.all<{ number: number; text: string }>(
+        `select number, text from ${metricTables.subjects} where ${this.engine.isOneOf('text', 'text')}`,
+        [JSON.stringify(unknown.slice(at, at + numbersPerRead))],
+      )
+      for (const { number, text } of rows) this.subjects.set(text, number)
     }
-    return numbers
+    return new Map(
+      subjects.flatMap(one => {
+        const number = this.subjects.get(one)
+        return number === undefined ? [] : [[one, number]]
+      }),
+    )
   }
 
   private async tablesOf(tier: Tier): Promise<string[]> {

@@ -32,8 +32,8 @@ class PostgresEngine implements Engine {
   ) {}
 
   /** An array, because PostgreSQL then uses the index even without table statistics. Bun sends text for json as a JSON string. */
-  isOneOf(column: string): string {
-    return `${column} = any(array(select value::bigint from json_array_elements_text(?::text::json)))`
+  isOneOf(column: string, type: 'bigint' | 'text' = 'bigint'): string {
+    return `${column} = any(array(select value::${type} from json_array_elements_text(?::text::json)))`
   }
 
   async statements(): Promise<Statements> {
