@@ -146,6 +146,80 @@ describe('the health of a server with an agent', () => {
     expect(await here.emitted()).toEqual(['server.status_changed'])
   })
 
+  /** Servers whose agents have these intervals, and enrolled one after another with these pauses in between. */
+  async function fleet(here: World, intervals: readonly number[], pauseMs = 0) {
+    const ids: string[] = []
+    const agents: AgentDouble[] = []
+    for (const [at, intervalSeconds] of intervals.entries()) {
+      if (at > 0) here.clock.advance(pauseMs)
+      ids.push(await addServer(here, `web-${at}`))
+      agents.push(await AgentDouble.enroll(here, ids.at(-1)!, { intervalSeconds }))
+    }
+    const healths = async () => (await here.acme.call('GET', '/v1/servers?sort=name')).body.data.map((one: any) => one.health)
+    return { agents, healths }
+  }
+
+  test('is down if all agents of the workspace are silent for 15 more minutes', async () => {
+    const here = await world()
+    const { healths } = await fleet(here, [60, 60, 60])
+    await pass(here, 17 * minute)
+    expect(await healths()).toEqual(['unknown', 'unknown', 'unknown'])
+    expect(await here.emitted()).toEqual([])
+    await pass(here, 2 * minute)
+    expect(await healths()).toEqual(['down', 'down', 'down'])
+    expect(await noticesOf(here)).toEqual([['agents.unheard', 1]])
+  }, 30_000)
+
+  test('is unknown after all agents became silent, although a hub was down meanwhile', async () => {
+    const here = await world()
+    const { healths } = await fleet(here, [60, 60, 60])
+    await pass(here, 4 * minute)
+    here.clock.jump(60 * minute)
+    await renewPresence(here.hub)
+    await pass(here, 4 * minute)
+    expect(await healths()).toEqual(['unknown', 'unknown', 'unknown'])
+  })
+
+  test('is unknown if the last reports of all agents are as far apart as their intervals', async () => {
+    const here = await world()
+    const { healths } = await fleet(here, [120, 120, 120], 55_000)
+    await pass(here, 10 * minute)
+    expect(await healths()).toEqual(['unknown', 'unknown', 'unknown'])
+    expect(await noticesOf(here)).toEqual([['agents.unheard', 1]])
+  })
+
+  test('does not wait for agents that report once in an hour', async () => {
+    const here = await world()
+    const { healths } = await fleet(here, [3600, 60, 60, 60])
+    await pass(here, 7 * minute)
+    expect(await healths()).toEqual(['up', 'unknown', 'unknown', 'unknown'])
+    const there = await world()
+    const others = await fleet(there, [3600, 3600, 3600, 60])
+    await pass(there, 7 * minute)
+    expect(await others.healths()).toEqual(['up', 'up', 'up', 'down'])
+    expect(await noticesOf(there)).toEqual([])
+  })
+
+  test('is unknown if the hub can’t be reached again shortly after one agent returned', async () => {
+    const here = await world()
+    const { agents, healths } = await fleet(here, [60, 60, 60])
+    await pass(here, 4 * minute)
+    await agents[0]!.reports()
+    await pass(here, minute)
+    expect(await healths()).toEqual(['up', 'unknown', 'unknown'])
+    await pass(here, 4 * minute)
+    expect(await healths()).toEqual(['unknown', 'unknown', 'unknown'])
+    expect(await here.emitted()).toEqual([])
+  })
+
+  test('is unknown if the hub can’t be reached while a server restarts', async () => {
+    const here = await world()
+    const { agents, healths } = await fleet(here, [60, 60, 60, 60])
+    await agents[0]!.stops('reboot')
+    await pass(here, 6 * minute)
+    expect(await healths()).toEqual(['unknown', 'unknown', 'unknown', 'unknown'])
+  })
+
   test('is down if only some agents of the workspace are silent together', async () => {
     const here = await world()
     const ids = [await addServer(here, 'a'), await addServer(here, 'b'), await addServer(here, 'c')]

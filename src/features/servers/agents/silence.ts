@@ -1,4 +1,4 @@
-import { and, asc, eq, inArray, isNotNull, isNull, lte, max, min, ne, notInArray, sql } from 'drizzle-orm'
+import { and, asc, eq, inArray, isNotNull, isNull, lte, max, min, ne, notInArray, or, sql, type SQL } from 'drizzle-orm'
 import { record } from '../../../core/change'
 import type { RecordResult } from '../../../core/change-result'
 import { aliased, forUpdate } from '../../../core/db/dialect'
@@ -13,9 +13,16 @@ import { agents } from './tables'
 /** An agent counts as silent after this many intervals without a report, and not before `minSilenceMs`. */
 const silentIntervals = 3
 const minSilenceMs = 90_000
-/** All agents of a workspace are unheard if they became silent within this time, and if they are at least `minUnheard`. */
+/**
+ * If agents stop together, the last report of each of them is at most one of its intervals, plus a delay, older than the newest report
+ * of all. Differences of up to `togetherMs` are always possible.
+ */
+const delayMs = 30_000
 const togetherMs = 60_000
+/** Fewer agents can stop together by chance. */
 const minUnheard = 3
+/** After this time, the servers of unheard agents are probably down, such as all servers of a site. */
+const unheardMs = 900_000
 /** An agent that can’t reach the hub retries at least this often. */
 const retryMs = 300_000
 
@@ -28,6 +35,9 @@ export const silenceLimitMs = ({ intervalSeconds }: { intervalSeconds: number })
 
 const limitMs = sql`case when ${agents.intervalSeconds} * ${silentIntervals * 1000} < ${minSilenceMs} then ${minSilenceMs}
   else ${agents.intervalSeconds} * ${silentIntervals * 1000} end`
+/** If any agent of the workspace reported after this time (ms UTC), the hub could be reached when this agent should have reported. */
+const missedAt = sql`(${agents.dueAt} - ${limitMs} + case when ${agents.intervalSeconds} * 1000 < ${togetherMs - delayMs}
+  then ${togetherMs} else ${agents.intervalSeconds} * 1000 + ${delayMs} end)`
 
 /**
  * Marks the agents that have not reported in time. If all agents of a workspace become silent together, the hub probably can’t be
@@ -37,57 +47,68 @@ const limitMs = sql`case when ${agents.intervalSeconds} * ${silentIntervals * 10
 export async function markSilent(hub: Hub): Promise<void> {
   await returnUnheard(hub)
   const now = hub.clock.now()
-  const isDue = lte(agents.dueAt, now)
-  const due = await hub.read.selectDistinct({ workspaceId: agents.workspaceId }).from(agents).where(isDue)
+  await changeUnheard(hub, lte(agents.silentAt, now - unheardMs), { unheard: false, pending: true })
+  const due = await hub.read.selectDistinct({ workspaceId: agents.workspaceId }).from(agents).where(lte(agents.dueAt, now))
   for (const { workspaceId } of due) {
-    const [reporting] = await hub.read
-      .select({
-        count: sql<number>`count(*)`.mapWith(Number),
-        due: sql<number>`count(case when ${isDue} then 1 end)`.mapWith(Number),
-        lastSeenAt: max(agents.lastSeenAt).mapWith(Number),
-        dueSeenAt: min(sql<number>`case when ${isDue} then ${agents.lastSeenAt} end`).mapWith(Number),
-      })
+    const [last] = await hub.read
+      .select({ at: max(agents.lastSeenAt).mapWith(Number) })
       .from(agents)
-      .innerJoin(servers, eq(servers.id, agents.serverId))
-      .where(
-        and(
-          eq(agents.workspaceId, workspaceId),
-          eq(agents.state, 'reporting'),
-          isNull(servers.deletedAt),
-          ne(servers.power, 'off'),
-          notInArray(servers.status, awayStatuses),
-          isSettled(now),
-        ),
-      )
-    const { count, due: dueCount, lastSeenAt, dueSeenAt } = reporting!
-    const isTogether = count >= minUnheard && dueCount > 0 && lastSeenAt - dueSeenAt <= togetherMs
-    // Until all of them are due, it is not known whether one of them still reports.
-    const isWaiting = isTogether && dueCount < count
-    await record(hub, tx => mark(tx, hub, workspaceId, isWaiting ? null : isTogether ? 'unheard' : 'silent', count))
+      .where(eq(agents.workspaceId, workspaceId))
+    const heardAt = last?.at ?? 0
+    const { together, waiting, firstAt } = await countSilent(hub, workspaceId, heardAt)
+    const isPossible = together + waiting >= minUnheard
+    // Until all of them are due, one of them may still report. Some take hours to do so.
+    const isWaiting = isPossible && waiting > 0 && firstAt !== null && now < firstAt
+    const state = isWaiting ? null : together >= minUnheard ? 'unheard' : 'silent'
+    await record(hub, tx => mark(tx, hub, workspaceId, heardAt, state, together))
   }
 }
 
+/** Counts agents that are silent since the last report of any agent, and those that may still report. */
+async function countSilent(hub: Hub, workspaceId: string, heardAt: number) {
+  const now = hub.clock.now()
+  const isTogether = sql`(${agents.dueAt} <= ${now} and ${missedAt} >= ${heardAt})`
+  const isExpected = and(
+    isNull(servers.deletedAt),
+    ne(servers.power, 'off'),
+    notInArray(servers.status, awayStatuses),
+    isSettled(now),
+  )
+  const count = (condition: SQL) => sql<number>`count(case when ${isExpected} and ${condition} then 1 end)`.mapWith(Number)
+  const [counts] = await hub.read
+    .select({
+      together: count(sql`(${agents.unheard} or ${isTogether})`),
+      waiting: count(sql`${agents.state} = 'reporting' and ${agents.dueAt} > ${now}`),
+      firstAt: min(sql<number>`case when ${isTogether} then ${agents.dueAt} + ${limitMs} end`).mapWith(Number),
+    })
+    .from(agents)
+    .innerJoin(servers, eq(servers.id, agents.serverId))
+    .where(eq(agents.workspaceId, workspaceId))
+  return counts!
+}
+
 /**
- * @param reporting the new state of agents that were reporting and are due; null to leave them unchanged
+ * @param heardAt when any agent of the workspace last reported (ms UTC)
+ * @param state the new state of agents that are due and silent since then; null to leave them unchanged
  * @param count how many agents the notice names
  */
 async function mark(
   tx: Tx,
   hub: Hub,
   workspaceId: string,
-  reporting: 'silent' | 'unheard' | null,
+  heardAt: number,
+  state: 'silent' | 'unheard' | null,
   count: number,
 ): Promise<RecordResult<undefined>> {
   const now = hub.clock.now()
   // Locked in id order, and read again: another hub may have marked them.
   const due = await forUpdate(
     tx
-      .select({ id: agents.id, state: agents.state })
+      .select({ id: agents.id, unheard: agents.unheard, isAlone: sql<number>`${missedAt} < ${heardAt}`.mapWith(Boolean) })
       .from(agents)
       .where(and(eq(agents.workspaceId, workspaceId), lte(agents.dueAt, now)))
       .orderBy(asc(agents.id)),
   )
-  const [own, others] = [due.filter(one => one.state === 'reporting'), due.filter(one => one.state !== 'reporting')]
   const set = async (rows: readonly { id: string }[], unheard: boolean) => {
     for (let at = 0; at < rows.length; at += rowsPerUpdate)
       await tx
@@ -100,10 +121,12 @@ async function mark(
           ),
         )
   }
-  await set(others, false)
-  if (reporting === null) return { result: undefined }
-  await set(own, reporting === 'unheard')
-  return { result: undefined, notices: reporting === 'unheard' && own.length > 0 ? [unheardNotice(workspaceId, count)] : [] }
+  const [alone, together] = [due.filter(one => one.isAlone), due.filter(one => !one.isAlone)]
+  await set(alone, false)
+  if (state === null) return { result: undefined }
+  await set(together, state === 'unheard')
+  const isNew = state === 'unheard' && together.some(one => !one.unheard)
+  return { result: undefined, notices: isNew ? [unheardNotice(workspaceId, count)] : [] }
 }
 
 const rowsPerUpdate = 500
@@ -112,7 +135,7 @@ const unheardNotice = (workspaceId: string, count: number) => ({
   workspaceId,
   kind: 'agents.unheard' as const,
   resource: null,
-  text: `All ${pluralize(count, 'agents')} of the workspace stopped reporting at the same time. The hub may not be reachable for them, so the health of their servers is not known from them.`,
+  text: `${pluralize(count, 'agents')} of the workspace stopped reporting at the same time, and no agent has reported since. The hub may not be reachable for them, so the health of their servers is not known from them.`,
   details: { agents: count },
   dedupKey: 'all',
 })
@@ -120,27 +143,19 @@ const unheardNotice = (workspaceId: string, count: number) => ({
 /** If an agent of a workspace reports again, the others get the time to do so too. Those that don’t are silent. */
 async function returnUnheard(hub: Hub): Promise<void> {
   const other = aliased(agents, 'other')
-  const isBack = and(
-    eq(agents.unheard, true),
-    isNull(agents.dueAt),
-    sql`exists (select 1 from ${agents} as other where ${other.workspaceId} = ${agents.workspaceId}
-      and ${other.state} = 'reporting' and ${other.lastSeenAt} > ${agents.silentAt})`,
-  )
-  const waiting = await hub.read.select({ id: agents.id }).from(agents).where(isBack).limit(1)
-  if (waiting.length === 0) return
+  const isBack = sql`exists (select 1 from ${agents} as other where ${other.workspaceId} = ${agents.workspaceId}
+    and ${other.state} = 'reporting' and ${other.lastSeenAt} > ${agents.silentAt})`
+  await changeUnheard(hub, isBack, { dueAt: sql`${hub.clock.now() + retryMs} + ${limitMs}` })
+}
+
+/** Changes unheard agents that have not been given time to report again yet. */
+async function changeUnheard(hub: Hub, condition: SQL, columns: object): Promise<void> {
+  const isConcerned = and(eq(agents.unheard, true), isNull(agents.dueAt), condition)
+  const [first] = await hub.read.select({ id: agents.id }).from(agents).where(isConcerned).limit(1)
+  if (!first) return
   await record(hub, async tx => {
-    const rows = await forUpdate(
-      tx
-        .select({ id: agents.id })
-        .from(agents)
-        .where(and(eq(agents.unheard, true), isNull(agents.dueAt)))
-        .orderBy(asc(agents.id)),
-    )
-    if (rows.length > 0)
-      await tx
-        .update(agents)
-        .set({ dueAt: sql`${hub.clock.now() + retryMs} + ${limitMs}` })
-        .where(isBack)
+    await forUpdate(tx.select({ id: agents.id }).from(agents).where(isConcerned).orderBy(asc(agents.id)))
+    await tx.update(agents).set(columns).where(isConcerned)
     return { result: undefined }
   })
 }
@@ -154,5 +169,8 @@ export async function extendSilence(tx: Tx, now: number, awayMs: number): Promis
   const restarted = sql`${now + Math.min(awayMs, retryMs)} + ${limitMs}`
   const dueAt = sql`case when ${agents.intervalSeconds} * 1000 > ${awayMs} then ${agents.dueAt} + ${awayMs}
     when ${agents.dueAt} > ${restarted} then ${agents.dueAt} else ${restarted} end`
-  await tx.update(agents).set({ dueAt }).where(isNotNull(agents.dueAt))
+  await tx
+    .update(agents)
+    .set({ dueAt })
+    .where(or(isNotNull(agents.dueAt), eq(agents.unheard, true)))
 }
