@@ -3,6 +3,7 @@ import { expect, spyOn, test } from 'bun:test'
 import { sqliteFile } from '../../src/core/config'
 import { isPostgres } from '../../src/core/db/dialect'
 import { expireRecords } from '../../src/features/dns/records/expiry'
+import { watchServers } from '../../src/features/servers/watch'
 import { world } from '../support/world'
 
 /** The tables and indexes that SQLite reads for the first statement that contains a text, in this order. */
@@ -34,6 +35,22 @@ test.skipIf(isPostgres)('frequent background work finds its rows by index', asyn
   expect(readsOf(database, statements, '"expires_at" <=')).toEqual([
     'SEARCH dns_rrsets USING INDEX dns_rrsets_expiring (expires_at<?)',
     'SEARCH dns_zones USING COVERING INDEX sqlite_autoindex_dns_zones_1 (id=?)',
+  ])
+})
+
+test.skipIf(isPostgres)('agents that changed or are silent are found by index', async () => {
+  const { hub } = await world()
+  const prepare = spyOn(Database.prototype, 'prepare')
+  await watchServers(hub)
+  const statements = prepare.mock.calls.map(([text]) => text)
+  prepare.mockRestore()
+  using database = new Database(sqliteFile(hub.config))
+  const texts = ['"agents"."pending"', `'silent'`, '"agents"."unheard"', '"due_at" <=']
+  expect(texts.map(text => readsOf(database, statements, text)[0])).toEqual([
+    'SEARCH agents USING INDEX agents_pending (id>?)',
+    'SCAN agents USING INDEX agents_silent',
+    'SCAN agents USING INDEX agents_unheard',
+    'SEARCH agents USING INDEX agents_due (due_at<?)',
   ])
 })
 

@@ -12,7 +12,7 @@ import { accountStates, controllerStates } from '../states'
 import { servers } from '../tables'
 import { lockServer, serverRows, type ServerRow } from '../view'
 import { lockAgent, type AgentRow } from './rows'
-import { agents } from './tables'
+import { agents, isPending, isToNotify } from './tables'
 
 /** A server that has just started may be up a little earlier than its agent. */
 const startMs = 300_000
@@ -61,7 +61,7 @@ export async function concludePending(hub: Hub): Promise<void> {
     const rows = await hub.read
       .select({ id: agents.id })
       .from(agents)
-      .where(and(eq(agents.pending, true), gt(agents.id, last)))
+      .where(and(isPending, gt(agents.id, last)))
       .orderBy(asc(agents.id))
       .limit(rowsPerPage)
     for (const { id } of rows) await concludeFromAgent(hub, id)
@@ -79,9 +79,7 @@ export async function notifySilent(hub: Hub): Promise<void> {
     .innerJoin(servers, eq(servers.id, agents.serverId))
     .where(
       and(
-        eq(agents.state, 'silent'),
-        eq(agents.unheard, false),
-        eq(agents.notified, false),
+        isToNotify,
         eq(servers.health, 'up'),
         lte(servers.healthSince, now - startMs),
         isNull(servers.deletedAt),

@@ -8,7 +8,7 @@ import { pluralize } from '../../../core/pluralize'
 import type { ServerStatus } from '../shapes'
 import { isSettled } from '../state'
 import { servers } from '../tables'
-import { agents } from './tables'
+import { agents, isUnheard } from './tables'
 
 /** An agent counts as silent after this many intervals without a report, and not before `minSilenceMs`. */
 const silentIntervals = 3
@@ -48,8 +48,9 @@ export async function markSilent(hub: Hub): Promise<void> {
   await returnUnheard(hub)
   const now = hub.clock.now()
   await changeUnheard(hub, lte(agents.silentAt, now - unheardMs), { unheard: false, pending: true })
-  const due = await hub.read.selectDistinct({ workspaceId: agents.workspaceId }).from(agents).where(lte(agents.dueAt, now))
-  for (const { workspaceId } of due) {
+  // Not distinct in SQL: SQLite would read all agents in the order of their workspaces.
+  const due = await hub.read.select({ workspaceId: agents.workspaceId }).from(agents).where(lte(agents.dueAt, now))
+  for (const workspaceId of new Set(due.map(one => one.workspaceId))) {
     const [last] = await hub.read
       .select({ at: max(agents.lastSeenAt).mapWith(Number) })
       .from(agents)
@@ -150,7 +151,7 @@ async function returnUnheard(hub: Hub): Promise<void> {
 
 /** Changes unheard agents that have not been given time to report again yet. */
 async function changeUnheard(hub: Hub, condition: SQL, columns: object): Promise<void> {
-  const isConcerned = and(eq(agents.unheard, true), isNull(agents.dueAt), condition)
+  const isConcerned = and(isUnheard, isNull(agents.dueAt), condition)
   const [first] = await hub.read.select({ id: agents.id }).from(agents).where(isConcerned).limit(1)
   if (!first) return
   await record(hub, async tx => {
@@ -172,5 +173,5 @@ export async function extendSilence(tx: Tx, now: number, awayMs: number): Promis
   await tx
     .update(agents)
     .set({ dueAt })
-    .where(or(isNotNull(agents.dueAt), eq(agents.unheard, true)))
+    .where(or(isNotNull(agents.dueAt), isUnheard))
 }

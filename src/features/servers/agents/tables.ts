@@ -57,3 +57,8 @@ export const agents = table(
       .where(sql`unheard`),
   ],
 )
+
+/** The conditions of its indexes. SQLite uses an index only for queries that contain its condition. */
+export const isPending = sql`${agents.pending}`
+export const isUnheard = sql`${agents.unheard}`
+export const isToNotify = sql`${agents.state} = 'silent' and not ${agents.notified} and not ${agents.unheard}`
