@@ -54,13 +54,14 @@ describe('the health of a server with an agent', () => {
     const agent = await AgentDouble.enroll(here, id)
     expect(await healthOf(here, id)).toMatchObject({ health: 'up', health_reason: 'The agent of the server is reporting.' })
     await pass(here, 10 * minute, [agent])
+    const heardAt = new Date(here.clock.now()).toISOString()
     expect(await healthOf(here, id)).toMatchObject({ health: 'up' })
     await pass(here, 170_000)
     expect(await healthOf(here, id)).toMatchObject({ health: 'up' })
     await pass(here, 20_000)
     expect(await healthOf(here, id)).toMatchObject({
       health: 'down',
-      health_reason: 'The agent has not reported for 180 seconds.',
+      health_reason: `The agent has not reported since ${heardAt}.`,
     })
     expect(await here.emitted()).toEqual(['server.status_changed'])
     await agent.reports()
@@ -413,6 +414,8 @@ describe('what an agent reports about its server', () => {
     const heardAt = here.clock.now()
     await pass(here, 5 * minute)
     const later = await factsOf(here, id)
+    // They may have changed since the agent stopped reporting.
+    expect(later.addresses).toMatchObject({ source: 'cloud', others: [{ source: 'agent' }] })
     expect(later.kernel).toMatchObject({ stale: true, observed_at: new Date(heardAt).toISOString() })
     expect(later.power.others).toEqual([])
   })

@@ -80,7 +80,7 @@ async function walk(here: World, random: Random, name: string): Promise<void> {
   for (let at = 0; at < 40; at++) {
     clock.advance(pick(random, [0, 1, 10_000, quietMs, 600_000]))
     const monitors = Array.from({ length: random(3) }, (_, n) => ({ name: `m${n}`, isUp: random(2) === 0 }))
-    const agent = random(2) === 0 ? null : { state: pick(random, agentProofs), limitSeconds: 90 }
+    const agent = random(2) === 0 ? null : { state: pick(random, agentProofs), lastSeenAt: 0 }
     const proofs = { isCloudFresh: random(3) > 0, monitors, agent }
     const step = pick(random, steps)
     const before = row

@@ -43,7 +43,7 @@ export const serverKinds = [
       previous_status: 'up',
       power: 'on',
       source: 'agent',
-      reason: 'The agent has not reported for 90 seconds.',
+      reason: 'The agent has not reported since 2027-01-31T09:25:23.000Z.',
       changed_at: '2027-01-31T09:26:53.589Z',
     },
   }),

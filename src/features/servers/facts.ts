@@ -26,7 +26,7 @@ export async function listFacts(ctx: Ctx, id: string): Promise<Page<ServerFactVi
   return onePage(factsOf(row, account, controllers, agent))
 }
 
-/** The addresses that the system has are more accurate than those that a cloud assigned to it. */
+/** The addresses that the system has are more accurate than those that a cloud assigned to it, while its agent reports them. */
 const bestSources: Readonly<Record<string, FactSource>> = { addresses: 'agent' }
 
 function factsOf(
@@ -43,7 +43,7 @@ function factsOf(
   ]
   const names = [...new Set(sources.flatMap(one => Object.keys(one.values).filter(name => one.values[name] != null)))]
   return names.map(fact => {
-    const isBest = (one: Source) => one.source === bestSources[fact]
+    const isBest = (one: Source) => one.source === bestSources[fact] && !one.stale
     const [best, ...others] = sources
       .filter(one => one.values[fact] != null)
       .sort((a, b) => Number(isBest(b)) - Number(isBest(a))) as [Source, ...Source[]]

@@ -12,7 +12,7 @@ const anyProofs: fc.Arbitrary<Proofs> = fc.record({
   agent: fc.option(
     fc.record({
       state: fc.constantFrom(...(['reporting', 'silent', 'stopped', 'unheard'] as const)),
-      limitSeconds: fc.constant(90),
+      lastSeenAt: fc.constant(0),
     }),
   ),
 })
@@ -20,7 +20,7 @@ const anyProofs: fc.Arbitrary<Proofs> = fc.record({
 const base: Proofs = { status: 'running', power: 'on', isCloudFresh: true, monitors: [] }
 const up = { isUp: true }
 const down = { isUp: false }
-const agent = (state: NonNullable<Proofs['agent']>['state']) => ({ agent: { state, limitSeconds: 90 } })
+const agent = (state: NonNullable<Proofs['agent']>['state']) => ({ agent: { state, lastSeenAt: 0 } })
 
 test('a sign of life counts more than a sign of death, and both more than the word of the cloud', () => {
   const table: [Partial<Proofs>, string, string | null][] = [

@@ -1,3 +1,4 @@
+import { instant } from '../../core/clock'
 import type { AgentState } from './agents/shapes'
 import type { FactSource, ServerHealth, ServerStatus } from './shapes'
 
@@ -21,8 +22,8 @@ export type OtherProofs = Omit<Proofs, 'status' | 'power'>
 interface AgentProof {
   /** `unheard`: silent together with all other agents of the workspace, so probably the hub can’t be reached. */
   state: AgentState | 'unheard'
-  /** How long it may send no report, in seconds. */
-  limitSeconds: number
+  /** When it last reported (ms UTC). */
+  lastSeenAt: number
 }
 
 interface Health {
@@ -45,7 +46,7 @@ export function healthOf({ status, power, isCloudFresh, isPowerMeasured = false,
     return { health: 'down', source: isCloudFresh ? 'cloud' : 'controller', reason: 'The server is switched off.' }
   const isSuspended = isCloudFresh && status === 'suspended'
   if (agent?.state === 'silent' && !isSuspended)
-    return { health: 'down', source: 'agent', reason: `The agent has not reported for ${agent.limitSeconds} seconds.` }
+    return { health: 'down', source: 'agent', reason: `The agent has not reported since ${instant(agent.lastSeenAt)}.` }
   if (monitors.length > 0) return { health: 'down', source: 'monitor', reason: 'All monitors of the server are down.' }
   if (isCloudFresh && status === 'running')
     return { health: 'up', source: 'cloud', reason: 'The cloud reports the status running.' }

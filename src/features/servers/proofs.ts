@@ -2,7 +2,6 @@ import type { Reader } from '../../core/db/transaction'
 import { monitorsOfServers, monitorStatusesOf } from '../monitors/statuses'
 import { agentsOf, type AgentRow } from './agents/rows'
 import type { OtherProofs } from './health'
-import { silenceLimitMs } from './agents/silence'
 import { isStale, type ServerRow } from './view'
 import type { AccountState } from './accounts/view'
 
@@ -41,5 +40,5 @@ export const proofsBy = (
     .map(id => statuses.get(id))
     .filter(status => status === 'up' || status === 'degraded' || status === 'down')
     .map(status => ({ isUp: status !== 'down' })),
-  agent: agent ? { state: agent.unheard ? 'unheard' : agent.state, limitSeconds: silenceLimitMs(agent) / 1000 } : null,
+  agent: agent ? { state: agent.unheard ? 'unheard' : agent.state, lastSeenAt: agent.lastSeenAt } : null,
 })
