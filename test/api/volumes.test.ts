@@ -254,6 +254,16 @@ describe('volumes', () => {
     expect(double.offences).toEqual([])
   }, 30_000)
 
+  test('are not attached to new servers while a snapshot of them is being created', async () => {
+    const here = await world()
+    const { volume: bought, bought: server, call, order, finish } = await incusScene(here)
+    const { volume } = await bought('data-1')
+    const created = (await call('POST', '/snapshots', { volume_id: volume.id, name: 'one' })).body
+    expect(refusal(await call('POST', '/servers', order('web-2', { volume_ids: [volume.id] })))).toEqual([409, 'resource_locked'])
+    expect((await finish(created.action_id)).status).toBe('success')
+    expect((await server('web-2', { volume_ids: [volume.id] })).action.status).toBe('success')
+  })
+
   test('are attached to one server, if an order and an action want them at the same time', async () => {
     const { bought, create, actOn, call, finish, id: web1 } = await scene()
     for (const name of ['one', 'two', 'three']) {

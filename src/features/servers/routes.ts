@@ -70,6 +70,7 @@ export const serverRoutes = area('servers', 'Servers and cloud', [
       'price_unknown',
       'price_above_maximum',
       'conflict',
+      'resource_locked',
       'provider_failed',
       'rate_limited',
     ],
