@@ -324,15 +324,18 @@ describe('metrics of an agent', () => {
     const id = await addServer(here)
     const agent = await AgentDouble.enroll(here, id)
     const start = Math.floor(here.clock.now() / minuteMs) * minuteMs - minuteMs
-    await agent.sends({
+    const tooOld = await agent.sends({
       columns: ['cpu.used_percent', 'disk.busy_percent:sda', 'disk.busy_percent:sdb', 'weather.rain', 'load.1'],
       minutes: [
         [start - minuteMs, 6, [12.5, 3, null, 1, Number.NaN], [31, 2, null, 1, 1]],
         [start, 6, [25, 4, 5, 1, 0.5], [50, 4, 5, 1, 0.75]],
         // The clock of the server is wrong.
         [start + 60 * minuteMs, 6, [99, 99, 99, 99, 99], [99, 99, 99, 99, 99]],
+        // Minutes are kept for two days.
+        [start - 2 * dayMs - minuteMs, 6, [99, 99, 99, 99, 99], [99, 99, 99, 99, 99]],
       ],
     })
+    expect(tooOld).toBe(1)
     expect(await seriesOf(here, id, '&step=60')).toEqual([
       ['cpu.used_percent', null, 'agent', [12.5, 25]],
       ['disk.busy_percent', 'sda', 'agent', [3, 4]],

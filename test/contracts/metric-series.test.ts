@@ -129,6 +129,32 @@ test('what was stored before a crash is rolled up by the next process', async ()
   }
 })
 
+test('minutes without some of the values have the same layout, and periods have a limited number of columns', async () => {
+  const { hub, clock } = await world()
+  const at = Math.floor(clock.now() / h6.stepMs) * h6.stepMs
+  const { metrics } = hub.series
+  const value = { n: 1, avg: 1, max: 1 }
+  const of = (place: number, values: Record<string, Measured | null>) => ({
+    ...{ subject: 'a', at: at + place * minuteMs },
+    values: new Map(Object.entries(values)),
+  })
+  const sent = [of(0, { cpu: value, fan: null }), of(1, { cpu: null, fan: value }), of(2, { fan: null })]
+  await metrics.append(sent, at)
+  expect((await rowsOf(hub.series, 'a', m1)).map(row => row.slice(0, 2))).toEqual([
+    [at, 'cpu'],
+    [at + minuteMs, 'fan'],
+  ])
+  const layouts = await metrics['writeThrough'](within => within.all('select text from series_metric_layouts'))
+  expect(layouts).toEqual([{ text: 'cpu\nfan' }])
+  for (let place = 0; place < 8; place++) {
+    const columns = Array.from({ length: 200 }, (_, n) => [`disk ${place} ${n}`, value] as const)
+    await metrics.append([{ subject: 'b', at: at + place * minuteMs, values: new Map(columns) }], at)
+  }
+  await metrics.rollUp(at)
+  expect(await rowsOf(hub.series, 'b', m1)).toHaveLength(1_600)
+  for (const tier of [m10, h1, h6]) expect(await rowsOf(hub.series, 'b', tier)).toHaveLength(1_000)
+})
+
 test('values that can’t be right and damaged rows leave all others as they are', async () => {
   const { hub, clock } = await world()
   const at = Math.floor(clock.now() / h6.stepMs) * h6.stepMs

@@ -68,7 +68,7 @@ export class AgentDouble {
     await this.sends({ columns, minutes: starts.map(start => [start, 6, row, row]) })
   }
 
-  async sends(minutes: AgentMinutes): Promise<void> {
-    await recordMinutes(this.here.hub, this, minutes)
+  async sends(minutes: AgentMinutes): Promise<number> {
+    return await recordMinutes(this.here.hub, this, minutes)
   }
 }

@@ -11,7 +11,8 @@ export interface MetricMinute {
   subject: string
   /** Any time in the minute (ms UTC). */
   at: number
-  values: ReadonlyMap<string, Measured>
+  /** Null for what was not measured in this minute, but is in others: minutes with the same columns take less space. */
+  values: ReadonlyMap<string, Measured | null>
 }
 
 type Visit = (at: number, column: string, avg: number, max: number, n: number) => void
@@ -25,10 +26,16 @@ interface StoredRow {
   body: Uint8Array
 }
 
+type ReadRow = Pick<StoredRow, 'subject' | 'at' | 'body'> & { columns: readonly string[] }
+
 // Each batch blocks the event loop for a few milliseconds.
 const rowsPerWrite = 200
 const subjectsPerRead = 50
 const numbersPerRead = 500
+/** More are not computed for a period: devices can come and go each minute. */
+const maxColumns = 1_000
+// In memory. Those of 300 columns have about 10 KB.
+const maxLayouts = 2_000
 /** Minutes are computed into coarser rows each minute. Those that are older when they are stored could be missed after a restart. */
 const lateMs = 120_000
 const rolledFact = 'metrics_rolled_at'
@@ -63,8 +70,8 @@ export class MetricSeries {
     const oldest = keptSince(minutes, now, null)
     const rows = given
       .filter(one => one.at >= oldest)
-      .map(({ values, ...one }) => ({ ...one, values: new Map([...values].filter(([, measured]) => isStorable(measured))) }))
-      .filter(one => one.values.size > 0)
+      .map(({ values, ...one }) => ({ ...one, values: new Map([...values].map(([column, value]) => [column, storable(value)])) }))
+      .filter(one => one.values.values().some(value => value !== undefined))
     for (let from = 0; from < rows.length; from += rowsPerWrite) {
       const some = rows.slice(from, from + rowsPerWrite)
       const stored = await this.write(async within => {
@@ -128,8 +135,8 @@ export class MetricSeries {
         `select at, layout, body from ${table} where subject = ? and at >= ? and at < ? order by at`,
         [number, first, end],
       )
-      await this.loadLayouts(rows)
-      for (const row of rows) this.visitRow(row, (column, avg, max, n) => visit(row.at * tier.stepMs, column, avg, max, n))
+      for (const row of await this.withColumns(rows))
+        visitRow(row, (column, avg, max, n) => visit(row.at * tier.stepMs, column, avg, max, n))
       await yieldToEventLoop()
     }
   }
@@ -156,7 +163,7 @@ export class MetricSeries {
         const found = bySubject.get(subject) ?? { at: 0, columns: new Map<string, Mean>() }
         bySubject.set(subject, found)
         found.at = row.at * tier.stepMs
-        this.visitRow(row, (column, ...values) => {
+        visitRow(row, (column, ...values) => {
           if (isWanted(column)) meanOf(found.columns, column).add(...values)
         })
       }
@@ -233,7 +240,9 @@ export class MetricSeries {
       for (const row of await this.rowsOf(finer, some, first, first + tier.stepMs / finer.stepMs)) {
         const columns = sums.get(row.subject) ?? new Map<string, Mean>()
         sums.set(row.subject, columns)
-        this.visitRow(row, (column, ...values) => meanOf(columns, column).add(...values))
+        visitRow(row, (column, ...values) => {
+          if (columns.size < maxColumns || columns.has(column)) meanOf(columns, column).add(...values)
+        })
       }
       await this.write(async within => {
         const rows: StoredRow[] = []
@@ -284,10 +293,10 @@ export class MetricSeries {
     subjects.add(subject)
   }
 
-  /** The rows of some subjects with `first <= at < end`, with loaded layouts. */
-  private async rowsOf(tier: Tier, subjects: readonly number[], first: number, end: number): Promise<StoredRow[]> {
+  /** The rows of some subjects with `first <= at < end`. */
+  private async rowsOf(tier: Tier, subjects: readonly number[], first: number, end: number): Promise<ReadRow[]> {
     const rows: StoredRow[] = []
-    if (subjects.length === 0) return rows
+    if (subjects.length === 0) return []
     const statements = await this.engine.statements()
     for (const table of await this.tablesWith(tier, first, end - 1))
       rows.push(
@@ -296,8 +305,7 @@ export class MetricSeries {
           [JSON.stringify(subjects), first, end],
         )),
       )
-    await this.loadLayouts(rows)
-    return rows
+    return await this.withColumns(rows)
   }
 
   private async put(within: Statements, tier: Tier, rows: readonly StoredRow[]): Promise<void> {
@@ -319,31 +327,32 @@ export class MetricSeries {
     }
   }
 
-  private visitRow({ layout, body }: StoredRow, visit: (column: string, avg: number, max: number, n: number) => void): void {
-    const columns = this.layoutsByNumber.get(layout)
-    if (!columns) return
-    try {
-      readRow(body, columns.length, (at, avg, max, n) => visit(columns[at]!, avg, max, n))
-    } catch (error) {
-      // One damaged row must not stop what is computed from all others.
-      if (!(error instanceof BadPacking)) throw error
-    }
-  }
-
   private async layoutOf(within: Statements, columns: string[]): Promise<number> {
+    if (this.layouts.size >= maxLayouts) this.layouts.clear()
     return await this.numberOf(within, metricTables.layouts, this.layouts, columns.join('\n'))
   }
 
-  private async loadLayouts(rows: readonly StoredRow[]): Promise<void> {
+  private async withColumns(rows: readonly StoredRow[]): Promise<ReadRow[]> {
     await this.checkGeneration()
-    const unknown = [...new Set(rows.map(row => row.layout))].filter(one => !this.layoutsByNumber.has(one))
-    if (unknown.length === 0) return
-    const statements = await this.engine.statements()
-    const found = await statements.all<{ number: number; text: string }>(
-      `select number, text from ${metricTables.layouts} where ${this.engine.isOneOf('number')}`,
-      [JSON.stringify(unknown)],
-    )
-    for (const { number, text } of found) this.layoutsByNumber.set(number, text.split('\n'))
+    if (this.layoutsByNumber.size >= maxLayouts) this.layoutsByNumber.clear()
+    const layouts = new Map(rows.map(row => [row.layout, this.layoutsByNumber.get(row.layout)]))
+    const unknown = [...layouts].flatMap(([number, columns]) => (columns ? [] : [number]))
+    if (unknown.length > 0) {
+      const statements = await this.engine.statements()
+      const found = await statements.all<{ number: number; text: string }>(
+        `select number, text from ${metricTables.layouts} where ${this.engine.isOneOf('number')}`,
+        [JSON.stringify(unknown)],
+      )
+      for (const { number, text } of found) {
+        const columns = text.split('\n')
+        layouts.set(number, columns)
+        this.layoutsByNumber.set(number, columns)
+      }
+    }
+    return rows.flatMap(({ subject, at, body, layout }) => {
+      const columns = layouts.get(layout)
+      return columns ? [{ subject, at, body, columns }] : []
+    })
   }
 
   /** The number of a text, which is assigned if it has none. */
@@ -435,7 +444,18 @@ export class MetricSeries {
   }
 }
 
+const storable = (value: Measured | null): Measured | undefined => (value && isStorable(value) ? value : undefined)
+
 const numberIn = (tier: Tier, table: string): number => Number(table.slice(metricTables.rows(tier).length))
+
+function visitRow({ columns, body }: ReadRow, visit: (column: string, avg: number, max: number, n: number) => void): void {
+  try {
+    readRow(body, columns.length, (at, avg, max, n) => visit(columns[at]!, avg, max, n))
+  } catch (error) {
+    // One damaged row must not stop what is computed from all others.
+    if (!(error instanceof BadPacking)) throw error
+  }
+}
 
 function meanOf(columns: Map<string, Mean>, column: string): Mean {
   let mean = columns.get(column)

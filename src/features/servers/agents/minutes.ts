@@ -1,4 +1,5 @@
 import type { Measured } from '../../../core/db/series/metric-row'
+import { keptSince, tiers } from '../../../core/db/series/metric-tiers'
 import type { Hub } from '../../../core/hub'
 import { columnOf, metricUnits, subjectOf, type MetricName } from '../metrics/names'
 import type { AgentRow } from './rows'
@@ -19,29 +20,32 @@ const maxAheadMs = 120_000
 /**
  * Stores minutes of an agent, current ones and those of a backlog, in any order. A minute that is stored already is replaced, so
  * reports can be repeated. Metrics that this version doesn’t know are ignored, and so are values and numbers of samples that can’t be
- * right.
+ * right. Minutes older than two days are dropped: coarser rows are computed from minutes, which are no longer kept.
+ * @returns how many were too old
  * @throws if they could not be stored, so that the agent sends them again
  */
 export async function recordMinutes(
   hub: Hub,
   { serverId }: Pick<AgentRow, 'serverId'>,
   { columns, minutes }: AgentMinutes,
-): Promise<void> {
+): Promise<number> {
   const now = hub.clock.now()
   const subject = subjectOf(serverId, 'agent')
   const names = columns.slice(0, maxColumns).map(storedColumn)
+  const oldest = keptSince(tiers[0], now, null)
   const rows = minutes
-    .filter(([start]) => start <= now + maxAheadMs)
+    .filter(([start]) => start >= oldest && start <= now + maxAheadMs)
     .map(([at, samples, averages, most]) => {
-      const values = new Map<string, Measured>()
+      const values = new Map<string, Measured | null>()
       for (const [place, name] of names.entries()) {
         const avg = averages[place]
-        if (name === null || avg == null) continue
-        values.set(name, { n: samples, avg, max: Math.max(avg, most[place] ?? avg) })
+        if (name === null) continue
+        values.set(name, avg == null ? (values.get(name) ?? null) : { n: samples, avg, max: Math.max(avg, most[place] ?? avg) })
       }
       return { subject, at, values }
     })
   await hub.series.metrics.append(rows, now)
+  return minutes.filter(([start]) => start < oldest).length
 }
 
 /** The column of the store for a column of an agent; null for an unknown metric. */
