@@ -4,6 +4,7 @@ import { record } from '../../src/core/change'
 import { isPostgres } from '../../src/core/db/dialect'
 import { extendSilence } from '../../src/features/servers/agents/silence'
 import { agents } from '../../src/features/servers/agents/tables'
+import { servers } from '../../src/features/servers/tables'
 import { watchServers } from '../../src/features/servers/watch'
 import { renewPresence } from '../../src/hub/presence'
 import { AgentDouble } from '../support/agent-double'
@@ -439,6 +440,21 @@ describe('what an agent reports about its server', () => {
     expect(await healthOf(here, id)).toMatchObject({ status: 'unknown', power: 'unknown', agent: { state: 'stopped' } })
     expect((await here.acme.call('GET', `/v1/servers/${id}?expand=agent`)).body.expanded.agent.stop_reason).toBe('shutdown')
     expect((await here.rival.call('GET', `/v1/servers/${id}?expand=agent`)).status).toBe(404)
+  })
+
+  test('tells the status of a server whose action ended without a result', async () => {
+    const here = await world()
+    const id = await addServer(here, 'nas')
+    const agent = await AgentDouble.enroll(here, id)
+    await record(here.hub, async tx => {
+      const lost = { actionId: 'act_01k3z9a1b2c3d4e5f6g7h8j9km', status: 'rebooting' as const }
+      return { result: await tx.update(servers).set(lost).where(eq(servers.id, id)) }
+    })
+    await agent.reports()
+    await watchServers(here.hub)
+    expect(await healthOf(here, id)).toMatchObject({ action_id: null, status: 'unknown', health: 'up' })
+    await watchServers(here.hub)
+    expect(await healthOf(here, id)).toMatchObject({ status: 'running', power: 'on', health: 'up' })
   })
 
   test('finds servers by the state of their agents', async () => {

@@ -1,4 +1,4 @@
-import { and, asc, gt, isNotNull, isNull, lt, lte, sql } from 'drizzle-orm'
+import { and, asc, eq, gt, isNotNull, isNull, lt, lte, sql } from 'drizzle-orm'
 import { record } from '../../core/change'
 import type { RecordResult } from '../../core/change-result'
 import type { Tx } from '../../core/db/transaction'
@@ -12,6 +12,7 @@ import { accountStates } from './states'
 import { agentsOf } from './agents/rows'
 import { concludePending, notifySilent } from './agents/conclude'
 import { markSilent } from './agents/silence'
+import { agents } from './agents/tables'
 import { isQuiet, writeState } from './state'
 import { lockServer } from './view'
 import { servers, serverTransitions } from './tables'
@@ -88,12 +89,14 @@ async function concludeAgain(tx: Tx, hub: Hub, id: string, account: AccountState
 async function release(tx: Tx, hub: Hub, { id, actionId }: ServerRow): Promise<RecordResult<undefined>> {
   const row = await lockServer(tx, id)
   if (!row || row.actionId !== actionId) return { result: undefined }
-  const isCreated = row.cloud !== null || row.providerRef !== null
+  const isCreated = row.accountId === null || row.cloud !== null || row.providerRef !== null
   const by = { source: 'action' as const, reason: 'The action ended with an error.' }
   // A server that may have been bought keeps its price, until a reading finds it or it is deleted.
   const columns = { actionId: null, status: isCreated ? ('unknown' as const) : ('error' as const) }
   const proofs = { ...(await proofsOf(tx, row, null)), isCloudFresh: false }
   const { events } = await writeState(tx, hub, row, columns, proofs, by)
+  // Its agent may tell the status that the action did not.
+  await tx.update(agents).set({ pending: true }).where(eq(agents.serverId, id))
   return { result: undefined, events, jobs: row.accountId === null ? [] : [syncJobFor(row.accountId, hub.clock.now())] }
 }
 
