@@ -34,7 +34,7 @@ export const serverStates: ServerStates = {
 
 const [minutes] = tiers
 
-/** The metrics of which usage consists. */
+/** The metrics that usage is computed from. */
 const used: ReadonlySet<string> = new Set<MetricName>([
   ...(['cpu.used_percent', 'memory.used_bytes', 'swap.used_bytes', 'swap.size_bytes', 'load.1'] as const),
   ...(['filesystem.used_bytes', 'filesystem.size_bytes', 'filesystem.inodes_used_percent'] as const),
