@@ -281,6 +281,30 @@ describe('safe changes', () => {
     expect(await s.here.audited()).toEqual(['cloud.firewall.apply', 'cloud.firewall.revert'])
   })
 
+  test('are confirmed by themselves if no health monitor falls that was up, whatever its interval', async () => {
+    await s.here.advance(60_000)
+    const create = async (name: string) =>
+      (await s.call('POST', '/v1/monitors', { name, target: `https://${name}.example.com/`, interval_seconds: 3600 })).body.id
+    s.here.engine.answer = ({ target }) => ({ status: target.includes('broken') ? 'down' : 'up' })
+    const monitors = [await create('shop'), await create('broken'), await create('old')]
+    await s.call('POST', `/v1/monitors/${monitors[2]}/pause`)
+    await s.here.settle()
+    for (const id of monitors.slice(0, 2)) for (let at = 0; at < 3; at++) await s.call('POST', `/v1/monitors/${id}/check`)
+    const statuses = async () =>
+      await Promise.all(monitors.map(async id => (await s.call('GET', `/v1/monitors/${id}`)).body.status as string))
+    expect(await statuses()).toEqual(['up', 'down', 'paused'])
+    expect((await s.call('PATCH', `/v1/servers/${s.web.id}`, { health_monitor_ids: monitors })).status).toBe(200)
+    const more = { confirm: 'auto', confirm_within_seconds: 60 }
+    const metrics = { ...https, id: 'metrics', ports: ['9100'] }
+    expect(await s.done(s.put([ssh, https, metrics], more))).toMatchObject({ status: 'success', result: { rules_version: 2 } })
+    s.here.engine.answer = () => ({ status: 'down' })
+    const others = { ...metrics, id: 'others', ports: ['9300'] }
+    expect((await s.done(s.put([ssh, https, metrics, others], more))).result).toMatchObject({
+      reverted: true,
+      restored_version: 2,
+    })
+  })
+
   test('stay once they are confirmed', async () => {
     expect((await s.confirm()).body.code).toBe('conflict')
     const { body } = await s.put([https], allow)

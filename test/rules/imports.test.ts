@@ -191,7 +191,7 @@ const publicModules: Record<string, string[]> = {
   heartbeats: ['all-heartbeats', 'counts', 'heartbeats', 'watching'],
   incidents: ['outages/event-data', 'incidents', 'outages/outage', 'outages/outages', 'relation', 'subject'],
   maintenance: ['all-windows', 'calendar', 'summary', 'targets', 'view', 'windows'],
-  monitors: ['counts', 'of-servers', 'server-states', 'statuses', 'watching'],
+  monitors: ['check-now', 'counts', 'of-servers', 'server-states', 'statuses', 'watching'],
   notices: ['notices'],
   notifications: [
     'acknowledge-link',

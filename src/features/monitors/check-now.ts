@@ -4,13 +4,14 @@ import type { CertificateFacts, CheckResult } from '../../checks/check'
 import { instant } from '../../core/clock'
 import { change } from '../../core/change'
 import type { Ctx } from '../../core/ctx'
+import type { Hub } from '../../core/hub'
 import { conflict } from '../../core/problem'
 import { latestOf } from './live/latest'
 import { monitoringOf, runNow } from './live/watch'
 import { findRow } from '../../core/rows'
 import type { MonitorCheckView } from './check-shapes'
 import { isChecked } from './definition/spec'
-import { lastResult, monitorRows, monitorTarget } from './view'
+import { lastResult, monitorRows, monitorTarget, type MonitorRow } from './view'
 
 const maxPerMinute = 10
 const maxWaitMs = 30_000
@@ -41,6 +42,20 @@ export async function checkNow(ctx: Ctx, id: string, waiting: Waiting | null): P
     target: monitorTarget(row),
     reason: result ? `${result.status}${result.error ? `: ${result.error.message}` : ''}` : 'No result in time.',
   }))
+}
+
+/**
+ * Whether all of these monitors that can be checked pass a check now, in addition to their schedule.
+ * @param waitMs how long to wait for the results
+ */
+export async function passChecks(
+  hub: Hub,
+  monitors: readonly Pick<MonitorRow, 'id' | 'type' | 'paused'>[],
+  waitMs: number,
+): Promise<boolean> {
+  const ids = monitors.filter(isChecked).map(one => one.id)
+  const results = ids.length === 0 ? [] : await runNow(hub, ids, waitMs)
+  return results.length === ids.length && results.every(one => one.status !== 'down')
 }
 
 /**

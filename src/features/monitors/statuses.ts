@@ -17,7 +17,10 @@ export const monitorChecksOf = (read: Reader, workspaceId: string, ids: readonly
   ids.length === 0
     ? Promise.resolve([])
     : read
-        .select({ name: monitors.name, status: monitors.status, target: monitors.target, lastCheckAt: monitors.lastCheckAt })
+        .select({
+          ...{ id: monitors.id, name: monitors.name, type: monitors.type, paused: monitors.paused },
+          ...{ status: monitors.status, target: monitors.target },
+        })
         .from(monitors)
         .where(and(inArray(monitors.id, [...ids]), eq(monitors.workspaceId, workspaceId)))
 

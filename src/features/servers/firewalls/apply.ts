@@ -12,6 +12,7 @@ import { targetOf } from '../../../core/rows'
 import type { ActionKind, CommitChunk, Next } from '../../actions/kind'
 import { lockSources } from '../../dynamic-ips/rule-links'
 import { agentsOf } from '../agents/rows'
+import { passChecks } from '../../monitors/check-now'
 import { monitorChecksOf } from '../../monitors/statuses'
 import { servers } from '../tables'
 import { stageRules } from './change-rules'
@@ -34,6 +35,10 @@ type State = {
   until: number
   /** Why the previous rules are restored. */
   reason: 'expired' | 'asked' | 'failed' | null
+  /** Health monitors that could not fall any more when the change began: those that were down, paused, or in maintenance. */
+  ignored: string[]
+  /** When the others were checked last (ms UTC). */
+  checkedAt: number
 }
 
 // Only authenticated callers can change firewalls.
@@ -44,6 +49,8 @@ const applyMs = 5 * 60_000
 const pauseMs = 1000
 /** How long a cloud is waited for that can’t be reached, in milliseconds. */
 const patienceMs = 30_000
+/** Pause between two checks of the health monitors, and how long results are waited for, in milliseconds. */
+const checkEachMs = 10_000
 
 /** Applies the rules of a firewall, and restores the previous ones if the change is not confirmed in time. */
 export const applyKind: ActionKind<Input, State> = {
@@ -57,18 +64,23 @@ export const applyKind: ActionKind<Input, State> = {
   async run(hub, { actionId, input, resources, state: stored }) {
     const { id } = resources[0]!
     const now = hub.clock.now()
-    const state: State = stored ?? { phase: 'applying', until: now + applyMs, reason: null }
     const [row] = await hub.read.select().from(firewalls).where(eq(firewalls.id, id))
     if (!row) return async () => ({ result: { failed: new Problem('conflict', 'The firewall was deleted.') } })
+    const state: State = stored ?? {
+      ...{ phase: 'applying', until: now + applyMs, reason: null, checkedAt: 0 },
+      ignored: (await boundMonitors(hub.read, row)).flatMap(one => (watched.has(one.status) ? [] : one.id)),
+    }
     const isPatient = state.phase !== 'confirming' && now < state.until - applyMs + patienceMs
     const attached = await awaitedOf(hub.read, id, input.detached ?? [], isPatient)
     const isConfirmed = row.pending?.isConfirmed === true
     if (state.phase !== 'restoring' && row.pending?.isTakenBack && !isConfirmed) return restore(hub, id, actionId, state, 'asked')
     if (state.phase === 'confirming') {
-      if (row.pending === null || isConfirmed || (await isProven(hub.read, row, attached)))
+      const isDue = row.pending?.confirm === 'auto' && now >= state.checkedAt + checkEachMs && now < state.until
+      if (row.pending === null || isConfirmed || (isDue && (await isProven(hub, row, attached, state))))
         return end(id, actionId, { rules_version: input.rules_version })
       if (now >= state.until) return restore(hub, id, actionId, state, 'expired')
-      return attached.some(one => one.state === 'failed') ? restore(hub, id, actionId, state, 'failed') : again(hub, state)
+      if (attached.some(one => one.state === 'failed')) return restore(hub, id, actionId, state, 'failed')
+      return again(hub, isDue ? { ...state, checkedAt: now } : state)
     }
     const failed = attached.find(one => one.state === 'failed')
     const isOver = failed !== undefined || now >= state.until
@@ -77,7 +89,7 @@ export const applyKind: ActionKind<Input, State> = {
       if (!isApplied && !isOver) return again(hub, state)
       return isApplied ? ended(hub, id, actionId, state) : fail(id, actionId, failed, 'The previous rules could not be restored')
     }
-    if (isApplied && row.pending !== null && attached.length > 0) return await confirming(hub, id, input, attached)
+    if (isApplied && row.pending !== null && attached.length > 0) return await confirming(hub, id, input, state, attached)
     if (isApplied) return end(id, actionId, { rules_version: input.rules_version })
     if (!isOver) return again(hub, state)
     return row.pending === null || isConfirmed
@@ -111,7 +123,7 @@ const lock = async (tx: Tx, id: string): Promise<FirewallRow | undefined> =>
   (await forUpdate(tx.select().from(firewalls).where(eq(firewalls.id, id))))[0]
 
 const confirming =
-  async (hub: Hub, id: string, input: Input, attached: readonly AttachmentRow[]): Promise<CommitChunk<State>> =>
+  async (hub: Hub, id: string, input: Input, state: State, attached: readonly AttachmentRow[]): Promise<CommitChunk<State>> =>
   async tx => {
     const row = await lock(tx, id)
     // A host takes back by itself what is not confirmed in time, which started when it had the rules, not when all servers had them.
@@ -126,28 +138,40 @@ const confirming =
     }
     return {
       result: {
-        state: { phase: 'confirming', until, reason: null },
+        state: { ...state, phase: 'confirming', until },
         at: hub.clock.now() + pauseMs,
         detail: 'Waiting for the confirmation',
       },
     }
   }
 
-/**
- * Whether agents that enforce the rules reached the hub since they were applied, and all monitors of the servers were checked since, and
- * none is down. Rules count as applied by an agent once it reports that over a new connection.
- */
-async function isProven(read: Reader, row: FirewallRow, attached: readonly AttachmentRow[]): Promise<boolean> {
-  if (row.pending?.confirm !== 'auto') return false
-  const since = Math.max(...attached.map(one => one.appliedAt ?? 0))
+/** Statuses of monitors that can fall. */
+const watched: ReadonlySet<string> = new Set(['new', 'up', 'degraded', 'unknown'])
+
+/** The health monitors of the servers that have a firewall. */
+async function boundMonitors(read: Reader, row: FirewallRow) {
   const bound = await read
     .select({ ids: servers.healthMonitorIds })
     .from(firewallAttachments)
     .innerJoin(servers, eq(servers.id, firewallAttachments.serverId))
     .where(and(eq(firewallAttachments.firewallId, row.id), isNull(servers.deletedAt)))
-  const monitors = await monitorChecksOf(read, row.workspaceId, [...new Set(bound.flatMap(one => one.ids))])
+  return await monitorChecksOf(read, row.workspaceId, [...new Set(bound.flatMap(one => one.ids))])
+}
+
+/**
+ * Whether agents that enforce the rules reached the hub since they were applied, and no monitor of the servers fell: those that are not
+ * ignored are checked now, whatever their interval. Rules count as applied by an agent once it reports that over a new connection.
+ */
+async function isProven(
+  hub: Hub,
+  row: FirewallRow,
+  attached: readonly AttachmentRow[],
+  { ignored, until }: State,
+): Promise<boolean> {
+  const found = await boundMonitors(hub.read, row)
+  const concerned = found.filter(one => !ignored.includes(one.id))
   const isReached = attached.some(one => one.accountId === null)
-  return (isReached || monitors.length > 0) && monitors.every(one => one.status !== 'down' && (one.lastCheckAt ?? 0) > since)
+  return (isReached || concerned.length > 0) && (await passChecks(hub, concerned, Math.min(checkEachMs, until - hub.clock.now())))
 }
 
 /** Ends the action successfully. */
@@ -211,7 +235,7 @@ const restore =
       { pending: { ...row.pending, isTakenBack: true } },
     )
     const next: Next<State> = {
-      state: { phase: 'restoring', until: hub.clock.now() + applyMs, reason },
+      state: { ...state, phase: 'restoring', until: hub.clock.now() + applyMs, reason },
       at: hub.clock.now() + pauseMs,
       detail: note,
     }
