@@ -390,7 +390,8 @@ describe('metrics of an agent', () => {
   test('take precedence over those of the cloud, which fill in the rest', async () => {
     const here = await world()
     const { id, use } = await incusScene(here)
-    const agent = await AgentDouble.enroll(here, id)
+    // The cloud says 256 MiB.
+    const agent = await AgentDouble.enroll(here, id, { facts: { cores: 2, memory_bytes: 2 ** 27 } })
     for (let n = 0; n < 4; n++) {
       await use({ cpuSeconds: 30, received: 60_000, sent: 600, memory: 2 ** 20 })
       const at = Math.floor(here.clock.now() / minuteMs) * minuteMs
@@ -410,6 +411,7 @@ describe('metrics of an agent', () => {
     const [latest] = (await here.acme.call('GET', `/v1/servers/latest?ids=${id}`)).body.data
     expect(latest).toMatchObject({ cpu_percent: 7, load: 0.25, load_last_hour: 0.25, network_received_bytes_per_second: 80 })
     expect(latest.memory_used_bytes).toBeGreaterThan(0)
+    expect(latest.memory_used_percent).toBeCloseTo((latest.memory_used_bytes / 2 ** 27) * 100, 3)
     expect(latest.network_sent_bytes_per_second).toBeGreaterThan(0)
   })
 

@@ -7,7 +7,7 @@ import type { Hub } from '../../core/hub'
 import type { ServerStates } from '../monitors/server-states'
 import { agentsOf } from './agents/rows'
 import { metricSources, parseColumn, staleMs, subjectOf, type MetricName } from './metrics/names'
-import { listedSources, wholeServer } from './metrics/read'
+import { listedSources, memorySizeOf, wholeServer } from './metrics/read'
 import { servers } from './tables'
 
 /** What monitors of the type `server` follow. */
@@ -70,7 +70,7 @@ async function usageOf(hub: Hub, ids: readonly string[]): Promise<Map<string, Re
         id,
         usageFrom({
           CPU_PERCENT: [[null, value('cpu.used_percent')]],
-          MEMORY_PERCENT: [[null, percent(value('memory.used_bytes'), facts?.memory_bytes ?? cloud?.resources.memoryBytes)]],
+          MEMORY_PERCENT: [[null, percent(value('memory.used_bytes'), memorySizeOf(facts, cloud))]],
           // Without swap space, none is full.
           SWAP_PERCENT: [
             [null, value('swap.size_bytes') === 0 ? 0 : percent(value('swap.used_bytes'), value('swap.size_bytes'))],

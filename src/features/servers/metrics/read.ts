@@ -11,6 +11,7 @@ import { findRow } from '../../../core/rows'
 import { openCloud } from '../accounts/open'
 import { cloudAccounts } from '../accounts/tables'
 import { agentsOf } from '../agents/rows'
+import type { AgentFacts } from '../agents/shapes'
 import type { CloudSeries } from '../clouds/cloud'
 import { attachmentsOf, firewallRows } from '../firewalls/view'
 import { servers } from '../tables'
@@ -208,7 +209,7 @@ export async function readLatest(ctx: Ctx, { ids }: LatestQuery): Promise<{ data
       return null
     }
     const used = value('memory.used_bytes')
-    const size = cloud?.resources.memoryBytes ?? known.get(id)?.facts?.memory_bytes ?? null
+    const size = memorySizeOf(known.get(id)?.facts, cloud)
     found.set(id, {
       id,
       at: times.length === 0 ? null : instant(Math.max(...times)),
@@ -224,6 +225,12 @@ export async function readLatest(ctx: Ctx, { ids }: LatestQuery): Promise<{ data
   }
   return { data: ids.flatMap(id => found.get(id) ?? []) }
 }
+
+/** The memory of a server in bytes, as its system sees it if that is known; null if nothing is known. */
+export const memorySizeOf = (
+  facts: Pick<AgentFacts, 'memory_bytes'> | null | undefined,
+  cloud: ServerRow['cloud'],
+): number | null => facts?.memory_bytes ?? cloud?.resources.memoryBytes ?? null
 
 export const listedSources = ['agent', 'cloud'] as const satisfies MetricSource[]
 
