@@ -1,4 +1,4 @@
-import { and, asc, eq, gt, isNotNull, isNull, lt, lte, sql } from 'drizzle-orm'
+import { and, asc, gt, isNotNull, isNull, lt, lte, sql } from 'drizzle-orm'
 import { record } from '../../core/change'
 import type { RecordResult } from '../../core/change-result'
 import type { Tx } from '../../core/db/transaction'
@@ -10,9 +10,8 @@ import { healthOf } from './health'
 import { proofsBy, proofsOf, proofStatuses } from './proofs'
 import { accountStates } from './states'
 import { agentsOf } from './agents/rows'
-import { concludePending, notifySilent } from './agents/conclude'
+import { concludeLater, concludePending, notifySilent } from './agents/conclude'
 import { markSilent } from './agents/silence'
-import { agents } from './agents/tables'
 import { isQuiet, writeState } from './state'
 import { lockServer } from './view'
 import { servers, serverTransitions } from './tables'
@@ -96,7 +95,7 @@ async function release(tx: Tx, hub: Hub, { id, actionId }: ServerRow): Promise<R
   const proofs = { ...(await proofsOf(tx, row, null)), isCloudFresh: false }
   const { events } = await writeState(tx, hub, row, columns, proofs, by)
   // Its agent may tell the status that the action did not.
-  await tx.update(agents).set({ pending: true }).where(eq(agents.serverId, id))
+  await concludeLater(tx, id)
   return { result: undefined, events, jobs: row.accountId === null ? [] : [syncJobFor(row.accountId, hub.clock.now())] }
 }
 

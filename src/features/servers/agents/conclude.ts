@@ -55,6 +55,11 @@ async function lockBoth(tx: Tx, id: string): Promise<{ row: ServerRow; agent: Ag
   return agent ? { row, agent } : null
 }
 
+/** Lets the state of a server follow from its agent with the next watch. @param serverId of a server that is locked in the transaction */
+export async function concludeLater(tx: Tx, serverId: string): Promise<void> {
+  await tx.update(agents).set({ pending: true }).where(eq(agents.serverId, serverId))
+}
+
 /** Updates the health of the servers whose agents changed their state. */
 export async function concludePending(hub: Hub): Promise<void> {
   for (let last = ''; ;) {
