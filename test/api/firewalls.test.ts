@@ -1,6 +1,7 @@
 import { beforeEach, describe, expect, test } from 'bun:test'
 import { eq } from 'drizzle-orm'
 import { record } from '../../src/core/change'
+import { attachProblems } from '../../src/features/servers/firewalls/attach-problems'
 import { firewalls } from '../../src/features/servers/firewalls/tables'
 import { servers } from '../../src/features/servers/tables'
 import { cloudScene, incusScene, proxmoxScene } from '../support/clouds/cloud-scene'
@@ -799,6 +800,21 @@ describe('label selectors', () => {
     await s.pass(90, 5)
     expect(await s.get()).toMatchObject({ refused: [], attached: [{ server_id: s.web.id, by: 'selector', state: 'applied' }] })
   })
+})
+
+test('servers are attached up to the maximum, and those that have the firewall don’t count twice', async () => {
+  const refused = async (count: number) =>
+    await record(s.here.hub, async tx => {
+      const [row] = await tx.select().from(firewalls).where(eq(firewalls.id, s.firewall.id))
+      const chosen = await tx.select().from(servers).orderBy(servers.id)
+      const problems = await attachProblems(tx, row!, chosen, count)
+      return { result: problems.map(one => [one.pointer, one.code]) }
+    })
+  expect(await refused(498)).toEqual([])
+  expect(await refused(499)).toEqual([['#/server_ids/1', 'too_many']])
+  const [first] = [s.web.id, s.other.id].toSorted()
+  await s.done(s.attach([first!]))
+  expect([await refused(499), await refused(500)]).toEqual([[], [['#/server_ids/1', 'too_many']]])
 })
 
 test('firewalls have labels, by which they are listed', async () => {

@@ -28,7 +28,7 @@ export async function enforcingAccounts(tx: Tx, chosen: readonly ServerRow[]): P
 }
 
 /**
- * Why servers can't have a firewall.
+ * Why servers can't have a firewall. Those that it has already don't count twice.
  * @param count of the servers that it has
  * @param hasHosts whether there is a way to send rules to agents
  */
@@ -55,6 +55,7 @@ export async function attachProblems(
     chosen.map(one => one.id),
     row,
   )
+  let free = maxAttached - count
   return chosen.flatMap((server, at): FieldProblem[] => {
     const problem = (code: string, detail: string) => [
       { pointer: `#/server_ids/${at}`, code, detail: `${server.name} ${detail}` },
@@ -88,8 +89,8 @@ export async function attachProblems(
     const own = others.filter(one => one.serverId === server.id && one.firewallId !== row.id)
     if (own.length >= maxPerServer) return problem('too_many', `has ${maxPerServer} firewalls already, the maximum.`)
     if (full.has(server.id)) return problem('too_many', `${overfull(full.get(server.id)!.count)}.`)
-    if (count + chosen.length > maxAttached)
-      return problem('too_many', `can’t be added: a firewall can have ${maxAttached} servers.`)
+    const isThere = others.some(one => one.serverId === server.id && one.firewallId === row.id)
+    if (!isThere && free-- <= 0) return problem('too_many', `can’t be added: a firewall can have ${maxAttached} servers.`)
     return []
   })
 }
