@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util'
 import { eq } from 'drizzle-orm'
 import type { RecordResult } from '../../../core/change-result'
 import { forUpdate } from '../../../core/db/dialect'
@@ -13,7 +14,7 @@ import { followLabels } from '../firewalls/selectors'
 import { proofsOf } from '../proofs'
 import { quietMs, writeState } from '../state'
 import { servers } from '../tables'
-import type { ServerRow } from '../view'
+import { labelsOf, type ServerRow } from '../view'
 import { verbRules } from './verbs'
 
 /**
@@ -49,8 +50,9 @@ export async function endOnServer<S extends Record<string, unknown>>(
     { source: 'action', reason: reasonOf(verb, next), isWanted },
   )
   if (isWanted && after.power !== 'unknown') await followPower(tx, id, after.power, now)
-  // It may exist only now, or have other labels.
-  const followed = await followLabels(tx, after.workspaceId, [after])
+  // It may exist only now, or have other labels. Otherwise, no firewall is locked.
+  const isSame = row.cloud !== null && isDeepStrictEqual(selectedBy(row), selectedBy(after))
+  const followed = isSame ? [] : await followLabels(tx, after.workspaceId, [after])
   const removed = columns.deletedAt == null ? {} : await removeMonitorsOf(tx, hub, row.workspaceId, [row.id])
   return {
     ...removed,
@@ -59,6 +61,9 @@ export async function endOnServer<S extends Record<string, unknown>>(
     jobs: [...followed, ...(row.accountId === null ? [] : [syncJobFor(row.accountId, now)]), ...(removed.jobs ?? [])],
   }
 }
+
+/** What decides which label selectors select a server. */
+const selectedBy = (row: ServerRow) => [row.accountId, row.providerRef, row.deletedAt, labelsOf(row)]
 
 const reasonOf = (verb: ServerVerb, next: Next): string =>
   'failed' in next ? `The action ${verb} failed: ${next.failed.detail}` : `The action ${verb} has finished.`

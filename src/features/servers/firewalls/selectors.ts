@@ -24,13 +24,13 @@ interface SelectorChange {
   detach: string[]
 }
 
-/** Whether the selector of a firewall selects a server. Only servers that exist at a cloud can be selected. */
-const selects = ({ labelSelector }: FirewallRow, server: ServerRow): boolean =>
-  labelSelector !== null &&
+/** Whether a label selector selects a server. Only servers that exist at a cloud can be selected. */
+const selects = (selector: ReturnType<typeof parseSelector> | null, server: ServerRow): boolean =>
+  selector !== null &&
   server.accountId !== null &&
   server.providerRef !== null &&
   server.deletedAt === null &&
-  matchesSelector(parseSelector(labelSelector), labelsOf(server))
+  matchesSelector(selector, labelsOf(server))
 
 /** Compares what the selectors of firewalls select of some servers with what is attached by them. */
 export async function selectorChanges(
@@ -58,8 +58,9 @@ export async function selectorChanges(
   const isAttached = new Set(attached.map(one => `${one.firewallId} ${one.serverId}`))
   return rows.flatMap(firewall => {
     const has = (server: ServerRow) => isAttached.has(`${firewall.id} ${server.id}`)
-    const attach = some.filter(one => selects(firewall, one) && !has(one))
-    const detach = some.filter(one => !selects(firewall, one) && has(one)).map(one => one.id)
+    const selector = firewall.labelSelector === null ? null : parseSelector(firewall.labelSelector)
+    const attach = some.filter(one => selects(selector, one) && !has(one))
+    const detach = some.filter(one => !selects(selector, one) && has(one)).map(one => one.id)
     return attach.length + detach.length === 0 ? [] : [{ firewall, attach, detach }]
   })
 }
