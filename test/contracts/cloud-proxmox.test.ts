@@ -312,6 +312,30 @@ describe('creating servers at Proxmox', () => {
     expect(double.guests.get(101)!.config.description).toBeUndefined()
   })
 
+  test('a VMID whose other guest is deleted while a clone looks at it can be used', async () => {
+    const double = await cluster()
+    double.tasks.durationMs = Infinity
+    const cloud = opened(double)
+    const first = await cloud.start(null, { verb: 'provision', order: order({ ref: await cloud.reserveRef!() }) })
+    const late = order({ ref: await cloud.reserveRef!(), mark: 'srv_2', name: 'web-2' })
+    const second = await cloud.start(null, { verb: 'provision', order: late })
+    if (second.state !== 'running') throw new Error('The clone should wait.')
+    double.guest(101, 'taken')
+    double.tasks.durationMs = 0
+    double.tasks.settle(true)
+    await finish(cloud, first)
+    let isListed = false
+    double.fault = ({ path }) => {
+      if (path === '/nodes/pve1/qemu/101/config') isListed = double.guests.delete(101)
+      return null
+    }
+    const waiting = await cloud.poll(second.operation)
+    expect([isListed, waiting]).toEqual([true, expect.objectContaining({ state: 'running', ref: '101' })])
+    double.fault = () => null
+    await finish(cloud, waiting as Started)
+    expect(await cloud.get('101')).toMatchObject({ mark: 'srv_2', name: 'web-2', status: 'running' })
+  })
+
   test('on another node only from a template on shared storage', async () => {
     const double = await cluster()
     const cloud = opened(double)

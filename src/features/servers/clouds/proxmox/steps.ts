@@ -223,9 +223,14 @@ export class Steps {
   /** A guest with the VMID of an order exists: whether it is its clone. */
   async #cloned(guest: Guest, { mark }: CreationOrder): Promise<Outcome> {
     if (isBeingCloned(guest)) return 'wait'
-    const notes = parseNotes((await this.configOf(guest)).description ?? '', guest.vmid)
+    const config = await this.configOf(guest).catch((error: unknown) => {
+      if (error instanceof CloudError && error.failure === 'not_found') return null
+      throw error
+    })
+    // Another guest that was deleted since it was listed, which frees its VMID.
+    if (config === null) return 'wait'
     this.state.turn.end(guest.vmid)
-    return notes.mark === mark ? 'done' : 'taken'
+    return parseNotes(config.description ?? '', guest.vmid).mark === mark ? 'done' : 'taken'
   }
 
   /** Options of a new guest. The last line of its description goes with them, so that they are set once. */
