@@ -80,12 +80,12 @@ export async function pageRows<Row>(selection: Selection, shape: string, limit: 
         read
           // Under the name of the table, so that the conditions fit.
           .select({ ...columns, isLast: sql<number>`${sql.raw(isLast ? '1' : '0')}`.as('is_last') })
-          .from(query.as(name) as SQLiteTable)
+          .from(asTable(query.as(name)))
       const matchingIn = (fields: Record<string, SQLiteColumn>) =>
         inOrderOfSubquery(
           read
             .select(fields)
-            .from(examined.as(name) as never as SQLiteTable)
+            .from(asTable(examined.as(name)))
             .where(checked),
           inOrderOf(ownColumns(listing, order)),
         ).limit(sql.placeholder('limit'))
@@ -101,11 +101,11 @@ export async function pageRows<Row>(selection: Selection, shape: string, limit: 
         .limit(sql.placeholder('limit')),
     )
     if (queries.length === 1) return queries[0]! as never
-    const [first, ...others] = queries.map(one => read.select(columns).from(one.as(name) as never as SQLiteTable))
+    const [first, ...others] = queries.map(one => read.select(columns).from(asTable(one.as(name))))
     const union = others.reduce((all, one) => all.unionAll(one as never) as never, first!)
     return read
       .select(columns)
-      .from(union.as(name) as never as SQLiteTable)
+      .from(asTable(union.as(name)))
       .orderBy(...inOrder)
       .limit(sql.placeholder('limit')) as never
   })
@@ -126,10 +126,12 @@ export async function countSelected(selection: Selection): Promise<number> {
   const checked = checkedRows(counted, bind, sql`${owner}`)
   if (!checked) return await countRows(read, found)
   // The same rows as those examined for the pages.
-  const examined = found
-    .orderBy(...inOrderOf(order))
-    .limit(maxExamined)
-    .as(getTableName(listing.table)) as never as SQLiteTable
+  const examined = asTable(
+    found
+      .orderBy(...inOrderOf(order))
+      .limit(maxExamined)
+      .as(getTableName(listing.table)),
+  )
   return await countRows(
     read,
     read
@@ -177,11 +179,7 @@ function wholeRows(
   inOrder: SQL[],
 ) {
   const matching = ids.as('matching') as { id: SQLiteColumn }
-  const rows = read
-    .select(columns)
-    .from(matching as never as SQLiteTable)
-    .crossJoin(table)
-    .where(eq(id, matching.id))
+  const rows = read.select(columns).from(asTable(matching)).crossJoin(table).where(eq(id, matching.id))
   return inOrderOfSubquery(rows, inOrder)
 }
 
@@ -194,6 +192,9 @@ function boundValues({ owner }: Selection): { values: Record<string, unknown>; b
   }
   return { values, bind }
 }
+
+/** A subquery, to read from it. Its columns depend on the list, so the types of drizzle can’t describe it. */
+const asTable = (subquery: unknown): SQLiteTable => subquery as SQLiteTable
 
 const inOrderOf = (order: readonly SortColumn<never>[]): SQL[] =>
   order.map(one => (one.descending ? desc(one.column) : asc(one.column)))
