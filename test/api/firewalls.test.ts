@@ -4,8 +4,8 @@ import { record } from '../../src/core/change'
 import { attachProblems } from '../../src/features/servers/firewalls/attach-problems'
 import { firewalls } from '../../src/features/servers/firewalls/tables'
 import { servers } from '../../src/features/servers/tables'
-import { cloudScene, incusScene, proxmoxScene } from '../support/clouds/cloud-scene'
-import { incusScene as fullIncusScene } from '../support/clouds/incus-scene'
+import { cloudScene, proxmoxScene } from '../support/clouds/cloud-scene'
+import { incusScene } from '../support/clouds/incus-scene'
 import { isAllowed } from '../support/clouds/hetzner-firewalls'
 import type { HetznerServer } from '../support/clouds/hetzner-project'
 import { callerWith, world } from '../support/world'
@@ -184,11 +184,7 @@ describe('servers', () => {
   })
 
   test('are not protected by firewalls that were never applied', async () => {
-    const double = await incusScene(s.here)
-    const instance = double.create('box')
-    instance.status = 'Running'
-    await s.pass(40, 5)
-    const { id } = (await s.call('GET', '/v1/servers?q=box')).body.data[0]
+    const { instance, id } = await incusScene(s.here)
     await s.done(s.attach([id]))
     const other = (await s.call('POST', '/v1/firewalls', { name: 'other', rules: [ssh, https] })).body.id
     instance.status = 'Stopped'
@@ -424,11 +420,7 @@ describe('drift', () => {
   })
 
   test('includes a default that was changed at Incus, which is reported once and put back', async () => {
-    const double = await incusScene(s.here)
-    const instance = double.create('box')
-    instance.status = 'Running'
-    await s.pass(40, 5)
-    const { id } = (await s.call('GET', '/v1/servers?q=box')).body.data[0]
+    const { instance, id } = await incusScene(s.here)
     await s.done(s.attach([id]))
     const key = 'security.acls.default.egress.action'
     const drift = async () => (await s.get()).attached.find((one: any) => one.server_id === id).drift
@@ -503,7 +495,7 @@ describe('new servers', () => {
   })
 
   test('are not ordered with firewalls at Incus if they are not to be started, and get those that select them later', async () => {
-    const { double, order, call } = await fullIncusScene(s.here)
+    const { double, order, call } = await incusScene(s.here)
     const refused = await call('POST', '/servers', order('box', { start: false, firewall_ids: [s.firewall.id] }))
     expect([refused.status, refused.body.errors.map((one: any) => [one.pointer, one.code])]).toEqual([
       422,
@@ -624,11 +616,7 @@ describe('a new server whose creation failed, but that exists', () => {
 })
 
 test('a snapshot that is restored at Incus takes no firewall away', async () => {
-  const double = await incusScene(s.here)
-  const instance = double.create('box')
-  instance.status = 'Running'
-  await s.pass(40, 5)
-  const { id } = (await s.call('GET', '/v1/servers?q=box')).body.data[0]
+  const { instance, id } = await incusScene(s.here)
   const created = (await s.call('POST', '/v1/snapshots', { server_id: id, name: 'before' })).body
   await s.cloud.finish(created.action_id)
   await s.done(s.attach([id]))
@@ -854,11 +842,7 @@ describe('blocks', () => {
   })
 
   test('come before the rules, with a preview, guards, history, and drift', async () => {
-    const double = await incusScene(s.here)
-    const instance = double.create('box')
-    instance.status = 'Running'
-    await s.pass(40, 5)
-    const { id } = (await s.call('GET', '/v1/servers?q=box')).body.data[0]
+    const { double, id } = await incusScene(s.here)
     await s.done(s.attach([id]))
     const blocks = ['198.51.100.0/24']
     const preview = (await s.put([ssh, https], { blocks }, '?dry_run=true')).body

@@ -1,5 +1,3 @@
-import { X509Certificate } from 'node:crypto'
-import { readFileSync } from 'node:fs'
 import { describe, expect, test } from 'bun:test'
 import { eq } from 'drizzle-orm'
 import { openSeries } from '../../src/core/db/series'
@@ -12,41 +10,23 @@ import { subjectOf } from '../../src/features/servers/metrics/names'
 import { servers } from '../../src/features/servers/tables'
 import { AgentDouble } from '../support/agent-double'
 import { cloudScene } from '../support/clouds/cloud-scene'
-import { IncusDouble } from '../support/clouds/incus-double'
+import { incusScene } from '../support/clouds/incus-scene'
 import { RedfishDouble } from '../support/controllers/redfish'
 import { closeLater, world, type World } from '../support/world'
 
-const fixture = (name: string) => readFileSync(`test/fixtures/tls/${name}`, 'utf8')
 const minuteMs = 60_000
 const dayMs = 86_400_000
 
-/** An account at Incus with a running container `web`, which has 2 cores, and all servers imported. */
-async function incusScene(here: World) {
-  const cert = fixture('loopback.pem')
-  const double = new IncusDouble({ cert, key: fixture('loopback.key') })
-  await double.start()
-  closeLater(async () => double.stop())
-  const web = double.create('web', { 'limits.cpu': '2', 'limits.memory': '256MiB' })
-  web.status = 'Running'
-  const account = await here.acme.call('POST', '/v1/cloud-accounts', {
-    kind: 'incus',
-    name: 'Rack',
-    settings: {
-      url: double.base,
-      fingerprint: new X509Certificate(cert).fingerprint256,
-      client_certificate: fixture('client.pem'),
-      client_key: fixture('client.key'),
-    },
-    import: { mode: 'all', label_selector: null },
-  })
-  expect(account.text).toContain('"id"')
-  await here.settle()
+/** The scene at Incus, whose container has 2 cores. */
+async function metricsScene(here: World) {
+  const limits = { 'limits.cpu': '2', 'limits.memory': '256MiB' }
+  const { double, instance: web, id } = await incusScene(here, ({ instances: [web] }) => Object.assign(web!.config, limits))
   const idOf = async (name: string): Promise<string> => (await here.acme.call('GET', `/v1/servers?q=${name}`)).body.data[0].id
   return {
     double,
     web,
     idOf,
-    id: await idOf('web'),
+    id,
     /** Adds to the counters of a server, and lets the next reading follow. */
     async use(usage: Partial<typeof web.usage>, instance = web) {
       for (const [name, value] of Object.entries(usage)) instance.usage[name as 'sent'] += value
@@ -65,7 +45,7 @@ const valuesOf = (body: any, name: string, kind: 'avg' | 'max' = 'avg') =>
 
 test('what a cloud reports is stored by the minute, with counters as rates', async () => {
   const here = await world()
-  const { id, web, use, metrics } = await incusScene(here)
+  const { id, web, use, metrics } = await metricsScene(here)
   // Without a previous reading, counters tell nothing.
   await here.advance(30_000)
   await rollUpMetrics(here.hub)
@@ -115,7 +95,7 @@ test('what a cloud reports is stored by the minute, with counters as rates', asy
 
 test('the latest metrics of several servers are listed with the average of the last hour', async () => {
   const here = await world()
-  const { id, double, use } = await incusScene(here)
+  const { id, double, use } = await metricsScene(here)
   for (let n = 0; n < 4; n++) await use({ cpuSeconds: 30, received: 60_000 })
   await rollUpMetrics(here.hub)
   await here.advance(0)
@@ -146,7 +126,7 @@ test('the latest metrics of several servers are listed with the average of the l
 
 test('metrics are kept for as long as the plan allows, in coarser resolutions, and are deleted with their server', async () => {
   const here = await world()
-  const { id, metrics } = await incusScene(here)
+  const { id, metrics } = await metricsScene(here)
   const { hub, clock } = here
   const { metrics: store } = hub.series
   const put = (serverId: string, at: number, value: number) =>
@@ -389,7 +369,7 @@ describe('metrics of an agent', () => {
 
   test('take precedence over those of the cloud, which fill in the rest', async () => {
     const here = await world()
-    const { id, use } = await incusScene(here)
+    const { id, use } = await metricsScene(here)
     // The cloud says 256 MiB.
     const agent = await AgentDouble.enroll(here, id, { facts: { cores: 2, memory_bytes: 2 ** 27 } })
     for (let n = 0; n < 4; n++) {

@@ -4,7 +4,6 @@ import type { World } from '../world'
 import { sshKeys } from '../ssh-keys'
 import { closeLater } from '../world'
 import { HetznerCloudDouble } from './hetzner-cloud'
-import { IncusDouble } from './incus-double'
 import { ProxmoxCloud } from './proxmox-cloud'
 import { template } from './proxmox-under-test'
 
@@ -55,23 +54,6 @@ export async function cloudScene(here: World, more: object = {}) {
       throw new Error(`the action ${id} does not finish`)
     },
   }
-}
-
-/** An account at a double of Incus that adds everything. */
-export async function incusScene(here: World): Promise<IncusDouble> {
-  const fixture = (name: string) => readFileSync(`test/fixtures/tls/${name}`, 'utf8')
-  const cert = fixture('loopback.pem')
-  const double = new IncusDouble({ cert, key: fixture('loopback.key') })
-  await double.start()
-  closeLater(async () => double.stop())
-  const settings = {
-    ...{ url: double.base, fingerprint: new X509Certificate(cert).fingerprint256 },
-    ...{ client_certificate: fixture('client.pem'), client_key: fixture('client.key') },
-  }
-  const input = { kind: 'incus', name: 'Rack', import: { mode: 'all', label_selector: null }, settings }
-  await ok(here.acme.call('POST', '/v1/cloud-accounts', input))
-  await here.settle()
-  return double
 }
 
 /** An account at a double of Proxmox VE. */

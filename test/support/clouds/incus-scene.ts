@@ -11,7 +11,8 @@ export async function incusScene(here: World, prepare: (double: IncusDouble) => 
   const double = new IncusDouble({ cert, key: fixture('loopback.key') })
   await double.start()
   closeLater(async () => double.stop())
-  double.create('web').status = 'Running'
+  const instance = double.create('web')
+  instance.status = 'Running'
   prepare(double)
   let keys = 0
   const call = (method: string, path: string, body?: object) =>
@@ -26,7 +27,7 @@ export async function incusScene(here: World, prepare: (double: IncusDouble) => 
   if (created.status !== 201) throw new Error(created.text)
   const account = created.body
   await here.settle()
-  const { id } = (await call('GET', '/servers?q=web')).body.data[0]
+  const { id } = (await call('GET', `/servers?account_id=${account.id}&q=web`)).body.data[0]
   /** Lets time pass until an action has finished. */
   const finish = async (actionId: string) => {
     for (let seconds = 0; seconds < 7200; seconds += 5) {
@@ -57,5 +58,5 @@ export async function incusScene(here: World, prepare: (double: IncusDouble) => 
     const action = await finish(ordered.body.action_id)
     return { action, volume: (await call('GET', `/volumes/${ordered.body.id}`)).body }
   }
-  return { double, account, id: id as string, call, finish, act, get, order, bought, volume }
+  return { double, account, instance, id: id as string, call, finish, act, get, order, bought, volume }
 }
