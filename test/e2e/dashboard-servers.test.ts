@@ -348,7 +348,7 @@ test('a snapshot is created, restored, protected, and created on a schedule', as
   await dialog.getByRole('button', { name: 'Save changes' }).click()
   await row.getByText('protected').waitFor()
   await choose('Restore snapshot')
-  await dialog.getByLabel('Create a snapshot of the current state first').uncheck()
+  await dialog.getByLabel('Snapshot of the current state').selectOption('no')
   await dialog.getByLabel('to confirm').fill('before')
   await dialog.getByRole('button', { name: 'Restore snapshot' }).click()
   await page.getByText('Snapshot is being restored').waitFor()

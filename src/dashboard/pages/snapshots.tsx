@@ -18,6 +18,7 @@ import { usePerson } from '../session'
 import { useAccountNames } from './cloud/accounts'
 import { formatAmount, formatGibibytes } from './cloud/amounts'
 import { acceptedIn, noPrice, PriceFields } from './cloud/price-fields'
+import { SafetySnapshotField, safetySnapshotIn } from './cloud/safety-snapshot-field'
 import { labelsFrom, labelsText } from './cloud/server-text'
 import { snapshotStateTitles, storageOriginTitles, toneOfStorage } from './cloud/storage-text'
 
@@ -281,19 +282,19 @@ const restoreServer = ({ id, name, server_id: server }: SnapshotView) =>
     danger: true,
     typeToConfirm: name,
     description: 'The disks of the server are replaced. Data that was written since then is lost.',
-    initial: { safety_snapshot: true, ...noPrice() },
+    initial: { safety_snapshot: '', ...noPrice() },
     call: ({ safety_snapshot, ...price }) => ({
       method: 'POST',
       path: `/servers/${server}/actions`,
       body: {
         action: 'restore_snapshot',
-        params: { snapshot_id: id, safety_snapshot, ...acceptedIn(price) },
+        params: { snapshot_id: id, ...safetySnapshotIn(safety_snapshot), ...acceptedIn(price) },
       },
     }),
     send: { toast: 'Snapshot is being restored', invalidates },
     fields: (
       <>
-        <CheckboxField name="safety_snapshot" label="Create a snapshot of the current state first" />
+        <SafetySnapshotField name="safety_snapshot" />
         <PriceFields />
       </>
     ),

@@ -16,6 +16,7 @@ import { useCatalog } from './accounts'
 import { PriceOfDraft } from './draft-price'
 import { noPrice, PriceFields } from './price-fields'
 import { ResizeFields } from './resize-fields'
+import { SafetySnapshotField, safetySnapshotIn } from './safety-snapshot-field'
 import { invalidates, verbTitles, type Verb } from './server-text'
 
 interface VerbDialog {
@@ -106,15 +107,18 @@ const dialogs: Partial<Record<Verb, VerbDialog>> = {
     text: 'The disks of the server are replaced. Data that was written since then is lost.',
     danger: true,
     typed: true,
-    initial: { 'params.snapshot_id': '', 'params.safety_snapshot': true, ...noPrice('params.') },
+    initial: { 'params.snapshot_id': '', 'params.safety_snapshot': '', ...noPrice('params.') },
     fields: server => (
       <>
         <SnapshotField serverId={server.id} />
-        <CheckboxField name="params.safety_snapshot" label="Create a snapshot of the current state first" />
+        <SafetySnapshotField name="params.safety_snapshot" />
         <PriceFields prefix="params." />
       </>
     ),
-    paramsOf: plain,
+    paramsOf: values => {
+      const { safety_snapshot, ...rest } = plain(values)
+      return { ...rest, ...safetySnapshotIn(safety_snapshot) }
+    },
   },
   set_protection: {
     text: 'The cloud refuses what a server is protected from, also in its own interface.',
