@@ -111,7 +111,7 @@ for (const { title, open, servers, cap, perKill, roundMs } of clouds) {
     expect(logs.flatMap(one => one.split('\n')).filter(line => /"level":"(?:error|fatal)"/.test(line))).toEqual([])
     const { created, acted, stored: changed, deleted, overCap: refused } = traffic.counts
     process.stdout.write(
-      `${title}: ${created} servers created, ${acted} actions, ${changed} on volumes and snapshots, ${deleted} deletions, ${refused} refused by the cap, ${kills} kills in ` +
+      `${title}: ${created} servers created, ${interrupted} creations interrupted, ${acted} actions, ${changed} on volumes and snapshots, ${deleted} deletions, ${refused} refused by the cap, ${kills} kills in ` +
         `${Math.round(busyMs / 1000)} s; ${cloud.api.requests.length} requests; ${machines.length} machines remain\n`,
     )
   }, 1_800_000)
