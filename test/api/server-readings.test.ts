@@ -6,6 +6,7 @@ import { record } from '../../src/core/change'
 import { finishSync, syncAccount } from '../../src/features/servers/accounts/sync'
 import { cloudAccounts } from '../../src/features/servers/accounts/tables'
 import { cloudScene } from '../support/clouds/cloud-scene'
+import { incusScene } from '../support/clouds/incus-scene'
 import { ProxmoxCloud } from '../support/clouds/proxmox-cloud'
 import { template } from '../support/clouds/proxmox-under-test'
 import { pointers } from '../support/pointers'
@@ -78,6 +79,26 @@ describe('servers that exist at a cloud', () => {
     const notices = (await here.acme.call('GET', '/v1/notices')).body.data
     expect(notices.filter((one: any) => one.kind === 'server.missing').map((one: any) => one.count)).toEqual([1])
     expect((await here.acme.call('DELETE', `/v1/servers/${server.id}`)).status).toBe(204)
+  })
+
+  test('are read again soon if they can’t be read because they are just stopping', async () => {
+    const here = await world()
+    const { instance, get, account, call } = await incusScene(here)
+    const sync = async () => (await call('GET', `/cloud-accounts/${account.id}`)).body.sync
+    await here.emitted()
+    instance.isUnreadable = true
+    await here.advance(30_000)
+    expect([(await get()).status, await here.emitted()]).toEqual(['error', []])
+    expect(await sync()).toMatchObject({ failures_in_a_row: 0, last_error: null })
+    Object.assign(instance, { isUnreadable: false, status: 'Stopped' })
+    await here.advance(5000)
+    expect([(await get()).status, await here.emitted()]).toEqual(['off', ['server.status_changed']])
+    // A server that stays unreadable is not read more often.
+    instance.isUnreadable = true
+    await here.advance(30_000)
+    await here.advance(5000)
+    const { finished_at, next_at } = await sync()
+    expect([(await get()).status, Date.parse(next_at) - Date.parse(finished_at)]).toEqual(['error', 30_000])
   })
 
   test('are missing one after another, whichever of them can’t be read by themselves', async () => {

@@ -44,6 +44,19 @@ test('a changed default of a network interface is noticed, and put back', async 
   double.remove(instance)
 })
 
+test('an instance whose state can’t be read is listed, with what is known of it', async () => {
+  const [stopping, other] = [double.create('stopping', { 'user.bailiwick.server': 'srv_stopping' }), double.create('other')]
+  for (const one of [stopping, other]) one.status = 'Running'
+  stopping.isUnreadable = true
+  const { cloud } = incusDoubleUnderTest(double)
+  const { servers } = await cloud.list()
+  expect(servers.map(one => [one.ref, one.mark, one.status, one.power])).toEqual([
+    [stopping.config['volatile.uuid']!, 'srv_stopping', 'error', 'unknown'],
+    [other.config['volatile.uuid']!, null, 'running', 'on'],
+  ])
+  for (const one of [stopping, other]) double.remove(one)
+})
+
 test('outgoing packets pass by default before the last rule about them is removed', async () => {
   const { instance, refs, cloud } = await filtered('sending')
   const out = { id: 'out', direction: 'out' as const, protocol: 'tcp' as const, ports: ['443'], networks: ['0.0.0.0/0'] }

@@ -13,7 +13,9 @@ import { measuredUsage } from '../../src/features/servers/metrics/rates'
 import { cloudContract, detached } from '../support/clouds/cloud-contract'
 import { IncusServer } from '../support/clouds/incus-server'
 import { addressesOf, incusUnderTest, joined, size } from '../support/clouds/incus-under-test'
+import { until } from '../support/binary'
 import { pluginContext } from '../support/plugin-context'
+import { world } from '../support/world'
 
 describe.each(['incus', 'lxd'] as const)('%s', flavor => {
   let server: IncusServer
@@ -370,6 +372,45 @@ describe.each(['incus', 'lxd'] as const)('%s', flavor => {
     await remove(guest, at)
     await finish(at, await volumes.start(ref, { verb: 'delete' }))
     await server.call('DELETE', '/1.0/storage-pools/volumes')
+  }, 60_000)
+
+  test('a guest that switches itself off is reported within 35 seconds, and one that is deleted is missing after the next reading', async () => {
+    const here = await world()
+    const names = ['leaving', 'staying']
+    for (const name of names) await provision(name, { start: true })
+    await here.acme.call('POST', '/v1/cloud-accounts', { kind: 'incus', name: 'Rack', settings })
+    await here.settle()
+    const named = async (name: string) => (await here.acme.call('GET', `/v1/servers?q=${name}`)).body.data[0]
+    const statuses = () => Promise.all(names.map(async name => (await named(name)).status))
+    expect(await statuses()).toEqual(['running', 'running'])
+    await here.emitted()
+
+    // The guest takes the client's connection with it.
+    await server.cli('exec', 'leaving', '--', 'poweroff', '-f').catch(() => {})
+    // Before it is done with that, Incus reports several statuses in turn.
+    await until('the end of the guest', async () => {
+      const [stored, read] = await Promise.all([1, 2].map(depth => server.call('GET', `/1.0/instances?recursion=${depth}`)))
+      const of = (rows: any[]) => rows.find(one => one.name === 'leaving')
+      return of(stored).config['volatile.last_state.power'] === 'STOPPED' && of(read).status === 'Stopped'
+    })
+    expect(await here.emitted()).toEqual([])
+    await here.advance(35_000)
+    expect([await statuses(), await here.emitted()]).toEqual([['off', 'running'], ['server.status_changed']])
+    const [event] = (await here.acme.call('GET', '/v1/events')).body.data
+    const { id } = await named('leaving')
+    const changed = { server: { id, name: 'leaving', kind: 'container' }, status: 'down', power: 'off', source: 'cloud' }
+    expect(event).toMatchObject({ kind: 'server.status_changed', data: changed })
+
+    // LXD may still be busy with its end.
+    await until('the deletion', () =>
+      server.call('DELETE', '/1.0/instances/leaving').then(
+        () => true,
+        () => false,
+      ),
+    )
+    await here.advance(incus.syncSeconds * 1000)
+    expect([await statuses(), await here.emitted()]).toEqual([['missing', 'running'], []])
+    await remove((await named('staying')).provider_ref)
   }, 60_000)
 
   test('an operation that the server has forgotten continues with the next step', async () => {

@@ -7,6 +7,8 @@ interface DoubleInstance {
   config: Record<string, string>
   devices: Record<string, Record<string, string>>
   createdAt: string
+  /** Whether its state can't be read, as while a guest switches itself off. */
+  isUnreadable: boolean
   snapshots: { name: string; created_at: string; stateful: boolean; size: number; devices: DoubleInstance['devices'] }[]
   /** Counters and memory while it runs. */
   usage: { cpuSeconds: number; memory: number; received: number; sent: number }
@@ -61,6 +63,7 @@ export class IncusDouble extends ApiDouble {
       config: { ...base, ...config },
       devices,
       createdAt,
+      isUnreadable: false,
       usage: { cpuSeconds: 0, memory: 2 ** 26, received: 0, sent: 0 },
       snapshots: [] as DoubleInstance['snapshots'],
     }
@@ -167,13 +170,15 @@ export class IncusDouble extends ApiDouble {
   #instance(method: string, name: string, part: string | undefined, { body, query, headers }: ApiRequest): ApiResponse {
     if (name === '' && method === 'GET') {
       const [, key, value] = /^config\.(\S+) eq (\S+)$/.exec(query.get('filter') ?? '') ?? []
-      return sync(this.instances.filter(one => key === undefined || one.config[key] === value).map(shown))
+      const found = this.instances.filter(one => key === undefined || one.config[key] === value)
+      return sync(found.map(query.get('recursion') === '2' ? fullyShown : shown))
     }
     if (name === '') return this.#create(body)
     const instance = this.named(name)
     if (!instance) return errorOf(404, `Failed to fetch instance "${name}" in project "default": Instance not found`)
     const { status } = instance
     const etag = etagOf(instance)
+    if (method === 'GET' && instance.isUnreadable) return errorOf(500, "Invalid PID '\ufffd'")
     if (method === 'GET') return { ...sync(shown(instance)), headers: { etag } }
     const isChange = (method === 'PATCH' || method === 'PUT') && part === undefined
     if (isChange && (headers['if-match'] ?? etag) !== etag)
@@ -341,6 +346,10 @@ const shown = ({ name, status, config, devices, createdAt, usage, snapshots }: D
   expanded_devices: { disk0: root, eth0: nic, ...devices },
   state: status === 'Running' ? stateOf(usage) : null,
 })
+
+/** With the state, without which there is not much. */
+const fullyShown = (instance: DoubleInstance) =>
+  instance.isUnreadable ? { name: instance.name, status: 'Error', config: null, devices: null, state: null } : shown(instance)
 
 const serverOf = (isTrusted: boolean) => ({
   auth: isTrusted ? 'trusted' : 'untrusted',

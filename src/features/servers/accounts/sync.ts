@@ -44,6 +44,8 @@ import type { CloudAccountRow } from './view'
 
 const maxBackoffMs = 10 * 60_000
 const maxConfirmingMs = 60_000
+/** Pause before the next reading if the status of a server just became unreadable, which for example is the case while it stops. */
+const unsettledMs = 3000
 // Keeps transactions short.
 const rowsPerBatch = 50
 // Parsing more at once would block other work.
@@ -77,6 +79,8 @@ export interface SyncSuccess {
   unclaimed: number
   /** What the unclaimed servers cost per month, in millionths. */
   unclaimedMicros: number
+  /** Whether the status of a server could not be read that could be read before. */
+  isUnsettled: boolean
   /** When volumes and snapshots were read. */
   storageSyncedAt: number | null
   error: null
@@ -103,9 +107,10 @@ export async function syncAccount(hub: Hub, account: CloudAccountRow, isFull = f
     await followMissing(hub, account, known, matched, startedAt, cloud)
     await checkFirewalls(hub, account, cloud, startedAt)
     const rest = await addFound(hub, account, matched, reading, startedAt, catalog)
+    const isUnsettled = [...matched].some(([row, { status }]) => status === 'error' && row.status !== 'error')
     const isDue = isFull || (account.storageSyncedAt ?? 0) <= startedAt - storageEveryMs
     if (isDue) await syncStorage(hub, account, cloud, catalog)
-    return { startedAt, reading, ...rest, storageSyncedAt: isDue ? startedAt : account.storageSyncedAt, error: null }
+    return { startedAt, reading, ...rest, isUnsettled, storageSyncedAt: isDue ? startedAt : account.storageSyncedAt, error: null }
   } catch (error) {
     if (error instanceof AdapterError)
       return { error: { code: error.failure as CloudFailure, detail: error.message }, retryAfterMs: error.retryAfterMs }
@@ -138,7 +143,9 @@ export async function finishSync(
   const everyMs = kind.syncSeconds * 1000
   const pauseMs = outcome.error
     ? Math.max(Math.min(everyMs * 2 ** Math.max(0, failures - maxSyncFailures), maxBackoffMs), outcome.retryAfterMs ?? 0)
-    : everyMs
+    : outcome.isUnsettled
+      ? unsettledMs
+      : everyMs
   const nextSyncAt = hub.clock.now() + pauseMs
   await tx
     .update(cloudAccounts)

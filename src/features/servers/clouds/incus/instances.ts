@@ -1,4 +1,5 @@
 import { flatMapInTurns } from '../../../../core/time-slices'
+import { isObject } from '../../../../dns/octets'
 import type { IncusClient } from './client'
 import { instanceOf, isOlder, markKey, type Instance } from './readings'
 
@@ -8,7 +9,13 @@ export class Instances {
 
   async all(): Promise<Instance[]> {
     const rows = await this.client.list('/instances?recursion=2')
-    return await flatMapInTurns(rows, one => [instanceOf(one)])
+    // An instance whose state can’t be read, such as one that is just switching itself off, has nothing but its name there.
+    const isNamedOnly = ({ config }: (typeof rows)[number]) => !isObject(config)
+    const listed = rows.some(isNamedOnly) ? await this.client.list('/instances?recursion=1') : []
+    const stored = new Map(listed.map(one => [one.name, one]))
+    return await flatMapInTurns(rows, one => [
+      instanceOf(isNamedOnly(one) ? { ...stored.get(one.name), status: one.status } : one),
+    ])
   }
 
   async byName(name: string): Promise<Instance | null> {
