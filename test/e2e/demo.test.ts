@@ -15,6 +15,13 @@ describe('a demo', () => {
     expect([path, response.status]).toEqual([path, 200])
     return (await response.json()) as any
   }
+  const post = async (path: string, body: object) => {
+    const key = { 'idempotency-key': crypto.randomUUID() }
+    const headers = { 'content-type': 'application/json', 'bailiwick-csrf': '1', origin: url, cookie, ...key }
+    const response = await fetch(url + path, { method: 'POST', headers, body: JSON.stringify(body) })
+    expect([path, response.ok]).toEqual([path, true])
+    return (await response.json()) as any
+  }
 
   beforeAll(async () => {
     demo = startDemo()
@@ -51,6 +58,8 @@ describe('a demo', () => {
   test('has a cloud account with servers, which can be switched', async () => {
     const [account] = (await get('/v1/cloud-accounts')).data
     expect(account).toMatchObject({ state: 'ok', counts: { servers: 5, unclaimed: 1 }, committed: { unpriced: 0 } })
+    const failed = (await get('/v1/actions?status=error')).data
+    expect(failed).toEqual([])
     const { data } = await get('/v1/servers?sort=name')
     const [firewall] = (await get('/v1/firewalls')).data
     expect(firewall).toMatchObject({ name: 'web', state: 'applied', attached: [{ error: null }, { error: null }] })
@@ -62,14 +71,34 @@ describe('a demo', () => {
       ['web-2', 'running'],
       ['web-3', 'draft'],
     ])
-    const response = await fetch(`${url}/v1/servers/${data[2].id}/actions`, {
-      method: 'POST',
-      headers: { 'content-type': 'application/json', 'bailiwick-csrf': '1', origin: url, cookie },
-      body: JSON.stringify({ action: 'power_on' }),
-    })
-    expect(response.status).toBe(202)
+    await post(`/v1/servers/${data[2].id}/actions`, { action: 'power_on' })
     await until('the server to run', async () => (await get(`/v1/servers/${data[2].id}`)).status === 'running')
+    expect((await get(`/v1/servers/${data[0].id}/metrics`)).series.length).toBeGreaterThan(5)
   })
+
+  test('has volumes, snapshots, and a policy, and creates more', async () => {
+    const named = async (path: string) => new Map<string, any>((await get(path)).data.map((one: any) => [one.name, one]))
+    const volumes = await named('/v1/volumes')
+    expect([...volumes.values()].map(one => [one.name, one.state]).sort()).toEqual([
+      ['db-data', 'in_use'],
+      ['old-shop-data', 'available'],
+      ['shop-media', 'in_use'],
+    ])
+    const [policy] = (await get('/v1/snapshot-policies')).data
+    expect(policy.last_run).toMatchObject({ made: 1, failed: [], finished: true })
+    expect((await get('/v1/snapshots')).data.map((one: any) => [one.state, one.origin])).toEqual([
+      ['available', 'made'],
+      ['available', 'found'],
+    ])
+    const servers = await named('/v1/servers')
+    const price = { max_monthly_price: '1.00', currency: 'EUR' }
+    const account_id = volumes.get('db-data').account_id
+    const volume = { name: 'data-2', account_id, size_bytes: 10 * 2 ** 30, server_id: servers.get('web-2').id, ...price }
+    const { id } = await post('/v1/volumes', volume)
+    await until('the volume to be attached', async () => (await get(`/v1/volumes/${id}`)).state === 'in_use')
+    const snapshot = await post('/v1/snapshots', { server_id: servers.get('web-2').id, name: 'before', ...price })
+    await until('the snapshot', async () => (await get(`/v1/snapshots/${snapshot.id}`)).state === 'available')
+  }, 30_000)
 
   test('has monitors with every status, and one that is down with an open incident', async () => {
     const { data } = await get('/v1/monitors?limit=100')

@@ -1,12 +1,13 @@
-import { minuteMs, secondMs } from './time-units'
-
-type Row = Record<string, any>
+import { metricsJson } from './cloud-metrics'
+import { listed, refused, seconds, type Resource, type Row } from './cloud-responses'
+import { DemoStorage, type VolumeDraft } from './cloud-storage'
+import { dayMs, secondMs } from './time-units'
 
 /** A change that takes a while. */
 interface Change {
   id: number
   command: string
-  server: Machine
+  resource: Resource
   startedAt: number
   endsAt: number
   /** What is different afterwards. */
@@ -39,6 +40,10 @@ export interface DemoCloud {
   apiToken: string
   /** Adds a server directly, as if created in the console of the cloud. */
   add(server: Pick<Machine, 'name' | 'type' | 'location' | 'labels'> & { status?: string }): void
+  /** Adds a volume directly. @param server name of the server that it is attached to */
+  addVolume(volume: VolumeDraft, server: string | null): void
+  /** Adds a snapshot of a server directly. @param createdAt ms UTC */
+  addSnapshot(server: string, name: string, createdAt: number): void
   /** Handles a request. @param body of the request */
   handle(request: Request, body: string): Response
 }
@@ -75,15 +80,24 @@ export function demoCloud(apiToken: string, now: () => number): DemoCloud {
       change.end()
     }
   }
-  const start = (server: Machine, command: string, status: string | null, end: () => void): Row => {
-    if (status) server.status = status
-    const change = { id: ++lastId, command, server, startedAt: now(), endsAt: now() + changeMs, end }
+  const startOf = (resource: Resource, command: string, end: () => void): Row => {
+    const change = { id: ++lastId, command, resource, startedAt: now(), endsAt: now() + changeMs, end }
     changes.push(change)
     return changeJson(change)
   }
-  const changeJson = ({ id, command, server, startedAt }: Change): Row => ({
+  const start = (server: Machine, command: string, status: string | null, end: () => void): Row => {
+    if (status) server.status = status
+    return startOf({ id: server.id, type: 'server' }, command, end)
+  }
+  const changeJson = ({ id, command, resource, startedAt }: Change): Row => ({
     ...{ id, command, status: 'running', progress: Math.min(99, Math.round(((now() - startedAt) / changeMs) * 100)) },
-    ...{ started: seconds(startedAt), finished: null, error: null, resources: [{ id: server.id, type: 'server' }] },
+    ...{ started: seconds(startedAt), finished: null, error: null, resources: [resource] },
+  })
+  const storage = new DemoStorage({
+    newId: () => ++lastId,
+    now,
+    start: startOf,
+    location: name => locations.find(one => one.name === name),
   })
   const add = (input: Partial<Machine> & Pick<Machine, 'name'>): Machine => {
     const machine: Machine = {
@@ -122,11 +136,7 @@ export function demoCloud(apiToken: string, now: () => number): DemoCloud {
   /** Changes of firewalls take effect at once. */
   const respondForFirewalls = (method: string, path: string, query: URLSearchParams, body: Row): Response => {
     const firewall = firewalls.get(Number(/^\/firewalls\/(\d+)/.exec(path)?.[1]))
-    if (method === 'GET' && path === '/firewalls') {
-      const [label = '', mark] = (query.get('label_selector') ?? '').split('=')
-      const rows = [...firewalls.values()].filter(one => mark === undefined || one.labels[label] === mark).map(firewallJson)
-      return Response.json({ firewalls: rows, meta: { pagination: pageOf(rows) } })
-    }
+    if (method === 'GET' && path === '/firewalls') return listed('firewalls', [...firewalls.values()].map(firewallJson), query)
     if (method === 'POST' && path === '/firewalls') {
       const created = { id: ++lastId, name: body.name, labels: body.labels, rules: body.rules, servers: new Set<number>() }
       firewalls.set(created.id, created)
@@ -142,27 +152,28 @@ export function demoCloud(apiToken: string, now: () => number): DemoCloud {
     return Response.json({ actions: [] }, { status: 201 })
   }
 
+  const remove = ({ id }: Machine) => {
+    storage.release(id)
+    machines.delete(id)
+  }
   const found = (path: string): Machine | undefined => machines.get(Number(/^\/servers\/(\d+)/.exec(path)?.[1]))
 
   const respond = (method: string, path: string, query: URLSearchParams, body: Row): Response => {
-    const list = (member: string, rows: readonly Row[]) => Response.json({ [member]: rows, meta: { pagination: pageOf(rows) } })
     const route = `${method} ${path.replace(/\d+/, '{}')}`
     const server = found(path)
     if (path.startsWith('/firewalls')) return respondForFirewalls(method, path, query, body)
+    if (path.startsWith('/volumes')) return storage.respondForVolumes(method, path, query, body)
+    if (path.startsWith('/images/')) return storage.respondForImage(method, Number(path.split('/')[2]), body)
     if (path.startsWith('/servers/') && !server) return refused(404, 'not_found', 'server not found')
     switch (route) {
-      case 'GET /servers': {
-        const [label, mark] = (query.get('label_selector') ?? '').split('=') as [string, string?]
-        const matching = [...machines.values()].filter(
-          one => (mark === undefined || one.labels[label] === mark) && [null, one.name].includes(query.get('name')),
-        )
-        return list('servers', matching.map(machineJson))
-      }
+      case 'GET /servers':
+        return listed('servers', [...machines.values()].map(machineJson), query)
       case 'POST /servers': {
-        const { name, server_type: type, location, image, labels } = body as Record<string, string> & Row
+        const { name, server_type: type, location, image, labels, volumes } = body as Record<string, string> & Row
         if ([...machines.values()].some(one => one.name === name))
           return refused(409, 'uniqueness_error', 'server name is already used')
         const created = add({ name: name!, type: type!, location: location!, image: image!, labels: labels as Machine['labels'] })
+        storage.attach(created.id, volumes)
         const action = start(created, 'create_server', 'initializing', () => (created.status = 'running'))
         return Response.json({ server: machineJson(created), action, next_actions: [] }, { status: 201 })
       }
@@ -172,24 +183,31 @@ export function demoCloud(apiToken: string, now: () => number): DemoCloud {
         Object.assign(server!, { name: body.name ?? server!.name, labels: body.labels ?? server!.labels })
         return Response.json({ server: machineJson(server!) })
       case 'DELETE /servers/{}':
-        return Response.json({ action: start(server!, 'delete_server', 'deleting', () => machines.delete(server!.id)) })
+        return Response.json({ action: start(server!, 'delete_server', 'deleting', () => remove(server!)) })
+      case 'GET /servers/{}/metrics':
+        return Response.json(metricsJson(server!.id, query))
+      case 'POST /servers/{}/actions/create_image':
+        return Response.json(storage.createImage(originOf(server!), body), { status: 201 })
       case 'GET /servers/{}/actions':
-        return list('actions', changes.filter(one => one.server === server).map(changeJson))
+        return listed('actions', changes.filter(one => one.resource.id === server!.id).map(changeJson))
       case 'GET /actions':
         return Response.json({ actions: changes.filter(one => query.getAll('id').includes(String(one.id))).map(changeJson) })
       case 'GET /locations':
-        return list('locations', locations)
+        return listed('locations', locations)
       case 'GET /server_types':
-        return list('server_types', types.map(typeJson))
+        return listed('server_types', types.map(typeJson))
       case 'GET /images':
-        return list('images', images)
+        return listed('images', query.get('type') === 'snapshot' ? storage.images() : [...images, ...storage.images()], query)
       case 'GET /networks':
-        return list('networks', [{ id: 1, name: 'kestrel-internal', ip_range: '10.20.0.0/16' }])
+        return listed('networks', [{ id: 1, name: 'kestrel-internal', ip_range: '10.20.0.0/16' }])
       case 'GET /ssh_keys':
-        return list('ssh_keys', [{ id: 1, name: 'deploy' }])
+        return listed('ssh_keys', [{ id: 1, name: 'deploy' }])
       case 'GET /pricing':
         return Response.json({
-          pricing: { currency, primary_ips: [{ type: 'ipv4', prices: prices('0.60') }], server_backup: { percentage: '20' } },
+          pricing: {
+            ...{ currency, primary_ips: [{ type: 'ipv4', prices: prices('0.60') }], server_backup: { percentage: '20' } },
+            ...{ volume: { price_per_gb_month: { gross: '0.0572' } }, image: { price_per_gb_month: { gross: '0.0143' } } },
+          },
         })
     }
     const act = /^POST \/servers\/\{\}\/actions\/(\w+)$/.exec(route)?.[1]
@@ -197,9 +215,13 @@ export function demoCloud(apiToken: string, now: () => number): DemoCloud {
     return refused(404, 'not_found', 'not found')
   }
 
+  const named = (name: string | null): Machine | undefined => [...machines.values()].find(one => one.name === name)
+
   return {
     apiToken,
-    add: server => void add({ ...server, createdAt: now() - 200 * 24 * 60 * minuteMs }),
+    add: server => void add({ ...server, createdAt: now() - 200 * dayMs }),
+    addVolume: (volume, server) => void storage.addVolume(volume, named(server)?.id, now() - 150 * dayMs),
+    addSnapshot: (server, name, createdAt) => void storage.addSnapshot(originOf(named(server)!), name, createdAt),
     handle(request, body) {
       settle()
       if (request.headers.get('authorization') !== `Bearer ${apiToken}`)
@@ -212,9 +234,9 @@ export function demoCloud(apiToken: string, now: () => number): DemoCloud {
 
 const machineJson = (one: Machine): Row => ({
   ...{ id: one.id, name: one.name, status: one.status, labels: one.labels, created: seconds(one.createdAt) },
-  server_type: typeJson(types.find(({ name }) => name === one.type) ?? types[0]!),
+  server_type: typeJson(typeOf(one)),
   location: locations.find(({ name }) => name === one.location),
-  image: images.find(({ name }) => name === one.image) ?? null,
+  image: images.find(({ name }) => name === one.image) ?? { id: Number(one.image), name: null },
   public_net: {
     ipv4: { ip: `203.0.113.${one.id % 250}`, dns_ptr: `static.${one.id}.kestrel.example` },
     ipv6: { ip: `2001:db8:${one.id.toString(16)}::/64`, dns_ptr: [] },
@@ -224,6 +246,10 @@ const machineJson = (one: Machine): Row => ({
   backup_window: one.hasBackups ? '22-02' : null,
   rescue_enabled: false,
 })
+
+const typeOf = ({ type }: Machine) => types.find(({ name }) => name === type) ?? types[0]!
+
+const originOf = (one: Machine) => ({ id: one.id, name: one.name, disk: typeOf(one).disk })
 
 const firewallJson = ({ servers, ...firewall }: Firewall): Row => ({
   ...firewall,
@@ -240,10 +266,3 @@ const typeJson = ({ price, ...type }: (typeof types)[number]): Row => ({
 })
 
 const prices = (gross: string): Row[] => locations.map(({ name }) => ({ location: name, price_monthly: { gross } }))
-
-const pageOf = ({ length }: readonly Row[]) => ({ page: 1, per_page: 50, last_page: 1, total_entries: length })
-
-const seconds = (at: number): string => `${new Date(at).toISOString().slice(0, 19)}+00:00`
-
-const refused = (status: number, code: string, message: string): Response =>
-  Response.json({ error: { code, message } }, { status })
