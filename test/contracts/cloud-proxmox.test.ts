@@ -715,10 +715,8 @@ test('nothing is dropped while rules are removed that passes before and after', 
   expect(options).toMatchObject({ policy_in: 'DROP', policy_out: 'DROP' })
   const passing: boolean[] = []
   double.fault = () => {
-    passing.push(
-      double.isAllowed(guest, { protocol: 'tcp', port: 443, address: '192.0.2.1' }) &&
-        (options.policy_out === 'ACCEPT' || rules.some(one => one.type === 'out')),
-    )
+    const packet = { protocol: 'tcp', port: 443, address: '192.0.2.1' } as const
+    passing.push((['in', 'out'] as const).every(direction => double.isAllowed(guest, { ...packet, direction })))
     return null
   }
   await cloud.setFirewall!({ ...firewall, rules: kept })
@@ -823,7 +821,7 @@ test('blocks are never below rules that allow, and one that was moved there is p
   const [one, other] = ['fw_00000000000000000000000001', 'fw_00000000000000000000000002'].map(id => ({
     ...{ id, name: 'web', refs: ['300'], detach: [] },
   }))
-  const reaches = (port: number) => double.isAllowed(guest, { protocol: 'tcp', port, address: '10.1.2.3' })
+  const reaches = (port: number) => double.isAllowed(guest, { direction: 'in', protocol: 'tcp', port, address: '10.1.2.3' })
   await cloud.setFirewall!({ ...one!, rules: [rule] })
   await cloud.setFirewall!({ ...other!, rules: blocks })
   expect(reaches(443)).toBe(false)

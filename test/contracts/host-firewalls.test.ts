@@ -3,7 +3,7 @@ import { nftRuleset, noRuleset, type HostRules } from '../../src/features/server
 import { blockingRules, passes, type PlainRule } from '../../src/features/servers/firewalls/rules'
 import { NftModel, type HostPacket } from '../support/nft-model'
 import { generator } from '../support/random'
-import { probedPorts, randomRules, senders } from '../support/random-rules'
+import { probes, randomRules, type Probe } from '../support/random-rules'
 
 const host = { 4: '192.0.2.1', 6: '2001:db8::9' }
 const firewallId = 'fw_01k3zd5s7t9v1w3x5y7z9a1b3c'
@@ -14,11 +14,6 @@ const hostRules = (rules: readonly PlainRule[], more: Partial<HostRules> = {}): 
   ...more,
 })
 const table = (rules: readonly PlainRule[], more?: Partial<HostRules>) => new NftModel(nftRuleset(hostRules(rules, more)))
-const probes = senders.flatMap(address => [
-  ...(['tcp', 'udp'] as const).flatMap(protocol => probedPorts.map(port => ({ protocol, address, port }))),
-  ...(['icmp', 'esp', 'gre'] as const).map(protocol => ({ protocol, address, port: null })),
-])
-type Probe = (typeof probes)[number]
 const packet = (hook: HostPacket['hook'], { protocol, address, port }: Probe): HostPacket => {
   const own = host[address.includes(':') ? 6 : 4]
   const [source, destination] = hook === 'output' ? [own, address] : [address, own]

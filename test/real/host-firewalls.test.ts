@@ -2,9 +2,9 @@ import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { nftRuleset, noRuleset } from '../../src/features/servers/firewalls/host-ruleset'
 import { blockingRules, passes, type PlainRule } from '../../src/features/servers/firewalls/rules'
 import { NetworkNamespace } from '../support/network-namespace'
-import { gateways, PacketProber, type ProbePacket } from '../support/packet-prober'
+import { gateways, PacketProber, sentProbes } from '../support/packet-prober'
 import { generator } from '../support/random'
-import { probedPorts, randomRules, senders } from '../support/random-rules'
+import { randomRules, type Probe } from '../support/random-rules'
 
 const firewallId = 'fw_01k3zd5s7t9v1w3x5y7z9a1b3c'
 const rulesetOf = (rules: readonly PlainRule[], blocks: string[] = [], uplinks: string[] = []) =>
@@ -13,10 +13,6 @@ const rulesetOf = (rules: readonly PlainRule[], blocks: string[] = [], uplinks: 
     agent: { uid: 987, hubPort: 443, isHubNamed: true },
     uplinks,
   })
-const packets = senders.flatMap((address): ProbePacket[] => [
-  ...(['tcp', 'udp'] as const).flatMap(protocol => probedPorts.map(port => ({ protocol, address, port }))),
-  { protocol: 'icmp', address, port: null },
-])
 
 let host: NetworkNamespace
 let prober: PacketProber
@@ -45,12 +41,12 @@ test('the packets that pass are those that the rules allow, for random rules', a
   for (let set = 0; set < 20; set++) {
     const rules = randomRules(random)
     apply(rulesetOf(rules))
-    const expected = (packet: ProbePacket) => passes(rules, { ...packet, direction: 'in' })
-    const found = await prober.answered(packets, gateways, expected)
-    expect([set, rules, packets.filter((packet, at) => found[at] !== expected(packet))]).toEqual([set, rules, []])
+    const expected = (packet: Probe) => passes(rules, { ...packet, direction: 'in' })
+    const found = await prober.answered(sentProbes, gateways, expected)
+    expect([set, rules, sentProbes.filter((packet, at) => found[at] !== expected(packet))]).toEqual([set, rules, []])
   }
   apply(noRuleset)
-  expect((await prober.answered(packets, gateways, () => true)).every(Boolean)).toBe(true)
+  expect((await prober.answered(sentProbes, gateways, () => true)).every(Boolean)).toBe(true)
 }, 60_000)
 
 const web: PlainRule = { id: 'web', direction: 'in', protocol: 'tcp', ports: ['8080', '8090-8099'], networks: ['0.0.0.0/0'] }

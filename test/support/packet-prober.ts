@@ -1,14 +1,8 @@
 import { join } from 'node:path'
-import { senders } from './random-rules'
+import { probes, senders, type Probe } from './random-rules'
 
-/** A packet that opens a connection. */
-export interface ProbePacket {
-  protocol: 'tcp' | 'udp' | 'icmp'
-  /** One of the addresses of the prober. */
-  address: string
-  /** Null for ICMP. */
-  port: number | null
-}
+/** The packets that are answered if they pass. */
+export const sentProbes = probes.filter(one => one.protocol !== 'esp' && one.protocol !== 'gre')
 
 /** Addresses of the router in front of the prober. */
 export const gateways = { 4: '169.254.87.1', 6: 'fd87::1' }
@@ -63,9 +57,9 @@ export class PacketProber {
    * @param expects packets that are not answered although they should be are sent again, with more time
    */
   async answered(
-    packets: readonly ProbePacket[],
+    packets: readonly Probe[],
     targets: { 4: string; 6: string },
-    expects: (packet: ProbePacket) => boolean,
+    expects: (packet: Probe) => boolean,
   ): Promise<boolean[]> {
     const asked = packets.map(({ protocol, address, port }) => [
       protocol,

@@ -18,6 +18,7 @@ import {
   type VolumeOrder,
 } from '../../../src/features/servers/clouds/cloud'
 import { ruleChanges, type PlainRule } from '../../../src/features/servers/firewalls/rules'
+import type { Probe } from '../random-rules'
 
 // Promises of every kind of cloud, tested with a real installation or a double.
 
@@ -54,7 +55,7 @@ export interface CloudUnderTest {
   /** Firewalls, if the kind has them. */
   firewalls?: {
     /** Whether a packet from an address outside reaches a port of a server. Absent if packets can't be simulated. */
-    isAllowed?(ref: string, packet: { direction: 'in'; protocol: 'tcp'; port: number; address: string }): boolean
+    isAllowed?(ref: string, packet: { direction: 'in' | 'out' } & Probe): boolean
     /** Changes the firewall without the adapter, so that it has no rules any more. */
     empty(id: string): Promise<unknown>
   }

@@ -123,7 +123,7 @@ export const isPending = (project: HetznerProject, firewall: HetznerFirewall, se
 export function isAllowed(
   project: HetznerProject,
   server: HetznerServer,
-  { direction, protocol, port, address }: { direction: 'in' | 'out'; protocol: string; port?: number; address: string },
+  { direction, protocol, port, address }: { direction: 'in' | 'out'; protocol: string; port: number | null; address: string },
 ): boolean {
   project.settle()
   const firewalls = firewallsOf(project, server)
@@ -132,7 +132,7 @@ export function isAllowed(
   return rules.some(rule => {
     const ranges = (direction === 'in' ? rule.source_ips : rule.destination_ips).flatMap(one => [parseRange(one)!])
     const [low = 0, high = low] = rule.port?.split('-').map(Number) ?? []
-    const isPort = rule.port === null || (port !== undefined && port >= low && port <= high)
+    const isPort = rule.port === null || (port !== null && port >= low && port <= high)
     return rule.protocol === protocol && isPort && inRanges(parseAddress(address)!, ranges)
   })
 }

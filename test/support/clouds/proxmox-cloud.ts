@@ -21,6 +21,7 @@ import {
   wrongParameters,
   type ProxmoxGuest,
 } from './proxmox-guests'
+import type { Probe } from '../random-rules'
 import { callOf, missingPrivilege, parameterErrors, responseOffence } from './proxmox-schema'
 import { ProxmoxTasks } from './proxmox-tasks'
 
@@ -127,25 +128,24 @@ export class ProxmoxCloud extends ApiDouble {
     return this.#firewalls.get(vmid)!
   }
 
-  /** Whether the firewall of a guest lets an incoming packet pass. */
-  isAllowed(guest: ProxmoxGuest, { protocol, port, address }: { protocol: string; port: number; address: string }): boolean {
+  /** Whether the firewall of a guest lets a packet pass. */
+  isAllowed(guest: ProxmoxGuest, { direction, protocol, port, address }: { direction: 'in' | 'out' } & Probe): boolean {
     const { options, rules } = this.firewallOf(guest)
-    if (options.enable !== 1 || options.policy_in !== 'DROP') return true
+    if (options.enable !== 1) return true
+    const name = protocol === 'icmp' && address.includes(':') ? 'ipv6-icmp' : protocol
     const matching = rules.find(rule => {
-      const ports = rule.dport?.split(',').map(one => one.split(':').map(Number)) ?? [[0, 65_535]]
+      const ports = rule.dport?.split(',').map(one => one.split(':').map(Number))
+      const networks = (direction === 'in' ? rule.source : rule.dest)?.split(',').map(one => parseRange(one)!)
       return (
-        rule.type === 'in' &&
+        rule.type === direction &&
         rule.enable === '1' &&
-        (rule.proto === undefined || rule.proto === protocol) &&
-        ports.some(([low = 0, high = low]) => port >= low && port <= high) &&
-        (rule.source === undefined ||
-          inRanges(
-            parseAddress(address)!,
-            rule.source.split(',').map(one => parseRange(one)!),
-          ))
+        (rule.proto === undefined || rule.proto === name) &&
+        (ports === undefined || (port !== null && ports.some(([low = 0, high = low]) => port >= low && port <= high))) &&
+        (networks === undefined || inRanges(parseAddress(address)!, networks))
       )
     })
-    return matching?.action === 'ACCEPT'
+    const policy = direction === 'in' ? (options.policy_in ?? 'DROP') : (options.policy_out ?? 'ACCEPT')
+    return (matching?.action ?? policy) === 'ACCEPT'
   }
 
   /** Updates the statistics that guests are listed with, which Proxmox does every 10 seconds. */
