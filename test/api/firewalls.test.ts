@@ -302,6 +302,26 @@ describe('safe changes', () => {
     })
   })
 
+  test('are held back if they close the address family that a health monitor uses', async () => {
+    s.here.engine.answer = () => ({ status: 'up' })
+    const create = async (body: object) =>
+      (await s.call('POST', '/v1/monitors', { interval_seconds: 3600, ...body })).body.id as string
+    const target = 'https://shop.example.com/'
+    const ids = [
+      await create({ name: 'ipv4', target, options: { ip_family: 4 } }),
+      await create({ name: 'ipv6', target, options: { ip_family: 6 } }),
+      await create({ name: 'either', target }),
+      await create({ name: 'address', target: 'https://93.184.215.14/', options: {} }),
+      await create({ name: 'port', target: '[2606:4700::1111]:443' }),
+    ]
+    await s.here.settle()
+    for (const id of ids) await s.call('POST', `/v1/monitors/${id}/check`)
+    expect((await s.call('PATCH', `/v1/servers/${s.web.id}`, { health_monitor_ids: ids })).status).toBe(200)
+    const reasons = (await s.put([ssh, { ...https, sources: ['0.0.0.0/0'] }])).body.reasons
+    const names = ['ipv6', 'either', 'port'].map(one => `“${one}” (port 443 of web-1 over IPv6)`)
+    expect(reasons).toEqual([{ code: 'cuts_monitors', detail: `Monitors that are up would go down: ${names.join(', ')}.` }])
+  })
+
   test('stay once they are confirmed', async () => {
     expect((await s.confirm()).body.code).toBe('conflict')
     const { body } = await s.put([https], allow)

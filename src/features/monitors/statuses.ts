@@ -19,7 +19,7 @@ export const monitorChecksOf = (read: Reader, workspaceId: string, ids: readonly
     : read
         .select({
           ...{ id: monitors.id, name: monitors.name, type: monitors.type, paused: monitors.paused },
-          ...{ status: monitors.status, target: monitors.target },
+          ...{ status: monitors.status, target: monitors.target, options: monitors.options },
         })
         .from(monitors)
         .where(and(inArray(monitors.id, [...ids]), eq(monitors.workspaceId, workspaceId)))

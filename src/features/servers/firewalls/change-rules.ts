@@ -5,13 +5,15 @@ import type { Ctx } from '../../../core/ctx'
 import type { Reader, Tx } from '../../../core/db/transaction'
 import type { Hub } from '../../../core/hub'
 import { newId } from '../../../core/ids'
+import { parseAddress } from '../../../core/net/address'
 import { saveRow } from '../../../core/rows'
 import { followRules, linkedNetworks, type NamedSource } from '../../dynamic-ips/rule-links'
 import { monitorChecksOf } from '../../monitors/statuses'
 import { agentsOf } from '../agents/rows'
 import { servers } from '../tables'
+import { addressesOf } from '../view'
 import { plainRules, stageEnforcement } from './enforce'
-import { guardReasons, type GuardedServer, type GuardReason } from './guards'
+import { addressFamilies, guardReasons, type AddressFamily, type GuardedServer, type GuardReason } from './guards'
 import { hubAddress } from './hub-address'
 import { dynamicSourceOf, type FirewallRule, type GuardCode, type PlainRule, type RuleSet } from './rules'
 import type { FirewallVersionView } from './shapes'
@@ -141,7 +143,10 @@ async function guardedServers(
 ): Promise<GuardedServer[]> {
   if (affected.size === 0) return []
   const rows = await read
-    .select({ id: servers.id, name: servers.name, accountId: servers.accountId, healthMonitorIds: servers.healthMonitorIds })
+    .select({
+      ...{ id: servers.id, name: servers.name, accountId: servers.accountId, healthMonitorIds: servers.healthMonitorIds },
+      ...{ cloud: servers.cloud, manualAddresses: servers.manualAddresses },
+    })
     .from(servers)
     .where(and(inArray(servers.id, [...affected.keys()]), isNull(servers.deletedAt)))
   const agents = await agentsOf(read, rows)
@@ -158,18 +163,25 @@ async function guardedServers(
     return shared.get(key)!
   }
   return await Promise.all(
-    rows.map(async row => ({
-      name: row.name,
-      before: union(affected.get(row.id)!.before, 'before'),
-      after: union(affected.get(row.id)!.after, 'after'),
-      monitors: (await monitorChecksOf(read, workspaceId, row.healthMonitorIds))
-        .filter(one => one.status === 'up')
-        .flatMap(({ name, target }) => {
-          const port = portOf(target)
-          return port === null ? [] : [{ name, port }]
-        }),
-      hub: row.accountId !== null && agents.has(row.id) ? hubAddress(hub) : null,
-    })),
+    rows.map(async row => {
+      const known = addressFamilies.filter(family => addressesOf(row).some(one => one.family === family))
+      const families = known.length > 0 ? known : addressFamilies
+      return {
+        ...{ name: row.name, families },
+        before: union(affected.get(row.id)!.before, 'before'),
+        after: union(affected.get(row.id)!.after, 'after'),
+        monitors: (await monitorChecksOf(read, workspaceId, row.healthMonitorIds))
+          .filter(one => one.status === 'up')
+          .flatMap(({ name, target, options }) => {
+            const { host, port } = destinationOf(target) ?? {}
+            if (host === undefined || port === undefined) return []
+            const { ip_family } = options as { ip_family?: AddressFamily }
+            const family = ip_family ?? familyOfAddress(host)
+            return [{ name, port, families: family === null ? families : [family] }]
+          }),
+        hub: row.accountId !== null && agents.has(row.id) ? hubAddress(hub) : null,
+      }
+    }),
   )
 }
 
@@ -184,13 +196,20 @@ const attachmentsBy = (read: Reader, condition: SQL): Promise<Attachment[]> =>
     .from(firewallAttachments)
     .where(condition)
 
-/** The TCP port that a monitor connects to, if its target tells. */
-function portOf(target: string): number | null {
-  const [, host] = /^[\w.[\]:-]+:(\d{1,5})$/.exec(target) ?? []
-  if (host !== undefined) return Number(host)
+/** The host and TCP port that a monitor connects to, if its target tells. */
+function destinationOf(target: string): { host: string; port: number } | null {
+  const [, host, number] = /^([\w.[\]:-]+):(\d{1,5})$/.exec(target) ?? []
+  if (host !== undefined) return { host, port: Number(number) }
   if (!URL.canParse(target)) return null
-  const { protocol, port } = new URL(target)
-  return port !== '' ? Number(port) : protocol === 'https:' ? 443 : protocol === 'http:' ? 80 : null
+  const { protocol, hostname, port } = new URL(target)
+  const used = port !== '' ? Number(port) : protocol === 'https:' ? 443 : protocol === 'http:' ? 80 : null
+  return used === null ? null : { host: hostname, port: used }
+}
+
+/** Null for a name. */
+function familyOfAddress(host: string): AddressFamily | null {
+  const kind = parseAddress(host.replace(/^\[|\]$/g, ''))?.kind()
+  return kind === undefined ? null : kind === 'ipv4' ? 4 : 6
 }
 
 /** Why a change has to be allowed first. */

@@ -14,21 +14,26 @@ export interface HubAddress {
   port: number
 }
 
+export type AddressFamily = 4 | 6
+export const addressFamilies = [4, 6] as const satisfies readonly AddressFamily[]
+
 /** A server whose rules change. */
 export interface GuardedServer {
   name: string
   /** What its firewalls allow together; null without firewalls. Servers with the same rules should share them. */
   before: Rules
   after: Rules
-  /** TCP ports that its monitors find up. */
-  monitors: readonly { name: string; port: number }[]
+  /** Address families that it has, as far as that is known; otherwise both. */
+  families: readonly AddressFamily[]
+  /** TCP ports that its monitors find up, and over which address families. */
+  monitors: readonly { name: string; port: number; families: readonly AddressFamily[] }[]
   /** Where its agent must reach the hub; null without an agent, or if the agent enforces the rules, which always lets itself through. */
   hub: HubAddress | null
 }
 
 /** Ports of services that are attacked as soon as anyone can reach them. */
 const sensitivePorts = [22, 2375, 3306, 3389, 5432, 5900, 6379, 8006, 9200, 10_250, 27_017]
-const world = ['0.0.0.0/0', '::/0']
+const world = { 4: networkSpan('0.0.0.0/0'), 6: networkSpan('::/0') }
 const protocols = ['tcp', 'udp', 'icmp', 'esp', 'gre'] as const satisfies readonly RuleProtocol[]
 
 /**
@@ -56,26 +61,36 @@ export async function guardReasons(servers: readonly GuardedServer[], caller: st
     known.set(rules, computed)
     return computed
   }
-  const reachable = new Map<Rules, boolean>()
-  const canReach = (rules: Rules, hub: HubAddress): boolean => {
-    const found = reachable.get(rules) ?? reachesHub(rules, hub)
+  const reachable = new Map<Rules, readonly AddressFamily[]>()
+  const waysToHub = (rules: Rules, hub: HubAddress): readonly AddressFamily[] => {
+    const found = reachable.get(rules) ?? familiesToHub(rules, hub)
     reachable.set(rules, found)
     return found
   }
   const affected = new Map<GuardCode, string[]>(guardCodes.map(code => [code, []]))
-  for (const { name, before: was, after: is, monitors, hub } of servers) {
+  for (const { name, before: was, after: is, families, monitors, hub } of servers) {
     const [before, after] = [await openings(was), await openings(is)]
     const add = (code: GuardCode, one: string) => affected.get(code)!.push(one)
-    const isCut = (port: number) => isOpen(before, 'anyone', port) && !isOpen(after, 'anyone', port)
-    if (isCut(22)) add('cuts_ssh', name)
+    const addOver = (code: GuardCode, one: string, some: readonly AddressFamily[]) => {
+      if (some.length > 0) add(code, some.length === 1 ? `${one} over IPv${some[0]}` : one)
+    }
+    const openTo = (port: number, found: Openings | null) => addressFamilies.filter(one => isOpen(found, 'anyone', one, port))
+    if (isCutOff(openTo(22, before), openTo(22, after), families)) add('cuts_ssh', name)
     if (address !== null && losesWay(before, after)) add('cuts_caller', name)
-    for (const one of monitors) if (isCut(one.port)) add('cuts_monitors', `“${one.name}” (port ${one.port} of ${name})`)
-    if (hub && canReach(was, hub) && !canReach(is, hub)) add('cuts_agent', name)
-    if (opensEverything(after)) {
-      if (!opensEverything(before)) add('opens_everything', name)
-    } else
-      for (const port of sensitivePorts)
-        if (isOpen(after, 'world', port) && !isOpen(before, 'world', port)) add('opens_sensitive', `${port} of ${name}`)
+    for (const one of monitors) {
+      const lost = openTo(one.port, before).filter(family => !isOpen(after, 'anyone', family, one.port))
+      // A name can have addresses of both families, and whichever the resolver returns first is checked.
+      if (lost.some(family => one.families.includes(family)))
+        add('cuts_monitors', `“${one.name}” (port ${one.port} of ${name}${lost.length === 1 ? ` over IPv${lost[0]}` : ''})`)
+    }
+    if (hub && isCutOff(waysToHub(was, hub), waysToHub(is, hub), families)) add('cuts_agent', name)
+    const newlyOpen = addressFamilies.filter(one => opensEverything(after, one) && !opensEverything(before, one))
+    addOver('opens_everything', name, newlyOpen)
+    const restricted = addressFamilies.filter(one => !opensEverything(after, one))
+    for (const port of sensitivePorts) {
+      const opened = restricted.filter(one => isOpen(after, 'world', one, port) && !isOpen(before, 'world', one, port))
+      addOver('opens_sensitive', `${port} of ${name}`, opened)
+    }
     if (isTurnOver()) await yieldToEventLoop()
   }
   return [...affected]
@@ -93,12 +108,22 @@ const details: Record<GuardCode, (names: string, caller: string | null) => strin
   opens_sensitive: names => `Everyone could connect to these sensitive ports: ${names}.`,
 }
 
-function reachesHub(rules: Rules, { address, port }: HubAddress): boolean {
-  if (address !== null) return passes(rules, { direction: 'out', protocol: 'tcp', port, address })
+/** The address families over which the hub can be reached. */
+function familiesToHub(rules: Rules, { address, port }: HubAddress): readonly AddressFamily[] {
+  if (address !== null)
+    return passes(rules, { direction: 'out', protocol: 'tcp', port, address }) ? [networkSpan(address).family] : []
   const outgoing = rules?.filter(one => one.direction === 'out') ?? []
-  const opens = (rule: PlainRule) => covers(joined(spansOf(rule, 'tcp'), nextPort), [port, port])
-  return outgoing.length === 0 || outgoing.some(one => one.networks.length > 0 && opens(one))
+  if (outgoing.length === 0) return addressFamilies
+  const opening = outgoing.filter(rule => covers(joined(spansOf(rule, 'tcp'), nextPort), [port, port]))
+  return addressFamilies.filter(family => opening.some(one => one.networks.some(network => familyOf(network) === family)))
 }
+
+/** Whether a way is lost, and none remains over an address family that the server has. */
+const isCutOff = (
+  before: readonly AddressFamily[],
+  after: readonly AddressFamily[],
+  families: readonly AddressFamily[],
+): boolean => before.some(one => !after.includes(one)) && !families.some(one => after.includes(one))
 
 const maxListed = 5
 const listed = (names: readonly string[]): string =>
@@ -110,9 +135,10 @@ type Ports = Record<(typeof protocols)[number], Span<number>[]>
 
 /** Which ports rules open, and to whom. */
 interface Openings {
-  /** To at least one address. */
-  anyone: Ports
-  world: Ports
+  /** To at least one address, by address family. */
+  anyone: Record<AddressFamily, Ports>
+  /** To all addresses of a family. */
+  world: Record<AddressFamily, Ports>
   caller: Ports
 }
 
@@ -120,16 +146,20 @@ interface Openings {
 interface Facts {
   isBlock: boolean
   opens: Ports
-  networks: { isWorld: boolean; family: 4 | 6; span: Span<bigint> }[]
+  networks: NetworkSpan[]
+  /** The address families whose addresses its networks contain completely. */
+  worldOf: readonly AddressFamily[]
   includesCaller: boolean
 }
 
 function factsOf(rule: PlainRule, caller: NetworkSpan | null): Facts {
-  const networks = rule.networks.map(one => ({ isWorld: world.includes(one), ...networkSpan(one) }))
+  const networks = rule.networks.map(networkSpan)
+  const covered = coverageOf(networks)
   return {
     isBlock: rule.action === 'block',
     opens: Object.fromEntries(protocols.map(one => [one, joined(spansOf(rule, one), nextPort)])) as Ports,
     networks,
+    worldOf: addressFamilies.filter(one => covered(world[one])),
     includesCaller:
       caller !== null && networks.some(({ family, span }) => family === caller.family && covers([span], caller.span)),
   }
@@ -137,7 +167,7 @@ function factsOf(rule: PlainRule, caller: NetworkSpan | null): Facts {
 
 function openingsOf(rules: readonly Facts[]): Openings {
   const allowed = rules.filter(one => !one.isBlock)
-  const isBlocked = blocksOf(rules.filter(one => one.isBlock).flatMap(one => one.networks))
+  const isBlocked = coverageOf(rules.filter(one => one.isBlock).flatMap(one => one.networks))
   const isCallerBlocked = rules.some(one => one.isBlock && one.includesCaller)
   const portsOf = (some: readonly Facts[]) =>
     Object.fromEntries(
@@ -149,24 +179,28 @@ function openingsOf(rules: readonly Facts[]): Openings {
         ),
       ]),
     ) as Ports
+  const byFamily = (isOpening: (rule: Facts, family: AddressFamily) => boolean) => ({
+    4: portsOf(allowed.filter(one => isOpening(one, 4))),
+    6: portsOf(allowed.filter(one => isOpening(one, 6))),
+  })
   return {
-    anyone: portsOf(allowed.filter(({ networks }) => networks.some(one => !isBlocked(one)))),
-    world: portsOf(allowed.filter(({ networks }) => networks.some(one => one.isWorld && !isBlocked(one)))),
+    anyone: byFamily(({ networks }, family) => networks.some(one => one.family === family && !isBlocked(one))),
+    world: byFamily(({ worldOf }, family) => worldOf.includes(family) && !isBlocked(world[family])),
     caller: portsOf(isCallerBlocked ? [] : allowed.filter(one => one.includesCaller)),
   }
 }
 
 interface NetworkSpan {
-  family: 4 | 6
+  family: AddressFamily
   /** From its first to its last address. */
   span: Span<bigint>
 }
 
-/** Returns a function that tells whether blocks cover a network completely. */
-function blocksOf(blocks: readonly NetworkSpan[]): (network: NetworkSpan) => boolean {
-  const [ipv4, ipv6] = ([4, 6] as const).map(family =>
+/** Returns a function that tells whether networks together contain another one completely. */
+function coverageOf(networks: readonly NetworkSpan[]): (network: NetworkSpan) => boolean {
+  const [ipv4, ipv6] = addressFamilies.map(family =>
     joined(
-      blocks.filter(one => one.family === family).map(one => one.span),
+      networks.filter(one => one.family === family).map(one => one.span),
       one => one + 1n,
     ),
   )
@@ -180,6 +214,8 @@ function networkSpan(network: string): NetworkSpan {
   const size = 1n << BigInt(bytes.length * 8 - prefix)
   return { family: bytes.length === 4 ? 4 : 6, span: [low, low + size - 1n] }
 }
+
+const familyOf = (network: string): AddressFamily => (network.includes(':') ? 6 : 4)
 
 const nextPort = (one: number): number => one + 1
 
@@ -211,10 +247,12 @@ function covers<N extends number | bigint>(spans: readonly Span<N>[], [low, high
   return found !== undefined && high <= found[1]
 }
 
-const isOpen = (openings: Openings | null, to: 'anyone' | 'world', port: number): boolean =>
-  openings === null || covers(openings[to].tcp, [port, port])
+const isOpen = (openings: Openings | null, to: 'anyone' | 'world', family: AddressFamily, port: number): boolean =>
+  openings === null || covers(openings[to][family].tcp, [port, port])
 
-const opensEverything = (openings: Openings | null): boolean => openings === null || covers(openings.world.tcp, [1, maxPort])
+/** Whether all addresses of a family can connect to all ports. */
+const opensEverything = (openings: Openings | null, family: AddressFamily): boolean =>
+  openings === null || covers(openings.world[family].tcp, [1, maxPort])
 
 /**
  * Whether the caller loses a port that a rule allowed. The first firewall of a server is expected to close ports, but not all.
