@@ -1,0 +1,210 @@
+import { Type, type Static } from '@sinclair/typebox'
+import { Line, Nullable, Shape, Words } from '../core/shapes'
+import { maxPermissions } from './agent-permissions'
+import type { SignedCommand } from './agent-command'
+
+/** Messages between agents and the hub, version 1. The agent imports only their types, so that it contains no validator. */
+
+/** Why an agent stops: its server is switched off, restarts, or only the program ends. */
+export const stopReasons = ['shutdown', 'reboot', 'stop'] as const
+export type StopReason = (typeof stopReasons)[number]
+
+/** Limits of reports. Requests with more are refused, so agents send no more. */
+export const maxColumns = 300
+/** A report has at most this many minutes. */
+export const maxMinutes = 60
+/** Size of a report, compressed and not. */
+export const maxReportBytes = { compressed: 256 * 1024, decompressed: 4 * 1024 * 1024 }
+
+const time = (description: string) => Type.Integer({ minimum: 0, maximum: 8.64e15, description })
+const count = (description: string) => Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER, description })
+const id = (description: string) => Type.String({ pattern: '^[A-Za-z0-9-]{1,64}$', description })
+const words = (maxLength: number, description: string) => Line({ minLength: 1, maxLength, description })
+const values = (description: string) => Type.Array(Nullable(Type.Number()), { maxItems: maxColumns, description })
+
+/** What an agent knows about its server. Absent facts are unknown. */
+export const AgentFacts = Shape(
+  {
+    hostname: Type.Optional(words(253, 'Name of the host.')),
+    fqdn: Type.Optional(words(253, 'Its name with the domain.')),
+    os: Type.Optional(words(200, '`PRETTY_NAME` in os-release.')),
+    image: Type.Optional(words(100, '`ID` and `VERSION_ID` in os-release, such as `debian-12`.')),
+    kernel: Type.Optional(words(200, 'Release of the kernel.')),
+    arch: Type.Optional(words(50, 'Architecture, such as `x86_64`.')),
+    virtualization: Type.Optional(words(50, 'Kind of virtual machine or container, such as `kvm` or `lxc`; `none` on hardware.')),
+    cpu_model: Type.Optional(words(200, 'Model of the CPU.')),
+    cores: Type.Optional(count('Number of CPUs.')),
+    memory_bytes: Type.Optional(count('Memory in bytes.')),
+    disk_bytes: Type.Optional(count('Size of all disks in bytes.')),
+    addresses: Type.Optional(
+      Type.Array(words(45, 'IP address.'), { maxItems: 256, description: 'IP addresses, except loopback.' }),
+    ),
+    macs: Type.Optional(
+      Type.Array(words(17, 'MAC address.'), { maxItems: 256, description: 'MAC addresses of its interfaces.' }),
+    ),
+    uplinks: Type.Optional(
+      Type.Array(words(15, 'Name.'), { maxItems: 32, description: 'Network interfaces of its default routes, such as `eth0`.' }),
+    ),
+    agent_uid: Type.Optional(count('ID of the user that the agent runs as.')),
+    boot_at: Type.Optional(time('When it started (ms UTC).')),
+    timezone: Type.Optional(words(64, 'Time zone, such as `Europe/Berlin`.')),
+    reboot_required: Type.Optional(Type.Boolean({ description: 'Whether an update waits for a restart.' })),
+    updates: Type.Optional(count('Number of packages with an update.')),
+    security_updates: Type.Optional(count('Number of packages with a security update.')),
+  },
+  { description: 'What the agent knows about its server. Absent facts are unknown.' },
+)
+export type AgentFacts = Static<typeof AgentFacts>
+
+/** What an agent sends to be enrolled. */
+export const AgentEnrolment = Shape({
+  v: Type.Literal(1, { description: 'Version of the message.' }),
+  machine_id_hash: Type.String({
+    pattern: '^[0-9a-f]{64}$',
+    description: 'HMAC-SHA256 of the text `bailiwick` with the machine ID as the key, in hexadecimal.',
+  }),
+  public_key: Type.Optional(
+    Type.String({
+      pattern: '^ed25519:[A-Za-z0-9_-]{43}$',
+      description: 'Ed25519 key with which it signs its requests: `ed25519:` and the key in base64url.',
+    }),
+  ),
+  version: words(64, 'Version of the agent.'),
+  allow: Type.Array(words(210, 'Permission.'), {
+    maxItems: maxPermissions,
+    description: 'What it may do, according to a file on the server.',
+  }),
+  facts: AgentFacts,
+})
+export type AgentEnrolment = Static<typeof AgentEnrolment>
+
+/** Settings of an agent that its hub decides. */
+export const AgentConfig = Shape({
+  interval_seconds: Type.Integer({ minimum: 10, maximum: 3600, description: 'Seconds between two reports.' }),
+  watched_units: Type.Array(words(200, 'Name of the unit.'), {
+    maxItems: 20,
+    description: 'Units of systemd whose state is reported each minute.',
+  }),
+})
+export type AgentConfig = Static<typeof AgentConfig>
+
+/** The answer to an enrolment. */
+export interface EnrolmentAnswer {
+  agent_id: string
+  server_id: string
+  /** Its own token, `bw_agent_…`. */
+  token: string
+  /** Ed25519 key with which commands are signed, as in `publicKeyText`. */
+  hub_key: string
+  config: AgentConfig
+}
+
+/** The answer while a person must approve the enrolment. The same request is sent again after ten seconds. */
+export interface AwaitingApproval {
+  state: 'awaiting_approval'
+}
+
+const part = <T extends Parameters<typeof Type.Array>[0]>(item: T, maxItems: number, description: string) =>
+  Type.Optional(Type.Array(item, { maxItems, description: `${description} Omitted if nothing has changed.` }))
+
+/** A report, sent at each interval. */
+export const AgentReport = Shape({
+  v: Type.Literal(1, { description: 'Version of the message.' }),
+  run_id: id('Identifies a run of the program.'),
+  seq: count('Number of the report in this run. Rises with each report.'),
+  sent_at: time('When it was sent (ms UTC), by the clock of the server.'),
+  clock_offset_ms: Nullable(Type.Integer({ minimum: -8.64e15, maximum: 8.64e15 }), {
+    description: 'Time of the hub minus time of the server (ms), as the agent measured it. Null if unknown.',
+  }),
+  boot_id: id('Identifies the boot of the server.'),
+  uptime_seconds: count('Seconds since the server started.'),
+  interval_seconds: Type.Integer({ minimum: 10, maximum: 3600, description: 'Seconds between two reports.' }),
+  version: words(64, 'Version of the agent.'),
+  allow: Type.Array(words(210, 'Permission.'), {
+    maxItems: maxPermissions,
+    description: 'What it may do, according to a file on the server.',
+  }),
+  columns: Type.Array(words(150, 'Metric, with its device after a colon if it has one.'), {
+    maxItems: maxColumns,
+    description: 'Metrics of the minutes, such as `cpu.used_percent` or `disk.busy_percent:sda`.',
+  }),
+  minutes: Type.Array(
+    Type.Tuple([
+      time('Start of the minute (ms UTC).'),
+      Type.Integer({ minimum: 1, maximum: 60, description: 'Number of samples.' }),
+      values('Averages, in the order of the columns. Null if nothing was measured.'),
+      values('Maximums.'),
+    ]),
+    { maxItems: maxMinutes, description: 'Each minute as its start (ms UTC), number of samples, averages, and maximums.' },
+  ),
+  backlog: Type.Boolean({ description: 'Whether the minutes are older ones that could not be sent before.' }),
+  stopping: Type.Optional(Words(stopReasons, { description: 'Why the agent stops after this report. Omitted unless it does.' })),
+  facts: Type.Optional(AgentFacts),
+  containers: part(
+    Shape({
+      name: words(200, 'Name.'),
+      image: words(300, 'Image.'),
+      state: words(30, 'State, such as `running` or `exited`.'),
+      health: Nullable(words(30, 'Health.'), { description: 'Result of its health check. Null if it has none.' }),
+      restarts: Nullable(count('Number of restarts.'), { description: 'Number of restarts. Null if unknown.' }),
+      exit_code: Nullable(Type.Integer(), { description: 'Exit code. Null while it runs.' }),
+    }),
+    50,
+    'Containers.',
+  ),
+  units: part(
+    Shape({
+      name: words(200, 'Name.'),
+      state: words(30, 'Active state of systemd, such as `active` or `failed`.'),
+      sub_state: words(30, 'More exact state, such as `running`.'),
+      watched: Type.Boolean({ description: 'Whether it was chosen to be watched. The others have failed.' }),
+    }),
+    200,
+    'Watched units of systemd, and failed ones.',
+  ),
+  disks: part(
+    Shape({
+      device: words(100, 'Device.'),
+      model: Nullable(words(200, 'Model.'), { description: 'Model. Null if unknown.' }),
+      serial: Nullable(words(100, 'Serial number.'), { description: 'Serial number. Null if unknown.' }),
+      failing: Type.Boolean({ description: 'Whether its SMART data says that it is failing or wears out.' }),
+      warnings: Type.Array(words(300, 'Sentence.'), { maxItems: 20, description: 'Why.' }),
+      error: Nullable(words(300, 'Sentence.'), { description: 'Why it could not be read. Null if it could.' }),
+    }),
+    64,
+    'SMART data of disks.',
+  ),
+  arrays: part(
+    Shape({
+      name: words(100, 'Name.'),
+      kind: Words(['md', 'zfs'], { description: 'Linux software RAID or ZFS pool.' }),
+      state: words(50, 'State, such as `active` or `DEGRADED`.'),
+      degraded: Type.Boolean({ description: 'Whether a device is missing.' }),
+    }),
+    64,
+    'Disk arrays.',
+  ),
+  problems: part(words(300, 'Sentence.'), 20, 'What could not be measured, and why.'),
+  spooled: count('Minutes that wait to be sent.'),
+  dropped: count('Minutes that were dropped because too many waited.'),
+})
+export type AgentReport = Static<typeof AgentReport>
+
+/** The answer to a report, after it was stored. */
+export interface ReportAnswer {
+  acknowledged: number
+  /** Time of the hub (ms UTC). */
+  time: number
+  config: AgentConfig
+  /** Whether the next report must contain all parts, because the hub does not have them. */
+  send_all: boolean
+}
+
+/** The answer to a request for commands. */
+export interface CommandsAnswer {
+  /** Time of the hub (ms UTC). */
+  time: number
+  commands: SignedCommand[]
+  /** Whether somebody wants a report with all parts now. */
+  send_all: boolean
+}
