@@ -4,6 +4,7 @@ import type { Command } from 'commander'
 import { pluralize } from '../core/pluralize'
 import { macPurpose } from '../core/audit-chain'
 import { masterKeyFile, type Config } from '../core/config'
+import { signingKey } from '../core/crypto'
 import { requiredMasterKeyId } from '../core/installation'
 import { loadMasterKey } from '../core/master-key'
 import { derivedKey } from '../core/secrets'
@@ -15,7 +16,6 @@ import {
   publicKeyPem,
   readCheckpoints,
   readPublicKeys,
-  signingKey,
   type Checkpoint,
 } from '../features/audit/checkpoint'
 import { Failure, type EndWith } from './failure'

@@ -1,4 +1,4 @@
-import { createHmac, hash, randomBytes, timingSafeEqual } from 'node:crypto'
+import { createHmac, createPrivateKey, hash, randomBytes, timingSafeEqual, type KeyObject } from 'node:crypto'
 
 /** SHA-256 (FIPS 180-4) of text (as UTF-8) or bytes: 64 lowercase hex digits. */
 export function sha256Hex(input: string | Uint8Array): string {
@@ -13,6 +13,13 @@ export function sha256(input: string | Uint8Array): Uint8Array {
 /** HMAC-SHA256 (RFC 2104): 32 bytes. Text is encoded as UTF-8. */
 export function hmacSha256(key: string | Uint8Array, message: string | Uint8Array): Uint8Array {
   return createHmac('sha256', key).update(message).digest()
+}
+
+/** The private Ed25519 key (RFC 8032) of a 32-byte seed. */
+export function signingKey(seed: Uint8Array): KeyObject {
+  // PKCS #8 as in RFC 8410 section 7: a fixed header, then the seed.
+  const der = Buffer.concat([Buffer.from('302e020100300506032b657004220420', 'hex'), seed])
+  return createPrivateKey({ key: der, format: 'der', type: 'pkcs8' })
 }
 
 /**

@@ -1,4 +1,4 @@
-import { createPrivateKey, createPublicKey, sign, verify, type KeyObject } from 'node:crypto'
+import { createPublicKey, sign, verify, type KeyObject } from 'node:crypto'
 import { canonicalJson } from '../../core/canonical-json'
 import { sha256Hex } from '../../core/crypto'
 
@@ -31,13 +31,6 @@ export interface Checkpoint extends Statement {
 
 /** Purpose of the checkpoint signing key, which is derived from the installation's key. */
 export const checkpointPurpose = 'audit-checkpoint'
-
-/** Returns the private key of a 32-byte seed. */
-export function signingKey(seed: Uint8Array): KeyObject {
-  // PKCS #8 as in RFC 8410 section 7: a fixed header, then the seed.
-  const der = Buffer.concat([Buffer.from('302e020100300506032b657004220420', 'hex'), seed])
-  return createPrivateKey({ key: der, format: 'der', type: 'pkcs8' })
-}
 
 export const publicKeyOf = (key: KeyObject): KeyObject => createPublicKey(key)
 

@@ -3,13 +3,14 @@ import { and, asc, desc, eq, gt, like, sql } from 'drizzle-orm'
 import { auditCounter } from '../../core/audit-chain'
 import { record } from '../../core/change'
 import { nextNumber } from '../../core/counters'
+import { signingKey } from '../../core/crypto'
 import { instant } from '../../core/clock'
 import { forUpdate } from '../../core/db/dialect'
 import { auditCheckpoints, auditEntries, counters } from '../../core/db/tables'
 import type { Reader, Tx } from '../../core/db/transaction'
 import type { Hub } from '../../core/hub'
 import type { KeyRing } from '../../core/secrets'
-import { checkpointPurpose, signingKey, signStatement, statementHash, type Checkpoint, type Statement } from './checkpoint'
+import { checkpointPurpose, signStatement, statementHash, type Checkpoint, type Statement } from './checkpoint'
 
 const maxUnsignedMs = 3_600_000
 const maxUnsignedEntries = 1_000
