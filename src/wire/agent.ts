@@ -184,6 +184,23 @@ export const AgentReport = Shape({
     64,
     'Disk arrays.',
   ),
+  firewall: Type.Optional(
+    Shape(
+      {
+        digest: Nullable(Type.String({ pattern: '^[0-9a-f]{64}$' }), {
+          description: 'SHA-256 of the rule set in effect, in hexadecimal. Null if there is none.',
+        }),
+        confirmed: Type.Boolean({ description: 'Whether it stays in effect. Otherwise, the server restores the previous one.' }),
+        counters: Type.Optional(
+          Type.Record(Type.String({ maxLength: 100 }), count('Number of packets.'), {
+            maxProperties: 1000,
+            description: 'Packets that the rules have counted, by the comments of rules.',
+          }),
+        ),
+      },
+      { description: 'The firewall of the server. Omitted unless the agent may change it, or has changed it.' },
+    ),
+  ),
   problems: part(words(300, 'Sentence.'), 20, 'What could not be measured, and why.'),
   spooled: count('Minutes that wait to be sent.'),
   dropped: count('Minutes that were dropped because too many waited.'),
