@@ -6,6 +6,7 @@ import sqlite3 from './sqlite/0002_monitor_status_rank.sql' with { type: 'text' 
 import sqlite4 from '../src/core/db/written/0002_monitor_status_ranks.sqlite.sql' with { type: 'text' }
 import sqlite5 from './sqlite/0003_dynamic_ip.sql' with { type: 'text' }
 import sqlite6 from './sqlite/0004_servers.sql' with { type: 'text' }
+import sqlite7 from './sqlite/0005_agents.sql' with { type: 'text' }
 import postgres0 from './postgres/0000_init.sql' with { type: 'text' }
 import postgres1 from '../src/core/db/written/0000_audit_guard.postgres.sql' with { type: 'text' }
 import postgres2 from './postgres/0001_list_indexes.sql' with { type: 'text' }
@@ -13,6 +14,7 @@ import postgres3 from './postgres/0002_monitor_status_rank.sql' with { type: 'te
 import postgres4 from '../src/core/db/written/0002_monitor_status_ranks.postgres.sql' with { type: 'text' }
 import postgres5 from './postgres/0003_dynamic_ip.sql' with { type: 'text' }
 import postgres6 from './postgres/0004_servers.sql' with { type: 'text' }
+import postgres7 from './postgres/0005_agents.sql' with { type: 'text' }
 
 /** All migrations in order, by engine. */
 export const migrations: Record<'sqlite' | 'postgres', { tag: string; sql: string }[]> = {
@@ -24,6 +26,7 @@ export const migrations: Record<'sqlite' | 'postgres', { tag: string; sql: strin
     { tag: '0002_monitor_status_ranks', sql: sqlite4 },
     { tag: '0003_dynamic_ip', sql: sqlite5 },
     { tag: '0004_servers', sql: sqlite6 },
+    { tag: '0005_agents', sql: sqlite7 },
   ],
   postgres: [
     { tag: '0000_init', sql: postgres0 },
@@ -33,5 +36,6 @@ export const migrations: Record<'sqlite' | 'postgres', { tag: string; sql: strin
     { tag: '0002_monitor_status_ranks', sql: postgres4 },
     { tag: '0003_dynamic_ip', sql: postgres5 },
     { tag: '0004_servers', sql: postgres6 },
+    { tag: '0005_agents', sql: postgres7 },
   ],
 }

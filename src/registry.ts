@@ -407,6 +407,7 @@ export const registry = {
 /** Prefixes of other ids, of rows that are not resources. */
 type OtherPrefix =
   | 'att'
+  | 'cmd'
   | 'dfl'
   | 'dih'
   | 'diu'

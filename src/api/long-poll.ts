@@ -5,10 +5,18 @@ import { topicsOf } from '../core/topics'
 
 /** The longest time that a request may wait, in seconds. */
 export const maxWaitSeconds = 30
-/** Maximum number of waiting requests in one process, per workspace and in total. */
-const maxWaiting = { ofWorkspace: 50, inAll: 2_000 }
-// Changes made by other hubs on the same database do not wake waiting requests here.
-const pollMs = 1_000
+
+/** Limits of a kind of waiting requests. */
+export interface WaitLimits {
+  name: string
+  /** Maximum number in one process, per workspace and in total. */
+  ofWorkspace: number
+  inAll: number
+  /** How often each looks again. Changes made by other hubs on the same database do not wake requests here. Null if something else does. */
+  pollMs: number | null
+}
+
+const ofClients: WaitLimits = { name: 'clients', ofWorkspace: 50, inAll: 2_000, pollMs: 1_000 }
 
 /** A request that prefers to wait over an empty response (RFC 7240 section 4.3, `Prefer: wait=N`). */
 export interface Waiting {
@@ -33,15 +41,16 @@ export function preferredWait(header: string | null): number | null {
 }
 
 /**
- * Returns what `look` finds, as soon as it finds something. Looks immediately, whenever the topic is woken, and every second.
+ * Returns what `look` finds, as soon as it finds something. Looks immediately, whenever the topic is woken, and by default every second.
  * Returns null if the time is over, the client disconnects or the hub stops. If the request does not wait, looks once.
  * @throws Problem 429 if too many requests of the workspace are waiting, 503 if too many are waiting in total
  */
 export async function waitFor<T>(
-  ctx: Ctx,
+  ctx: Pick<Ctx, 'hub' | 'workspaceId'>,
   waiting: Waiting | null,
   topic: string,
   look: () => Promise<T | null>,
+  limits: WaitLimits = ofClients,
 ): Promise<T | null> {
   if (waiting) waiting.applied = true
   if (!waiting?.seconds) return await look()
@@ -60,11 +69,11 @@ export async function waitFor<T>(
       const remaining = endsAt - hub.clock.now()
       if (remaining <= 0 || waiting.signal.aborted || waitersOf(hub).closed) return null
       if (!leave) {
-        leave = addWaiter(hub, ctx.workspaceId)
+        leave = addWaiter(hub, ctx.workspaceId, limits)
         waiting.onWait()
         waiting.waited = true
       }
-      const timer = hub.clock.after(Math.min(remaining, pollMs), wake)
+      const timer = hub.clock.after(Math.min(remaining, limits.pollMs ?? remaining), wake)
       await woken.promise
       timer.cancel()
       woken = Promise.withResolvers()
@@ -83,26 +92,28 @@ export function endWaits(hub: Hub): void {
 }
 
 /** How many requests are waiting in this process. */
-export const waitingCount = (hub: Hub): number => waitersOf(hub).total
+export const waitingCount = (hub: Hub): number => [...waitersOf(hub).totals.values()].reduce((sum, one) => sum + one, 0)
 
 interface Waiters {
+  /** By kind, and by kind and workspace. */
+  totals: Map<string, number>
   byWorkspace: Map<string, number>
-  total: number
   closed: boolean
 }
 const waiters = new WeakMap<Hub, Waiters>()
 
 function waitersOf(hub: Hub): Waiters {
   let own = waiters.get(hub)
-  if (!own) waiters.set(hub, (own = { byWorkspace: new Map(), total: 0, closed: false }))
+  if (!own) waiters.set(hub, (own = { totals: new Map(), byWorkspace: new Map(), closed: false }))
   return own
 }
 
-function addWaiter(hub: Hub, workspaceId: string): () => void {
-  const own = waitersOf(hub)
-  const current = own.byWorkspace.get(workspaceId) ?? 0
+function addWaiter(hub: Hub, workspaceId: string, { name, ofWorkspace, inAll }: WaitLimits): () => void {
+  const { totals, byWorkspace } = waitersOf(hub)
+  const place = `${name} ${workspaceId}`
+  const current = byWorkspace.get(place) ?? 0
   const extras = { headers: { 'Retry-After': '1' } }
-  if (current >= maxWaiting.ofWorkspace)
+  if (current >= ofWorkspace)
     throw new Problem(
       'rate_limited',
       `${current} requests of this workspace are already waiting, which is the maximum. Try again shortly, or send the request without Prefer: wait.`,
@@ -111,14 +122,17 @@ function addWaiter(hub: Hub, workspaceId: string): () => void {
         fields: { 'violated-policies': ['waiting-requests'] },
       },
     )
-  if (own.total >= maxWaiting.inAll)
+  if ((totals.get(name) ?? 0) >= inAll)
     throw new Problem('overloaded', 'Too many requests are already waiting. Send the request without Prefer: wait.', extras)
-  own.byWorkspace.set(workspaceId, current + 1)
-  own.total += 1
+  const add = (map: Map<string, number>, key: string, by: number) => {
+    const count = (map.get(key) ?? 0) + by
+    if (count > 0) map.set(key, count)
+    else map.delete(key)
+  }
+  add(totals, name, 1)
+  add(byWorkspace, place, 1)
   return () => {
-    own.total -= 1
-    const remaining = own.byWorkspace.get(workspaceId)! - 1
-    if (remaining > 0) own.byWorkspace.set(workspaceId, remaining)
-    else own.byWorkspace.delete(workspaceId)
+    add(totals, name, -1)
+    add(byWorkspace, place, -1)
   }
 }

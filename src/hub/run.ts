@@ -88,7 +88,6 @@ export async function openHub(
     findSubjects,
     firewallRules,
     serverStates,
-    hostCommands: null,
     baseUrl: baseUrl(config, config.listen.port),
     listeners: [],
     resolve: systemResolve,

@@ -18,6 +18,7 @@ import { pruneAudit } from '../features/audit/retention'
 import { pruneEvents } from '../features/events/retention'
 import { runSnapshotPolicies } from '../features/servers/snapshot-policies/run'
 import { watchStorage } from '../features/servers/snapshots/watch'
+import { pruneCommands } from '../features/servers/agents/command-results'
 import { pruneServers, watchServers } from '../features/servers/watch'
 import { rollUpMetrics } from '../features/servers/metrics/recorder'
 import { pruneMetrics, thinMetrics } from '../features/servers/metrics/retention'
@@ -98,6 +99,7 @@ export function startScheduledTasks(hub: Hub, worker: Worker, listening: Listeni
     { name: 'run-snapshot-policies', pattern: '5 * * * * *', run: () => runSnapshotPolicies(hub) },
     { name: 'watch-storage', pattern: '20 * * * * *', run: () => watchStorage(hub) },
     { name: 'prune-servers', pattern: '0 4 * * * *', run: () => pruneServers(hub) },
+    { name: 'prune-agent-commands', pattern: '0 14 * * * *', run: () => pruneCommands(hub) },
     { name: 'roll-up-metrics', pattern: '5 * * * * *', run: () => rollUpMetrics(hub) },
     { name: 'prune-metrics', pattern: '0 9 * * * *', run: () => pruneMetrics(hub) },
     { name: 'thin-metrics', pattern: '0 41 3 * * *', run: () => thinMetrics(hub) },

@@ -66,7 +66,7 @@ describe('the agent of a server', () => {
     const passing = [s.host.passes(443, '192.0.2.9'), s.host.passes(22, '198.51.100.7'), s.host.passes(22, '192.0.2.9')]
     expect(passing).toEqual([true, true, false])
     // What was confirmed survives a restart.
-    expect(s.host.obeyed).toEqual(['apply', 'confirm'])
+    expect(s.host.obeyed).toEqual(['firewall_apply', 'firewall_confirm'])
     s.host.restart()
     expect(s.host.passes(22, '192.0.2.9')).toBe(false)
 
@@ -90,14 +90,6 @@ describe('the agent of a server', () => {
     expect((await refused()).code).toBe('unsupported')
     await agent.reports({ allow: ['firewall'] })
     expect((await s.attach([bare])).status).toBe(202)
-
-    const { hostCommands } = s.here.hub
-    s.here.hub.hostCommands = null
-    expect(await refused()).toMatchObject({
-      code: 'unsupported',
-      detail: expect.stringContaining('agents can’t enforce them yet'),
-    })
-    s.here.hub.hostCommands = hostCommands
 
     const cloud = await cloudScene(s.here)
     cloud.double.addServer({ name: 'rented' })
@@ -323,7 +315,7 @@ describe('a change', () => {
     await s.pass(3)
     expect(['eth0', 'wg0', 'docker0'].map(published)).toEqual([true, true, true])
     // The host keeps it.
-    expect(s.host.obeyed.slice(-2)).toEqual(['apply', 'confirm'])
+    expect(s.host.obeyed.slice(-2)).toEqual(['firewall_apply', 'firewall_confirm'])
   })
 
   test('that restricts outgoing traffic lets the agent through, however the name of the hub is resolved', async () => {

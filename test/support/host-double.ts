@@ -1,34 +1,15 @@
 import { createHash } from 'node:crypto'
+import { isCommandOf, type AgentCommand, type CommandParams } from '../../src/wire/agent-command'
+import { parsePublicKey } from '../../src/wire/signed'
+import { recordCommandResult } from '../../src/features/servers/agents/command-results'
+import { hubPublicKey } from '../../src/features/servers/agents/hub-key'
+import { takeCommands } from '../../src/features/servers/agents/take-commands'
 import { recordHostFirewall, type HostReport } from '../../src/features/servers/firewalls/enforce-host'
-import type { HostCommands, HostRuleset } from '../../src/features/servers/firewalls/host-commands'
 import { AgentDouble } from './agent-double'
 import { NftModel, type HostPacket } from './nft-model'
 import type { World } from './world'
 
-type Command = { name: 'apply'; ruleset: HostRuleset } | { name: 'confirm'; digest: string }
-
 const agentUid = 987
-
-/** Where commands to agents wait until they fetch them. */
-class CommandQueues implements HostCommands {
-  readonly #queues = new Map<string, Command[]>()
-
-  async apply(...[, , ruleset]: Parameters<HostCommands['apply']>) {
-    this.of(ruleset.agentId).push({ name: 'apply', ruleset })
-    return {}
-  }
-
-  async confirm(...[, , { agentId, digest }]: Parameters<HostCommands['confirm']>) {
-    this.of(agentId).push({ name: 'confirm', digest })
-    return {}
-  }
-
-  of(agentId: string): Command[] {
-    const queue = this.#queues.get(agentId) ?? []
-    this.#queues.set(agentId, queue)
-    return queue
-  }
-}
 
 /** A server with an agent that may change its firewall. It obeys commands as the agent and its root half do. */
 export class HostDouble {
@@ -47,32 +28,43 @@ export class HostDouble {
 
   private constructor(
     private readonly here: World,
-    private readonly queue: Command[],
     readonly agent: AgentDouble,
   ) {}
 
   static async enroll(here: World, serverId: string): Promise<HostDouble> {
-    here.hub.hostCommands ??= new CommandQueues()
     const agent = await AgentDouble.enroll(here, serverId, {
       allow: ['collect', 'firewall'],
       facts: { uplinks: ['eth0'], agent_uid: agentUid },
     })
-    return new HostDouble(here, (here.hub.hostCommands as CommandQueues).of(agent.id), agent)
+    return new HostDouble(here, agent)
   }
 
   /** Fetches and obeys commands, and reports the result of each. */
   async work(): Promise<void> {
-    while (this.#reachesHub() && this.queue.length > 0) {
-      const command = this.queue.shift()!
+    if (!this.#reachesHub()) return
+    const { hub, acme } = this.here
+    for (const signed of await takeCommands(hub, { id: this.agent.id, workspaceId: acme.workspaceId }, null)) {
+      if (!isCommandOf(parsePublicKey(hubPublicKey(hub))!, signed)) throw new Error('The command was not signed by the hub.')
+      const command = JSON.parse(signed.payload) as AgentCommand
       this.obeyed.push(command.name)
-      if (command.name === 'apply' && this.failure !== null) {
-        await this.reports({ failed: { digest: command.ruleset.digest, detail: this.failure } })
-        continue
-      }
-      if (command.name === 'apply') this.#apply(command.ruleset)
-      else if (command.digest === this.#digest()) this.#keep()
-      await this.reports()
+      const detail = this.#obey(command)
+      if (!this.#reachesHub()) continue
+      await recordCommandResult(hub, this.agent.id, {
+        ...{ command_id: command.id, outcome: detail === null ? 'done' : 'failed', detail, output: null },
+      })
     }
+  }
+
+  /** @returns why it failed; null if it didn’t */
+  #obey(command: AgentCommand): string | null {
+    if (command.name === 'firewall_apply') {
+      if (this.failure !== null) return this.failure
+      this.#apply(command.params)
+    } else if (command.name === 'firewall_confirm') {
+      if (command.params.digest !== this.#digest()) return 'Another rule set is in effect.'
+      this.#keep()
+    }
+    return null
   }
 
   /** Reports the firewall, as with each report of the agent. */
@@ -103,11 +95,11 @@ export class HostDouble {
     this.#ruleset = ''
   }
 
-  #apply({ ruleset, revertAfterSeconds }: HostRuleset): void {
+  #apply({ ruleset, revert_after_seconds }: CommandParams['firewall_apply']): void {
     this.#timer?.cancel()
     this.#ruleset = ruleset
     // The table before it may not have been confirmed either.
-    this.#timer = this.here.clock.after(revertAfterSeconds * 1000, () => this.restart())
+    this.#timer = this.here.clock.after(revert_after_seconds * 1000, () => this.restart())
   }
 
   #keep(): void {

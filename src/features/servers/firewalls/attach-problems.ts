@@ -30,14 +30,12 @@ export async function enforcingAccounts(tx: Tx, chosen: readonly ServerRow[]): P
 /**
  * Why servers can't have a firewall. Those that it has already don't count twice.
  * @param count of the servers that it has
- * @param hasHosts whether there is a way to send rules to agents
  */
 export async function attachProblems(
   tx: Tx,
   row: FirewallRow,
   chosen: readonly ServerRow[],
   count: number,
-  hasHosts = false,
 ): Promise<FieldProblem[]> {
   const accounts = await enforcingAccounts(tx, chosen)
   const agents = await agentsOf(tx, chosen)
@@ -61,11 +59,6 @@ export async function attachProblems(
       { pointer: `#/server_ids/${at}`, code, detail: `${server.name} ${detail}` },
     ]
     const account = accounts.get(server.id)
-    if (!account && !hasHosts)
-      return problem(
-        'unsupported',
-        'can’t have firewalls: it is not at a cloud with firewalls, and agents can’t enforce them yet.',
-      )
     if (!account && !agents.get(server.id)?.allow.includes('firewall'))
       return problem(
         'unsupported',

@@ -26,7 +26,7 @@ export async function attachFirewall(ctx: Ctx, id: string, input: FirewallAttach
     const row = await lockRow(tx, ctx, firewallRows, id)
     const attached = await tx.select().from(firewallAttachments).where(eq(firewallAttachments.firewallId, id))
     const chosen = await chosenServers(tx, ctx, input.server_ids)
-    const problems = await attachProblems(tx, row, chosen, attached.length, ctx.hub.hostCommands !== null)
+    const problems = await attachProblems(tx, row, chosen, attached.length)
     if (problems.length > 0) throw invalid(problems)
     await tx
       .update(firewallAttachments)

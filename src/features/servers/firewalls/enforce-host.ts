@@ -7,11 +7,13 @@ import type { Reader, Tx } from '../../../core/db/transaction'
 import type { Hub } from '../../../core/hub'
 import type { JobKind } from '../../../core/jobs/job'
 import { sequentialLanes } from '../../../core/jobs/lanes'
+import { maxCommandBytes } from '../../../wire/agent-command'
 import { confirmLinks } from '../../dynamic-ips/drive-links'
 import { linkedNetworks } from '../../dynamic-ips/rule-links'
 import { agentsOf, lockAgent, type AgentRow } from '../agents/rows'
 import { recordPackets } from '../metrics/recorder'
 import { hint, plainRules, updateAttachment } from './enforce'
+import { applyAtHost, confirmAtHost } from './host-commands'
 import { hostFirewalls } from './host-tables'
 import { hubAddress } from './hub-address'
 import { dynamicSourceOf } from './rules'
@@ -76,7 +78,7 @@ export const enforceHostJob: JobKind<{ server_id: string }> = {
       const row = await lockHost(tx, serverId)
       if (attached.length === 0 && !row) return { result: undefined }
       const agent = (await agentsOf(tx, [{ id: serverId }])).get(serverId)
-      if (!agent?.allow.includes('firewall') || !hub.hostCommands)
+      if (!agent?.allow.includes('firewall'))
         return await giveUp(tx, row, attached, 'The server has no agent that may change its firewall.')
       const wanted = attached.filter(one => !isDetaching(one))
       const networks = await linkedNetworks(
@@ -92,6 +94,13 @@ export const enforceHostJob: JobKind<{ server_id: string }> = {
       const { port: hubPort, address } = hubAddress(hub)
       const reaching = { uid, hubPort, isHubNamed: address === null }
       const ruleset = wanted.length === 0 ? noRuleset : nftRuleset({ rules, agent: reaching, uplinks: uplinksOf(agent) })
+      if (Buffer.byteLength(JSON.stringify(ruleset)) > maxCommandBytes - envelopeBytes)
+        return await giveUp(
+          tx,
+          row,
+          attached,
+          'The firewalls of the server have too many rules and sources to be sent to its agent.',
+        )
       const digest = createHash('sha256').update(ruleset).digest('hex')
       const versions = Object.fromEntries(wanted.map(({ firewall }) => [firewall.id, firewall.rulesVersion]))
       // Someone still has to confirm the change, or took it back, and the previous rules have not been restored yet.
@@ -104,7 +113,7 @@ export const enforceHostJob: JobKind<{ server_id: string }> = {
         await markApplied(tx, hub, attached, versions)
         if (row.state === 'confirmed' || pending.length > 0) return { result: undefined }
         await tx.update(hostFirewalls).set({ state: 'confirmed' }).where(eq(hostFirewalls.serverId, serverId))
-        return { result: undefined, ...(await hub.hostCommands.confirm(tx, hub, { agentId: agent.id, digest })) }
+        return { result: undefined, ...(await confirmAtHost(tx, hub, { agentId: agent.id, digest })) }
       }
       const values = { digest, state: 'sent' as const, versions, sentAt: hub.clock.now() }
       await tx
@@ -114,13 +123,15 @@ export const enforceHostJob: JobKind<{ server_id: string }> = {
       const revertAfterSeconds = Math.max(defaultConfirmSeconds, ...pending) + marginSeconds
       return {
         result: undefined,
-        ...(await hub.hostCommands.apply(tx, hub, { agentId: agent.id, ruleset, digest, revertAfterSeconds })),
+        ...(await applyAtHost(tx, hub, { agentId: agent.id, ruleset, digest, revertAfterSeconds })),
       }
     }
   },
 }
 
 const maxUplinks = 32
+/** What a command contains besides the rule set. */
+const envelopeBytes = 4096
 
 // What the agent reports becomes part of a rule set, so anything else is left out.
 const uidOf = ({ facts }: AgentRow): number | null =>

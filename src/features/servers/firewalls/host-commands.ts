@@ -1,16 +1,13 @@
-import type { RecordResult } from '../../../core/change-result'
+import type { Consequences } from '../../../core/change-result'
 import type { Tx } from '../../../core/db/transaction'
 import type { Hub } from '../../../core/hub'
+import { maxCommandLifeMs } from '../../../wire/agent-command'
+import { sendCommand, withdrawCommands } from '../agents/send-command'
 
-declare module '../../../core/hub' {
-  interface Hub {
-    /** Sends commands to agents that enforce firewalls; null if there is no way to send them. */
-    hostCommands: HostCommands | null
-  }
-}
+// What hosts do is reported to `recordHostFirewall`.
 
 /** A rule set for a host. */
-export interface HostRuleset {
+interface HostRuleset {
   agentId: string
   /** Input of `nft -f`. */
   ruleset: string
@@ -23,14 +20,22 @@ export interface HostRuleset {
   revertAfterSeconds: number
 }
 
-/**
- * Commands to agents, as steps of a transaction: a command is sent once the transaction is committed. Sending the same command twice must
- * have no effect. What hosts do is reported to `recordHostFirewall`.
- */
-export interface HostCommands {
-  apply(tx: Tx, hub: Hub, ruleset: HostRuleset): Promise<CommandEffects>
-  /** Keeps a rule set for good, also when the host restarts. */
-  confirm(tx: Tx, hub: Hub, ruleset: Pick<HostRuleset, 'agentId' | 'digest'>): Promise<CommandEffects>
+type Effects = Pick<Consequences, 'wakeTopics'>
+
+/** Commands that follow from the rules of firewalls, and not from a request of their own. */
+const byFirewall = { lifeMs: maxCommandLifeMs, requestedBy: { type: 'system', id: null, name: 'firewall' } }
+
+/** Lets a host use a rule set once the transaction is committed. What it has not fetched yet is withdrawn. */
+export async function applyAtHost(
+  tx: Tx,
+  hub: Hub,
+  { agentId, ruleset, digest, revertAfterSeconds }: HostRuleset,
+): Promise<Effects> {
+  await withdrawCommands(tx, agentId, ['firewall_apply', 'firewall_confirm'])
+  const params = { ruleset, digest, revert_after_seconds: revertAfterSeconds }
+  return await sendCommand(tx, hub, { agentId, name: 'firewall_apply', params, ...byFirewall })
 }
 
-type CommandEffects = Pick<RecordResult<unknown>, 'jobs' | 'wakeTopics'>
+/** Lets a host keep a rule set for good, also when it restarts. */
+export const confirmAtHost = (tx: Tx, hub: Hub, { agentId, digest }: Pick<HostRuleset, 'agentId' | 'digest'>): Promise<Effects> =>
+  sendCommand(tx, hub, { agentId, name: 'firewall_confirm', params: { digest }, ...byFirewall })
