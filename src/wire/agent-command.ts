@@ -55,7 +55,7 @@ export const maxOutputBytes = 16 * 1024
 export const commandOutcomes = ['done', 'refused', 'failed', 'expired'] as const
 export type CommandOutcome = (typeof commandOutcomes)[number]
 
-/** What became of a command. */
+/** The result of a command. */
 export interface CommandResult {
   command_id: string
   outcome: CommandOutcome

@@ -9,7 +9,7 @@ import type { SignedCommand } from './agent-command'
 export const stopReasons = ['shutdown', 'reboot', 'stop'] as const
 export type StopReason = (typeof stopReasons)[number]
 
-/** Limits of reports. Requests with more are refused, so agents send no more. */
+/** Limits of reports, which agents keep. The hub refuses reports that exceed them. */
 export const maxColumns = 300
 /** A report has at most this many minutes. */
 export const maxMinutes = 60
@@ -222,6 +222,6 @@ export interface CommandsAnswer {
   /** Time of the hub (ms UTC). */
   time: number
   commands: SignedCommand[]
-  /** Whether somebody wants a report with all parts now. */
+  /** Whether a user wants a report with all parts now. */
   send_all: boolean
 }
