@@ -797,6 +797,25 @@ describe('label selectors', () => {
     expect(s.reaches(8080, '192.0.2.1')).toBe(true)
   })
 
+  test('select servers whose labels are changed at the same time', async () => {
+    await s.here.limit(s.here.acme.workspaceId, { firewalls: null })
+    const missed: number[] = []
+    for (let n = 0; n < 4; n++) {
+      const { id } = (await s.call('POST', '/v1/firewalls', { name: `at once ${n}`, rules: [ssh, https] })).body
+      const path = `/v1/firewalls/${id}`
+      const changes = await Promise.all([
+        label(s.web.id, { round: `${n}` }, opening),
+        s.call('PATCH', path, { label_selector: `round=${n}`, ...opening }),
+      ])
+      expect(changes.map(one => one.status)).toEqual([200, 200])
+      const { attached } = (await s.call('GET', path)).body
+      if (attached.length !== 1) missed.push(n)
+      // The server leaves the firewall of the round before.
+      await s.pass(4, 2)
+    }
+    expect(missed).toEqual([])
+  }, 30_000)
+
   test('name servers that can’t have the firewall, which get it once they can', async () => {
     await s.done(s.put([ssh, https], { blocks: ['192.0.2.1'] }))
     await label(s.web.id, { role: 'web' })

@@ -20,7 +20,7 @@ import { orderedBy } from './ordered'
 import { requireAllowed, validRules } from './rule-operations'
 import { namedSources } from './rules'
 import { firewallMembers, type FirewallInput, type FirewallPatch, type FirewallVersionView, type FirewallView } from './shapes'
-import { followSelectors, selectableServers, selectorChanges } from './selectors'
+import { followSelectors, lockSelectors, selectableServers, selectorChanges } from './selectors'
 import { firewallAttachments, firewallLabels, firewalls, firewallVersions } from './tables'
 import { firewallRows, firewallViewOf, firewallViews, type FirewallRow } from './view'
 
@@ -62,6 +62,7 @@ export async function createFirewall(ctx: Ctx, input: FirewallInput): Promise<Fi
   return await uniqueName(firewallRows, input.name, () =>
     change(ctx, 'cloud.firewall.create', async tx => {
       const sources = await lockSources(tx, ctx.workspaceId, namedSources(rules))
+      if (input.label_selector != null) await lockSelectors(tx, ctx.workspaceId)
       await refuseOverLimit(tx, ctx, 'firewall')
       const row = await insertRow(tx, ctx, firewallRows, {
         ...inputColumns(firewallMembers, input),
@@ -85,6 +86,7 @@ export async function createFirewall(ctx: Ctx, input: FirewallInput): Promise<Fi
 export async function updateFirewall(ctx: Ctx, id: string, patch: FirewallPatch): Promise<FirewallView> {
   return await uniqueName(firewallRows, patch.name ?? '', () =>
     change(ctx, 'cloud.firewall.update', async tx => {
+      if (patch.label_selector !== undefined) await lockSelectors(tx, ctx.workspaceId)
       const before = await lockRow(tx, ctx, firewallRows, id)
       if (patch.label_selector !== undefined) refuseOtherServers(ctx, before, patch.label_selector)
       requireSelector(patch.label_selector)

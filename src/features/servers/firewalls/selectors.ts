@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
 import { and, asc, eq, inArray, isNotNull, isNull } from 'drizzle-orm'
+import { lockLimit } from '../../../access/plans'
 import { record } from '../../../core/change'
 import { forUpdate } from '../../../core/db/dialect'
 import { insertRows } from '../../../core/db/insert-rows'
@@ -64,6 +65,12 @@ export async function selectorChanges(
     return attach.length + detach.length === 0 ? [] : [{ firewall, attach, detach }]
   })
 }
+
+/**
+ * Makes changes of labels and of selectors in a workspace wait for each other: of two at the same time, neither would see what the other
+ * changes. Taken before firewalls are locked, and before labels are read that are not locked.
+ */
+export const lockSelectors = (tx: Tx, workspaceId: string): Promise<void> => lockLimit(tx, 'firewalls', workspaceId)
 
 /** The firewalls of a workspace that select servers by labels, locked in id order, to avoid deadlocks. */
 const selectingFirewalls = (tx: Tx, workspaceId: string): Promise<FirewallRow[]> =>
@@ -159,6 +166,7 @@ export async function retryRefused(hub: Hub, { id, workspaceId }: Pick<CloudAcco
   if (refused.length === 0) return
   const ids = refused.map(one => one.id)
   await record(hub, async tx => {
+    await lockSelectors(tx, workspaceId)
     const rows = await tx.select().from(servers).where(inArray(servers.id, ids))
     return { result: undefined, jobs: await followLabels(tx, workspaceId, rows) }
   })
@@ -178,6 +186,7 @@ export async function followLabels(
   guard?: Parameters<typeof followSelectors>[2],
 ): Promise<JobDraft[]> {
   if (some.length === 0) return []
+  await lockSelectors(tx, workspaceId)
   return await followSelectors(tx, await selectorChanges(tx, await selectingFirewalls(tx, workspaceId), some), guard)
 }
 
