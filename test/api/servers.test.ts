@@ -28,6 +28,16 @@ describe('servers', () => {
     expect((await here.acme.call('DELETE', `/v1/servers/${added.body.id}`)).status).toBe(204)
   })
 
+  test('are listed by ID', async () => {
+    const here = await world()
+    const create = async (name: string, of = here.acme): Promise<string> =>
+      (await of.call('POST', '/v1/servers', { name }, { 'Idempotency-Key': name })).body.id
+    const [first, , third] = [await create('one'), await create('two'), await create('three')]
+    const foreign = await create('four', here.rival)
+    const { body } = await here.acme.call('GET', `/v1/servers?ids=${first},${third},${foreign}&sort=name`)
+    expect(body.data.map((one: { name: string }) => one.name)).toEqual(['one', 'three'])
+  })
+
   test('private keys and user data are stored nowhere in plain text', async () => {
     const here = await world()
     const { double, create, act, finish, named } = await cloudScene(here)

@@ -408,3 +408,39 @@ test('a server without a cloud account is added with a controller, and deleted',
   await until('the server to be gone', async () => (await serverNamed('nas')) === undefined)
   expect(double.offences).toEqual([])
 }, 60_000)
+
+test('a server among many is found by its name in forms', async () => {
+  for (let n = 10; n < 70; n++) double.addServer({ name: `node-${n}`, labels: { role: 'web' } })
+  await sync()
+  const count = async () => (await ui.api('GET', '/v1/servers?q=node-&limit=100')).data.length
+  await until('the servers to be added', async () => (await count()) === 60)
+  const page = await ui.open('/snapshots')
+  await page.getByRole('button', { name: 'Create snapshot' }).first().click()
+  const dialog = page.getByRole('dialog')
+  const search = dialog.getByLabel('Server', { exact: true })
+  // Until they are loaded, it is a select.
+  await dialog.getByPlaceholder('Search by name').first().waitFor()
+  await search.fill('nowhere')
+  await dialog.getByText('No matches').waitFor()
+  await search.fill('node-67')
+  await dialog.getByRole('button', { name: 'node-67', exact: true }).click()
+  await dialog.getByRole('button', { name: 'Remove node-67' }).waitFor()
+  await search.fill('node-68')
+  await search.press('Enter')
+  await dialog.getByRole('button', { name: 'Remove node-68' }).waitFor()
+  expect(await dialog.getByText('node-67').count()).toBe(0)
+  await expectClean(page)
+
+  const policies = await ui.open('/snapshot-policies')
+  await policies.getByRole('button', { name: 'Create policy' }).first().click()
+  const form = policies.getByRole('dialog')
+  for (const name of ['node-66', 'node-69']) {
+    await form.getByLabel('Servers', { exact: true }).fill(name)
+    await form.getByRole('button', { name, exact: true }).click()
+  }
+  await form.getByLabel('Name', { exact: true }).fill('some')
+  await form.getByRole('button', { name: 'Create policy' }).click()
+  await policies.getByRole('row').filter({ hasText: 'some' }).waitFor()
+  const [policy] = (await ui.api('GET', '/v1/snapshot-policies?q=some')).data
+  expect(policy.server_ids).toEqual([(await serverNamed('node-66')).id, (await serverNamed('node-69')).id])
+}, 60_000)

@@ -1,16 +1,16 @@
 import { CalendarClock } from 'lucide-react'
 import type { ServerView } from '../../features/servers/shapes'
 import type { SnapshotPolicyView } from '../../features/servers/snapshot-policies/shapes'
-import { CheckboxesField, CheckboxField, Columns, NumberField, SelectField, TextField, type Values } from '../parts/form'
+import { CheckboxField, Columns, NumberField, SelectField, TextField, type Values } from '../parts/form'
 import { ListPage, menuColumn, type TableColumns } from '../parts/list'
 import { confirm, confirmDelete, openForm } from '../parts/open-dialog'
 import { Facts } from '../parts/page'
+import { ChooseManyField } from '../parts/pick-field'
 import { ResourceLinks } from '../parts/resource'
 import { useResourceNames } from '../parts/resource-search'
 import { Status } from '../parts/status'
 import { RelativeTime } from '../parts/time'
 import { displayTimezone } from '../parts/timezone'
-import { useList } from '../queries'
 import { usePerson } from '../session'
 
 const invalidates = ['/snapshot-policies', '/snapshots']
@@ -172,7 +172,6 @@ const editPolicy = (one: SnapshotPolicyView) =>
   })
 
 function PolicyFields() {
-  const servers = useList<ServerView>('/servers', { limit: 100, sort: 'name' }).rows.filter(one => one.account_id !== null)
   return (
     <>
       <TextField name="name" label="Name" placeholder="e.g. nightly" autoFocus />
@@ -183,9 +182,13 @@ function PolicyFields() {
         mono
         hint="All servers whose labels match, now and later."
       />
-      {servers.length > 0 && (
-        <CheckboxesField name="server_ids" label="Servers" choices={servers.map(one => [one.id, one.name] as const)} />
-      )}
+      <ChooseManyField<ServerView>
+        name="server_ids"
+        label="Servers"
+        list="/servers"
+        isOffered={one => one.account_id !== null}
+        none={null}
+      />
       <Columns>
         <TextField name="schedule.cron" label="Schedule" mono hint="Cron: minute, hour, day, month, weekday." />
         <TextField name="schedule.timezone" label="Time zone" />

@@ -8,12 +8,12 @@ import { CheckboxField, Columns, SelectField, TextField, useForm, type Values } 
 import { ListPage, menuColumn, type TableColumns } from '../parts/list'
 import { confirmDelete, openForm } from '../parts/open-dialog'
 import { Facts } from '../parts/page'
+import { ChooseField } from '../parts/pick-field'
 import { ResourceLink } from '../parts/resource'
 import { useResourceNames } from '../parts/resource-search'
 import { Status, Tag, Tags } from '../parts/status'
 import { localInputToIso, toLocalInput } from '../parts/timezone'
 import { RelativeTime } from '../parts/time'
-import { useList } from '../queries'
 import { usePerson } from '../session'
 import { useAccountNames } from './cloud/accounts'
 import { formatAmount, formatGibibytes } from './cloud/amounts'
@@ -204,29 +204,25 @@ function ServerFields() {
   )
 }
 
-function VolumeField() {
-  const volumes = useList<VolumeView>('/volumes', { limit: 100, sort: 'name' }).rows ?? []
-  return (
-    <SelectField
-      name="volume_id"
-      label="Or a volume"
-      hint="Incus and LXD have snapshots of volumes."
-      choices={[['', 'No volume'] as const, ...volumes.map(one => [one.id, one.name] as const)]}
-    />
-  )
-}
+const ServerField = () => (
+  <ChooseField<ServerView>
+    name="server_id"
+    label="Server"
+    list="/servers"
+    isOffered={one => one.actions.some(({ action }) => action === 'snapshot')}
+    none="Choose a server"
+  />
+)
 
-function ServerField() {
-  const servers = useList<ServerView>('/servers', { limit: 100, sort: 'name' }).rows ?? []
-  const able = servers.filter(one => one.actions.some(({ action }) => action === 'snapshot'))
-  return (
-    <SelectField
-      name="server_id"
-      label="Server"
-      choices={[['', 'Choose a server'] as const, ...able.map(one => [one.id, one.name] as const)]}
-    />
-  )
-}
+const VolumeField = () => (
+  <ChooseField<VolumeView>
+    name="volume_id"
+    label="Or a volume"
+    hint="Incus and LXD have snapshots of volumes."
+    list="/volumes"
+    none="No volume"
+  />
+)
 
 const editSnapshot = ({ id, name, labels, protected: isProtected, expires_at: expires }: SnapshotView) =>
   openForm<SnapshotView>({

@@ -1,16 +1,16 @@
 import { HardDrive } from 'lucide-react'
 import type { ActionView } from '../../features/actions/shapes'
-import type { ServerView } from '../../features/servers/shapes'
 import type { VolumeView } from '../../features/servers/volumes/shapes'
+import type { Query } from '../client'
 import { UrlSearch } from '../parts/filters'
 import { CopyableText } from '../parts/code'
 import { CheckboxField, Columns, NumberField, SelectField, TextField, useForm, type Values } from '../parts/form'
 import { ListPage, menuColumn, type TableColumns } from '../parts/list'
 import { confirmDelete, openForm } from '../parts/open-dialog'
 import { Facts } from '../parts/page'
+import { ChooseField } from '../parts/pick-field'
 import { Status, Tags } from '../parts/status'
 import { RelativeTime } from '../parts/time'
-import { useList } from '../queries'
 import { usePerson } from '../session'
 import { useAccountNames, useAccounts, useCatalog, useCloudKinds } from './cloud/accounts'
 import { formatAmount, formatGibibytes } from './cloud/amounts'
@@ -198,7 +198,7 @@ function NewVolumeFields() {
         <NumberField name="size_bytes" label="Size" unit="GiB" min={1} />
       </Columns>
       <Columns>
-        <ServerField accountId={account} none="No server" />
+        <ServerField filter={{ account_id: account }} none="No server" />
         {locations.length > 0 && (
           <SelectField
             name="location"
@@ -233,12 +233,9 @@ const MountPathField = ({ name }: { name: string }) => (
   <TextField name={name} label="Mount path" placeholder="/mnt/data-1" mono hint="Incus and LXD mount the volume there." />
 )
 
-function ServerField({ accountId, none, name = 'server_id' }: { accountId: string; none: string; name?: string }) {
-  const servers = useList<ServerView>('/servers', { account_id: accountId, limit: 100, sort: 'name' }).rows
-  return (
-    <SelectField name={name} label="Server" choices={[['', none] as const, ...servers.map(one => [one.id, one.name] as const)]} />
-  )
-}
+const ServerField = ({ name = 'server_id', ...field }: { filter: Query; none: string; name?: string }) => (
+  <ChooseField {...field} name={name} label="Server" list="/servers" />
+)
 
 /** Opens the dialog of an action. */
 function openAction(
@@ -265,7 +262,11 @@ const attach = (volume: VolumeView) =>
     initial: { 'params.server_id': '', 'params.mount_path': '' },
     fields: (
       <>
-        <ServerField accountId={volume.account_id} none="Choose a server" name="params.server_id" />
+        <ServerField
+          filter={{ account_id: volume.account_id, ...(volume.location !== null && { location: volume.location }) }}
+          none="Choose a server"
+          name="params.server_id"
+        />
         <MountPathField name="params.mount_path" />
       </>
     ),

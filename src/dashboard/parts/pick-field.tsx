@@ -1,9 +1,9 @@
 import { X } from 'lucide-react'
-import { useDeferredValue, useEffect, useState } from 'react'
+import { useDeferredValue, useEffect, useState, type ReactNode } from 'react'
 import type { Page, Query } from '../client'
-import { useOne } from '../queries'
+import { useList, useOne, type LoadedList } from '../queries'
 import { Button } from './button'
-import { FieldFrame, useForm } from './form'
+import { CheckboxesField, FieldFrame, SelectField, useForm } from './form'
 import { Input } from './input'
 import { useResourceNames, useResourceSearch, type IsSearched } from './resource-search'
 import { StatusIcon } from './status'
@@ -24,39 +24,88 @@ interface FieldProps {
 
 interface PickFieldProps extends FieldProps {
   /** API path of the list to pick from. It must support `ids` and `q`. */
-  list: '/monitors' | '/heartbeats'
+  list: '/monitors' | '/heartbeats' | '/servers' | '/volumes' | '/snapshots' | '/firewalls'
   /** Additional filter: `{ type: 'group' }`. */
   filter?: Query
   /** ID that is not offered, such as the resource itself. */
   exclude?: string | undefined
+  /** Whether one is picked. The value is its ID then, or empty. */
+  isSingle?: boolean
+}
+
+interface ChooseFieldProps<Row> extends Omit<PickFieldProps, 'exclude' | 'isSingle'> {
+  /** Which of those that match the filter are offered. */
+  isOffered?(row: Row): boolean
 }
 
 const maxOffered = 8
+// Of those that a search finds, not all may be offered.
+const maxSearched = 100
+/** How many are offered in a list, without a search. */
+const maxListed = 50
 const maxNamed = 100
 const fields = 'id,name,status'
 
-/** Picks monitors or heartbeats by name. The value is the list of their IDs. */
-export function PickField({ list, filter = {}, exclude, ...field }: PickFieldProps) {
+/** The first resources of a list, for a field that offers them all if there are no more. They are sorted by name by default. */
+export const useFirst = <Row,>(list: PickFieldProps['list'], filter: Query = {}): LoadedList<Row> =>
+  useList<Row>(list, { sort: 'name', limit: maxListed, ...filter })
+
+/** Chooses a resource: in a select, or by name if there are many. The value is its ID, or empty. @param none label of the empty value */
+export function ChooseField<Row extends Option>({ none, isOffered, ...field }: ChooseFieldProps<Row> & { none: string }) {
+  const { rows, hasMore } = useFirst<Row>(field.list, field.filter)
+  if (hasMore) return <PickField {...field} isOffered={isOffered} isSingle />
+  const offered = isOffered ? rows.filter(isOffered) : rows
+  return <SelectField {...field} choices={[['', none] as const, ...offered.map(one => [one.id, one.name] as const)]} />
+}
+
+/** Chooses resources: with checkboxes, or by name if there are many. The value is the list of their IDs. @param none shown if there are none */
+export function ChooseManyField<Row extends Option>({ none, isOffered, ...field }: ChooseFieldProps<Row> & { none: ReactNode }) {
+  const { rows, hasMore, isLoading } = useFirst<Row>(field.list, field.filter)
+  if (hasMore) return <PickField {...field} isOffered={isOffered} />
+  const offered = isOffered ? rows.filter(isOffered) : rows
+  if (offered.length === 0 && !isLoading) return none
+  return (
+    <CheckboxesField
+      {...field}
+      choices={offered.map(one => [one.id, one.name] as const)}
+      className="flex max-h-72 flex-wrap gap-x-4 gap-y-2 overflow-y-auto"
+    />
+  )
+}
+
+/** Picks resources by name. The value is the list of their IDs. */
+export function PickField<Row extends Option>({
+  list,
+  filter = {},
+  exclude,
+  isSingle = false,
+  isOffered,
+  ...field
+}: PickFieldProps & { isOffered?: ((row: Row) => boolean) | undefined }) {
   const { values } = useForm()
   const [text, setText] = useState('')
   const search = useDeferredValue(text.trim())
-  const selected = (values[field.name] ?? []) as string[]
+  const selected = selectedIn(values[field.name])
   const named = useOne<Page<Option>>(
     selected.length === 0 ? null : list,
     { ids: selected.slice(0, maxNamed), limit: maxNamed, fields },
     { keepPrevious: true },
   )
-  const offered = useOne<Page<Option>>(
+  const offered = useOne<Page<Row>>(
     search === '' ? null : list,
-    { ...filter, q: search, limit: maxOffered, fields },
+    { sort: 'name', ...filter, q: search, ...(isOffered ? { limit: maxSearched } : { limit: maxOffered, fields }) },
     { keepPrevious: true },
   )
+  // What is checked is recognized by its status, too.
+  const isChecked = list === '/monitors' || list === '/heartbeats'
+  const found = search === '' ? [] : (offered.data?.data ?? []).filter(one => one.id !== exclude && (isOffered?.(one) ?? true))
   return (
     <Picked
       {...field}
+      isSingle={isSingle}
       text={text}
       onText={setText}
-      offered={search === '' ? [] : (offered.data?.data ?? []).filter(one => one.id !== exclude)}
+      offered={found.slice(0, maxOffered).map(({ id, name, status }) => ({ id, name, ...(isChecked && status && { status }) }))}
       isLoading={search !== text.trim() || (search !== '' && (offered.isPending || offered.isPlaceholderData))}
       names={new Map(named.data?.data.map(one => [one.id, one.name]))}
     />
@@ -79,14 +128,18 @@ interface PickedProps extends FieldProps {
   /** Whether those offered may still change. */
   isLoading: boolean
   names: ReadonlyMap<string, string>
+  isSingle?: boolean
 }
 
+const selectedIn = (value: unknown): string[] =>
+  Array.isArray(value) ? value : value === '' || value == null ? [] : [String(value)]
+
 /** The picked resources, and a search for more. */
-function Picked({ name, label, hint, text, onText, offered, isLoading, names }: PickedProps) {
+function Picked({ name, label, hint, text, onText, offered, isLoading, names, isSingle = false }: PickedProps) {
   const { values, set } = useForm()
   // Enter waits for the options of the text.
   const [isWaiting, setWaiting] = useState(false)
-  const selected = (values[name] ?? []) as string[]
+  const selected = selectedIn(values[name])
   const rows = offered.filter(one => !selected.includes(one.id))
   useEffect(() => {
     if (!isWaiting || isLoading) return
@@ -107,7 +160,7 @@ function Picked({ name, label, hint, text, onText, offered, isLoading, names }: 
                     kind="quiet"
                     icon={X}
                     aria-label={`Remove ${names.get(id) ?? id}`}
-                    onClick={() => set({ [name]: selected.filter(one => one !== id) })}
+                    onClick={() => set({ [name]: isSingle ? '' : selected.filter(one => one !== id) })}
                   />
                 </li>
               ))}
@@ -116,7 +169,7 @@ function Picked({ name, label, hint, text, onText, offered, isLoading, names }: 
           <Input
             {...attributes}
             value={text}
-            placeholder="Search by name"
+            placeholder={isSingle && selected.length > 0 ? 'Search for another one' : 'Search by name'}
             autoComplete="off"
             onText={text => {
               setWaiting(false)
@@ -129,6 +182,7 @@ function Picked({ name, label, hint, text, onText, offered, isLoading, names }: 
               setWaiting(true)
             }}
           />
+          {rows.length === 0 && text.trim() !== '' && !isLoading && <p className="mt-1 text-[13px] text-muted">No matches</p>}
           {rows.length > 0 && (
             <ul className="mt-1 rounded-md border border-line bg-raised p-1">
               {rows.map(one => (
@@ -152,7 +206,7 @@ function Picked({ name, label, hint, text, onText, offered, isLoading, names }: 
   )
 
   function add(id: string) {
-    set({ [name]: [...selected, id] })
+    set({ [name]: isSingle ? id : [...selected, id] })
     onText('')
   }
 }

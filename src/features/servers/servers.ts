@@ -10,7 +10,7 @@ import type { Ctx } from '../../core/ctx'
 import type { Reader, Tx } from '../../core/db/transaction'
 import { newId } from '../../core/ids'
 import { listingOf, listPage } from '../../core/list'
-import { searchFilter, textFilter, timeFilters, wordsFilter } from '../../core/list-filters'
+import { idsFilter, searchFilter, textFilter, timeFilters, wordsFilter } from '../../core/list-filters'
 import { inputColumns, patchColumns } from '../../core/members'
 import { classOf, formatAddress, parseAddress } from '../../core/net/address'
 import { pluralize } from '../../core/pluralize'
@@ -70,6 +70,7 @@ import { labelsOf, serverRows, serverView, type ServerRow } from './view'
 export const serverListing = listingOf('servers', servers, {
   condition: isNull(servers.deletedAt),
   filters: {
+    ids: idsFilter(servers.id),
     status: wordsFilter(servers.status, serverStatuses, 'Only servers with these statuses.'),
     health: wordsFilter(servers.health, serverHealths, 'Only servers with these healths.'),
     power: wordsFilter(servers.power, powerStates, 'Only servers in these power states.'),

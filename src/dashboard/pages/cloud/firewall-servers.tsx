@@ -5,15 +5,14 @@ import type { FirewallView } from '../../../features/servers/firewalls/shapes'
 import type { ServerView } from '../../../features/servers/shapes'
 import type { Call } from '../../client'
 import { Button } from '../../parts/button'
-import { CheckboxesField } from '../../parts/form'
 import { ListCard } from '../../parts/list-card'
 import { Menu } from '../../parts/menu'
 import { closeDialog, openDialog } from '../../parts/open-dialog'
+import { ChooseManyField } from '../../parts/pick-field'
 import { ResourceLink } from '../../parts/resource'
 import { useResourceNames } from '../../parts/resource-search'
 import { capitalize, humanize, Status } from '../../parts/status'
 import { RelativeTime } from '../../parts/time'
-import { useList } from '../../queries'
 import { usePerson } from '../../session'
 import { useCloudKindTitles } from './accounts'
 import { entryText, toneOfFirewall } from './firewall-text'
@@ -166,10 +165,6 @@ const mayEnforce = ({ expanded }: ServerView): boolean =>
   (expanded?.agent as AgentView | null | undefined)?.allow.includes('firewall') ?? false
 
 function AttachForm({ firewall, onStart }: FirewallServersProps) {
-  const servers = useList<ServerView>('/servers', { sort: 'name', expand: 'agent' })
-  const free = servers.rows.filter(
-    one => (one.provider_ref !== null || mayEnforce(one)) && !firewall.attached.some(each => each.server_id === one.id),
-  )
   return (
     <GuardedForm
       initial={{ server_ids: [] }}
@@ -182,16 +177,16 @@ function AttachForm({ firewall, onStart }: FirewallServersProps) {
         onStart(action)
       }}
     >
-      {free.length === 0 && !servers.isLoading ? (
-        <p className="text-muted">All servers at clouds and with an agent that may change its firewall have it already.</p>
-      ) : (
-        <CheckboxesField
-          name="server_ids"
-          label="Servers"
-          choices={free.map(one => [one.id, one.name] as const)}
-          className="flex max-h-72 flex-col gap-2 overflow-y-auto"
-        />
-      )}
+      <ChooseManyField<ServerView>
+        name="server_ids"
+        label="Servers"
+        list="/servers"
+        filter={{ expand: 'agent' }}
+        isOffered={one =>
+          (one.provider_ref !== null || mayEnforce(one)) && !firewall.attached.some(each => each.server_id === one.id)
+        }
+        none={<p className="text-muted">All servers at clouds and with an agent that may change its firewall have it already.</p>}
+      />
     </GuardedForm>
   )
 }

@@ -1,12 +1,11 @@
 import type { CatalogImageView, CatalogLocationView, CatalogNetworkView } from '../../../features/servers/accounts/catalog-shapes'
 import type { CloudAccountView, CloudKindView } from '../../../features/servers/accounts/shapes'
-import type { FirewallView } from '../../../features/servers/firewalls/shapes'
 import type { ServerView } from '../../../features/servers/shapes'
 import type { VolumeView } from '../../../features/servers/volumes/shapes'
 import { Group } from '../../parts/advanced'
 import { CheckboxesField, CheckboxField, SelectField, TextareaField, useForm, type Values } from '../../parts/form'
+import { ChooseManyField } from '../../parts/pick-field'
 import { flattened, isSame, nested } from '../../parts/values'
-import { useList } from '../../queries'
 import { useCatalog } from './accounts'
 import { FreeSizeFields, SizeField } from './size-field'
 import { SshKeysField } from './ssh-keys-field'
@@ -106,7 +105,15 @@ export function OrderFields({ account: { id }, kind: { capabilities: can }, hasU
         ]}
       />
       {can.ssh_keys !== 'unsupported' && <SshKeysField isRequired={can.ssh_keys === 'required'} />}
-      {can.firewall_protocols.length > 0 && <FirewallsField />}
+      {can.firewall_protocols.length > 0 && (
+        <ChooseManyField
+          name="firewall_ids"
+          label="Firewalls"
+          hint="The server also gets the firewalls whose label selector matches its labels."
+          list="/firewalls"
+          none={null}
+        />
+      )}
       {can.user_data && (
         <TextareaField
           name="user_data"
@@ -124,19 +131,6 @@ export function OrderFields({ account: { id }, kind: { capabilities: can }, hasU
   )
 }
 
-function FirewallsField() {
-  const { rows } = useList<FirewallView>('/firewalls', { sort: 'name' })
-  if (rows.length === 0) return null
-  return (
-    <CheckboxesField
-      name="firewall_ids"
-      label="Firewalls"
-      hint="The server also gets the firewalls whose label selector matches its labels."
-      choices={rows.map(one => [one.id, one.name] as const)}
-    />
-  )
-}
-
 const placeOf = ({ slug, title, city }: CatalogLocationView): string => {
   const place = city ?? title
   return place === slug ? slug : `${slug} · ${place}`
@@ -147,10 +141,6 @@ export function OrderGroups({ account: { id }, kind: { capabilities: can } }: Or
   const { values } = useForm()
   const locations = useCatalog<CatalogLocationView>(id, 'locations').data?.data ?? []
   const networks = useCatalog<CatalogNetworkView>(can.networks ? id : null, 'networks').data?.data ?? []
-  const available = { account_id: id, state: ['available'], sort: 'name', limit: 100 }
-  const volumes = useList<VolumeView>('/volumes', available).rows.filter(
-    one => !values.location || one.location === null || one.location === values.location,
-  )
   const others = locations.filter(one => one.slug !== values.location)
   return (
     <>
@@ -173,11 +163,14 @@ export function OrderGroups({ account: { id }, kind: { capabilities: can } }: Or
       </Group>
       {can.volumes && (
         <Group label="Volumes">
-          {volumes.length > 0 ? (
-            <CheckboxesField name="volume_ids" label="Attach volumes" choices={volumes.map(one => [one.id, one.name] as const)} />
-          ) : (
-            <p className="text-muted">No volume is available in this location.</p>
-          )}
+          <ChooseManyField<VolumeView>
+            name="volume_ids"
+            label="Attach volumes"
+            list="/volumes"
+            filter={{ account_id: id, state: 'available' }}
+            isOffered={one => !values.location || one.location === null || one.location === values.location}
+            none={<p className="text-muted">No volume is available in this location.</p>}
+          />
         </Group>
       )}
       <Group label="Options">

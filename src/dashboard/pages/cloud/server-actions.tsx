@@ -4,13 +4,12 @@ import type { ReactNode } from 'react'
 import type { ActionView } from '../../../features/actions/shapes'
 import type { CatalogImageView } from '../../../features/servers/accounts/catalog-shapes'
 import type { ServerView } from '../../../features/servers/shapes'
-import type { SnapshotView } from '../../../features/servers/snapshots/shapes'
 import type { Call } from '../../client'
 import { Button, LinkButton } from '../../parts/button'
 import { CheckboxField, NumberField, SelectField, TextareaField, TextField, type Values } from '../../parts/form'
 import { Menu, type MenuItem } from '../../parts/menu'
 import { confirmDelete, openForm } from '../../parts/open-dialog'
-import { useList } from '../../queries'
+import { ChooseField } from '../../parts/pick-field'
 import { usePerson } from '../../session'
 import { useCatalog } from './accounts'
 import { PriceOfDraft } from './draft-price'
@@ -110,7 +109,13 @@ const dialogs: Partial<Record<Verb, VerbDialog>> = {
     initial: { 'params.snapshot_id': '', 'params.safety_snapshot': '', ...noPrice('params.') },
     fields: server => (
       <>
-        <SnapshotField serverId={server.id} />
+        <ChooseField
+          name="params.snapshot_id"
+          label="Snapshot"
+          list="/snapshots"
+          filter={{ server_id: server.id, state: 'available', sort: '-created_at' }}
+          none="Choose a snapshot"
+        />
         <SafetySnapshotField name="params.safety_snapshot" />
         <PriceFields prefix="params." />
       </>
@@ -151,17 +156,6 @@ function RebuildFields({ server }: { server: ServerView }) {
       />
       <TextareaField name="params.user_data" label="Cloud-init user data" mono rows={3} hint="Optional." />
     </>
-  )
-}
-
-function SnapshotField({ serverId }: { serverId: string }) {
-  const found = useList<SnapshotView>('/snapshots', { server_id: serverId, state: 'available', sort: '-created_at' }).rows ?? []
-  return (
-    <SelectField
-      name="params.snapshot_id"
-      label="Snapshot"
-      choices={[['', 'Choose a snapshot'] as const, ...found.map(one => [one.id, one.name] as const)]}
-    />
   )
 }
 

@@ -1,6 +1,6 @@
 import type { ReactNode } from 'react'
-import type { FirewallView } from '../../../features/servers/firewalls/shapes'
 import type { SshKeyView } from '../../../features/servers/ssh-keys/shapes'
+import { useFirst } from '../../parts/pick-field'
 import { Problem } from '../../parts/problem'
 import { useList } from '../../queries'
 import { useCatalog } from './accounts'
@@ -14,7 +14,7 @@ export function WithCatalog({ accountId, children }: { accountId: string; childr
     useCatalog(accountId, 'networks'),
   ]
   const keys = useList<SshKeyView>('/ssh-keys', { sort: 'name' })
-  const firewalls = useList<FirewallView>('/firewalls', { sort: 'name' })
+  const firewalls = useFirst('/firewalls')
   // If it can’t be refetched, the form stays, with what was entered.
   const failed = parts.find(one => one.isLoadingError)
   if (failed) return <Problem error={failed.error!} onRetry={() => parts.forEach(one => void one.refetch())} />

@@ -7,7 +7,7 @@ import type { Ctx } from '../../../core/ctx'
 import type { Tx } from '../../../core/db/transaction'
 import type { JobDraft } from '../../../core/jobs/draft'
 import { listingOf, listPage } from '../../../core/list'
-import { searchFilter, textFilter, timeFilters, wordsFilter } from '../../../core/list-filters'
+import { idsFilter, searchFilter, textFilter, timeFilters, wordsFilter } from '../../../core/list-filters'
 import { inputColumns, patchColumns } from '../../../core/members'
 import { conflict, invalid, Problem } from '../../../core/problem'
 import { changedRow, findRow, insertRow, lockRow, removeRow, saveRow, targetOf, uniqueName } from '../../../core/rows'
@@ -27,6 +27,7 @@ import { firewallRows, firewallViewOf, firewallViews, type FirewallRow } from '.
 export const firewallListing = listingOf('firewalls', firewalls, {
   isSmall: true,
   filters: {
+    ids: idsFilter(firewalls.id),
     drift_policy: wordsFilter(firewalls.driftPolicy, ['report', 'enforce'], 'Only firewalls with this drift policy.'),
     name: textFilter(firewalls.name, 'Only the firewall with this name.'),
     server_id: {

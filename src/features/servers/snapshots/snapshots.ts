@@ -6,7 +6,7 @@ import type { Ctx } from '../../../core/ctx'
 import { forUpdate } from '../../../core/db/dialect'
 import type { Reader, Tx } from '../../../core/db/transaction'
 import { listingOf, listPage } from '../../../core/list'
-import { searchFilter, textFilter, timeFilters, wordsFilter } from '../../../core/list-filters'
+import { idsFilter, searchFilter, textFilter, timeFilters, wordsFilter } from '../../../core/list-filters'
 import { editableView, inputColumns, memberView, patchColumns } from '../../../core/members'
 import { conflict, invalid, Problem } from '../../../core/problem'
 import { changedRow, findRow, insertRow, lockRow, removeRow, saveRow, targetOf } from '../../../core/rows'
@@ -35,6 +35,7 @@ import { snapshots } from './tables'
 export const snapshotListing = listingOf('snapshots', snapshots, {
   accessColumn: snapshots.serverId,
   filters: {
+    ids: idsFilter(snapshots.id),
     state: wordsFilter(snapshots.state, snapshotStates, 'Only snapshots in these states.'),
     server_id: textFilter(snapshots.serverId, 'Only snapshots of this server.'),
     volume_id: textFilter(snapshots.volumeId, 'Only snapshots of this volume.'),

@@ -9,7 +9,7 @@ import type { Ctx } from '../../../core/ctx'
 import type { Reader, Tx } from '../../../core/db/transaction'
 import { newId } from '../../../core/ids'
 import { listingOf, listPage } from '../../../core/list'
-import { searchFilter, textFilter, timeFilters, wordsFilter } from '../../../core/list-filters'
+import { idsFilter, searchFilter, textFilter, timeFilters, wordsFilter } from '../../../core/list-filters'
 import { editableView, inputColumns, memberView, patchColumns } from '../../../core/members'
 import { pluralize } from '../../../core/pluralize'
 import { conflict, invalid, Problem, type FieldProblem } from '../../../core/problem'
@@ -55,6 +55,7 @@ import { refuseBusyVolume, volumePrice } from './volume-state'
 export const volumeListing = listingOf('volumes', volumes, {
   accessColumn: volumes.serverId,
   filters: {
+    ids: idsFilter(volumes.id),
     state: wordsFilter(volumes.state, volumeStates, 'Only volumes in these states.'),
     server_id: textFilter(volumes.serverId, 'Only volumes that are attached to this server.'),
     account_id: textFilter(volumes.accountId, 'Only volumes in this cloud account.'),
