@@ -15,6 +15,11 @@ test('kinds describe their settings and what they can do', async () => {
     capabilities: { sizes: 'catalog', needs_location: true, ssh_keys: 'required', has_prices: true, sync_seconds: 60 },
   })
   expect(hetzner.capabilities.actions).toContain('provision')
+  expect(data.map((one: any) => [one.kind, one.capabilities.volumes, one.capabilities.volume_snapshots])).toEqual([
+    ['hetzner', true, false],
+    ['proxmox', false, false],
+    ['incus', true, true],
+  ])
   for (const one of data)
     expect(Object.keys(one.settings.properties)).toEqual(expect.arrayContaining([...one.secrets, ...one.destination]))
 })

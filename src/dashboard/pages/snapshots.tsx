@@ -15,7 +15,7 @@ import { Status, Tag, Tags } from '../parts/status'
 import { localInputToIso, toLocalInput } from '../parts/timezone'
 import { RelativeTime } from '../parts/time'
 import { usePerson } from '../session'
-import { useAccountNames } from './cloud/accounts'
+import { useAccountNames, useAccounts, useCloudKinds } from './cloud/accounts'
 import { formatAmount, formatGibibytes } from './cloud/amounts'
 import { acceptedIn, noPrice, PriceFields } from './cloud/price-fields'
 import { SafetySnapshotField, safetySnapshotIn } from './cloud/safety-snapshot-field'
@@ -176,10 +176,7 @@ const createSnapshot = () =>
     send: { toast: 'Snapshot is being created', invalidates },
     fields: (
       <>
-        <Columns>
-          <ServerField />
-          <VolumeField />
-        </Columns>
+        <OwnerFields />
         <CommonFields />
         <ServerFields />
       </>
@@ -214,15 +211,26 @@ const ServerField = () => (
   />
 )
 
-const VolumeField = () => (
-  <ChooseField<VolumeView>
-    name="volume_id"
-    label="Or a volume"
-    hint="Incus and LXD have snapshots of volumes."
-    list="/volumes"
-    none="No volume"
-  />
-)
+/** What to create a snapshot of. Not all clouds have snapshots of volumes. */
+function OwnerFields() {
+  const kinds = useCloudKinds().data?.data ?? []
+  const able = new Set(kinds.filter(one => one.capabilities.volume_snapshots).map(one => one.kind))
+  const accounts = (useAccounts().data?.data ?? []).filter(one => able.has(one.kind)).map(one => one.id)
+  if (accounts.length === 0) return <ServerField />
+  return (
+    <Columns>
+      <ServerField />
+      <ChooseField<VolumeView>
+        name="volume_id"
+        label="Or a volume"
+        list="/volumes"
+        filter={{ state: ['available', 'in_use'] }}
+        isOffered={one => accounts.includes(one.account_id)}
+        none="No volume"
+      />
+    </Columns>
+  )
+}
 
 const editSnapshot = ({ id, name, labels, protected: isProtected, expires_at: expires }: SnapshotView) =>
   openForm<SnapshotView>({

@@ -46,7 +46,7 @@ const maxListed = 50
 const maxNamed = 100
 const fields = 'id,name,status'
 
-/** The first resources of a list, for a field that offers them all if there are no more. They are sorted by name by default. */
+/** The first resources of a list, for a field that offers them all unless there are many. They are sorted by name by default. */
 export const useFirst = <Row,>(list: PickFieldProps['list'], filter: Query = {}): LoadedList<Row> =>
   useList<Row>(list, { sort: 'name', limit: maxListed, ...filter })
 

@@ -25,6 +25,7 @@ export const listCloudKinds = (): Page<CloudKindView> =>
           labels: can.labels,
           volumes: can.volumes !== null,
           snapshots: can.snapshots !== null,
+          volume_snapshots: can.volumes?.snapshots ?? false,
           firewall_protocols: [...can.firewallProtocols],
           firewall_blocks: can.firewallBlocks,
           name_pattern: can.names.pattern,

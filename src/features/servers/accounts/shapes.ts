@@ -195,6 +195,7 @@ const CloudKindInfo = Shape(
         labels: Type.Boolean({ description: 'Whether labels are stored at the cloud.' }),
         volumes: Type.Boolean({ description: 'Whether there are volumes.' }),
         snapshots: Type.Boolean({ description: 'Whether snapshots of servers can be created.' }),
+        volume_snapshots: Type.Boolean({ description: 'Whether snapshots of volumes can be created.' }),
         firewall_protocols: Type.Array(Words(ruleProtocols), {
           description: 'Protocols that firewalls can filter; empty if the cloud has no firewalls.',
         }),
@@ -229,6 +230,7 @@ const CloudKindInfo = Shape(
           labels: true,
           volumes: true,
           snapshots: true,
+          volume_snapshots: false,
           firewall_protocols: ['tcp', 'udp', 'icmp', 'esp', 'gre', 'any'],
           firewall_blocks: false,
           name_pattern: '^[a-z0-9-]+$',
