@@ -414,6 +414,35 @@ describe('drift', () => {
     expect((await s.call('POST', `${s.path}/adopt`, { server_id: s.web.id })).body.code).toBe('conflict')
   })
 
+  test('does not include a mark that was removed, which is put back', async () => {
+    const { instance, id, double } = await incusScene(s.here)
+    await s.done(s.attach([id]))
+    await s.here.audited()
+    s.theirs().labels = { team: 'core' }
+    const acl = double.acls.get(instance.devices.eth0!['security.acls']!)!
+    acl.config = {}
+    const known = [...s.project.firewalls.values()]
+    await s.pass(180, 5)
+    expect(known[0]!.labels).toEqual({ team: 'core', bailiwick: s.firewall.id })
+    expect([...double.acls.values()].map(one => one.config)).toEqual([{ 'user.bailiwick.firewall': s.firewall.id }])
+    expect([...s.project.firewalls.values()]).toEqual(known)
+    expect([(await s.get()).state, await notices()]).toEqual(['applied', []])
+    expect(await s.here.audited()).toEqual(['cloud.firewall.drift', 'cloud.firewall.drift'])
+    // Also before something is changed.
+    s.theirs().labels = {}
+    await s.done(s.put([ssh, { ...https, ports: ['1-65535'], sources: ['127.0.0.0/8'] }]))
+    expect(known.map(one => [one.labels, one.rules.length])).toEqual([[{ bailiwick: s.firewall.id }, 2]])
+    s.theirs().labels = {}
+    await s.done(
+      s.call('POST', `${s.path}/detach`, {
+        server_ids: [s.web.id, id],
+        allow: ['opens_everything'],
+        note: 'Gone.',
+      }),
+    )
+    expect([s.project.firewalls.size, double.acls.size]).toEqual([0, 0])
+  })
+
   test('is only adopted with what it cuts or opens allowed', async () => {
     s.theirs().rules = s.theirs().rules.filter(one => one.port !== '22')
     await s.pass(180, 5)

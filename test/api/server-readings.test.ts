@@ -229,6 +229,12 @@ describe('servers that exist at a cloud', () => {
     expect(there.labels).toEqual({ bailiwick: created.id, role: 'database', team: 'core', added: 'there' })
     expect((await get(created.id)).labels).toEqual({ role: 'database', team: 'core', added: 'there' })
     expect((await here.audited()).filter(one => one === 'cloud.server.set_labels')).toHaveLength(1)
+    // So is the mark.
+    double.console.relabel(there, { role: 'database', team: 'core', added: 'there' })
+    await here.advance(60_000)
+    for (let seconds = 0; seconds < 20; seconds += 5) await here.advance(5000)
+    expect(there.labels).toEqual({ bailiwick: created.id, role: 'database', team: 'core', added: 'there' })
+    expect((await here.audited()).filter(one => one === 'cloud.server.set_labels')).toHaveLength(1)
     // What a request leaves out is removed, also if it was added there.
     const removed = await patch({ labels: { role: 'database' } })
     expect(removed.labels).toEqual({ role: 'database' })

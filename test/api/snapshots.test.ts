@@ -83,16 +83,23 @@ describe('snapshots of a server', () => {
   })
 
   test('have the labels that are set here, where the cloud can store them', async () => {
-    const { taken, call, finish, images, here } = await scene()
-    const { snapshot } = await taken('one')
+    const { id, call, finish, images, here } = await scene()
+    const snapshot = (await call('POST', '/snapshots', { server_id: id, name: 'one', labels: { stage: 'test' }, ...price })).body
+    await finish(snapshot.action_id)
+    expect(images()[0]!.labels).toEqual({ bailiwick: snapshot.id, stage: 'test' })
     await here.audited()
     const patched = (await call('PATCH', `/snapshots/${snapshot.id}`, { labels: { keep: 'long' }, protected: true })).body
     expect(await finish(patched.action_id)).toMatchObject({ type: 'snapshot.set_labels', status: 'success', error: null })
     expect(images()[0]!.labels).toEqual({ bailiwick: snapshot.id, keep: 'long' })
     expect(await here.audited()).toEqual(['cloud.snapshot.update'])
+    // Someone else changes one, adds another, and removes the mark.
+    images()[0]!.labels = { keep: 'short', added: 'there' }
+    for (let seconds = 0; seconds < 900; seconds += 5) await here.advance(5000)
+    expect(images()[0]!.labels).toEqual({ bailiwick: snapshot.id, keep: 'long', added: 'there' })
+    expect(await here.audited()).toEqual(['cloud.snapshot.update'])
     const cleared = (await call('PATCH', `/snapshots/${snapshot.id}`, { labels: {} })).body
     await finish(cleared.action_id)
-    expect(images()[0]!.labels).toEqual({ bailiwick: snapshot.id })
+    expect(images()[0]!.labels).toEqual({ bailiwick: snapshot.id, added: 'there' })
     expect((await call('GET', `/snapshots/${snapshot.id}`)).body).toMatchObject({
       labels: {},
       state: 'available',

@@ -75,6 +75,24 @@ describe('volumes', () => {
     expect(double.offences).toEqual([])
   })
 
+  test('get their labels and their mark back, which is recorded once', async () => {
+    const { here, bought, there, call, double } = await scene()
+    const { volume } = await bought('data-1', { labels: { role: 'database' } })
+    const found = { ...there()[0]!, id: 999_999, name: 'found', labels: { role: 'web' } }
+    double.project.volumes.set(found.id, found)
+    await here.audited()
+    const changes: Record<string, string>[] = [{ bailiwick: volume.id }, { role: 'database', added: 'there' }]
+    for (const labels of changes) {
+      there()[0]!.labels = labels
+      for (let seconds = 0; seconds < 900; seconds += 5) await here.advance(5000)
+      expect(there()[0]!.labels).toEqual({ ...labels, bailiwick: volume.id, role: 'database' })
+      expect((await here.audited()).filter(one => one === 'cloud.volume.update')).toHaveLength(1)
+    }
+    expect((await call('GET', `/volumes/${volume.id}`)).body).toMatchObject({ labels: { role: 'database' }, action_id: null })
+    expect(found.labels).toEqual({ role: 'web' })
+    expect(double.offences).toEqual([])
+  }, 30_000)
+
   test('are bought once: with an idempotency key, even if the response of the cloud is lost', async () => {
     const { call, order, finish, double, there } = await scene()
     const without = await call('POST', '/volumes', order('data-1'))

@@ -69,7 +69,10 @@ test('on ZFS, only the newest snapshot can be restored, so newer ones are report
   const cloud = opened(double)
   await finish(cloud, await cloud.start(null, { verb: 'provision', order: order() }))
   for (const mark of ['snap_a', 'snap_b'])
-    await finish(cloud, await cloud.start('100', { verb: 'snapshot', order: { mark, name: mark, includesMemory: false } }))
+    await finish(
+      cloud,
+      await cloud.start('100', { verb: 'snapshot', order: { mark, name: mark, includesMemory: false, labels: {} } }),
+    )
   // They are created in the same second.
   double.guests.get(100)!.snapshots.forEach((one, at) => (one.snaptime = 1_700_000_000 + at))
   expect(await cloud.newerSnapshots!('100/snap_a')).toBeNull()
@@ -407,7 +410,7 @@ describe('reading from Proxmox', () => {
     await provision(cloud)
     const ref = '100'
     const { snapshots } = double.guests.get(100)!
-    const order = { mark: 'snap_1', name: 'before the update', includesMemory: false }
+    const order = { mark: 'snap_1', name: 'before the update', includesMemory: false, labels: {} }
     await run(cloud, ref, { verb: 'snapshot', order })
     snapshots[0]!.snapstate = 'prepare'
     expect(await cloud.snapshots!.find(order, ref)).toMatchObject({ status: 'creating', createdAt: null })

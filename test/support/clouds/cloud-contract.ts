@@ -500,18 +500,18 @@ export function cloudContract(title: string, start: () => Promise<CloudUnderTest
       if (!can('set_labels')) return
       const { ref, order } = await provision({ labels: { role: 'web', stage: 'test' } })
       const labels = { set: { role: 'database', 'a.b-c_D': 'x.Y-z_1' }, remove: ['stage', 'absent'] }
-      const changed = await runTwice(ref, { verb: 'set_labels', labels })
+      const changed = await runTwice(ref, { verb: 'set_labels', labels, mark: order.mark })
       expect(changed).toMatchObject({ labels: { role: 'database', 'a.b-c_D': 'x.Y-z_1' }, mark: order.mark, name: order.name })
       expect(await here.cloud.find(order)).toEqual(stable(changed))
-      const more = await runTwice(ref, { verb: 'set_labels', labels: { set: { stage: 'live' }, remove: [] } })
+      const more = await runTwice(ref, { verb: 'set_labels', labels: { set: { stage: 'live' }, remove: [] }, mark: order.mark })
       expect(more.labels).toEqual({ ...changed.labels, stage: 'live' })
       // Some clouds store the mark as a label with this key.
-      await run(ref, { verb: 'set_labels', labels: { set: { bailiwick: 'srv_other' }, remove: [] } })
+      await run(ref, { verb: 'set_labels', labels: { set: { bailiwick: 'srv_other' }, remove: [] }, mark: order.mark })
       expect((await here.cloud.get(ref))!.mark).toBe(order.mark)
       const keys = [...Object.keys(more.labels), 'bailiwick']
-      const none = await runTwice(ref, { verb: 'set_labels', labels: { set: {}, remove: keys } })
+      const none = await runTwice(ref, { verb: 'set_labels', labels: { set: {}, remove: keys }, mark: order.mark })
       expect(none).toMatchObject({ labels: {}, mark: order.mark })
-      expect(await failureOf(run(absentRef(), { verb: 'set_labels', labels }))).toBe('not_found')
+      expect(await failureOf(run(absentRef(), { verb: 'set_labels', labels, mark: order.mark }))).toBe('not_found')
       await remove(ref)
     })
 
@@ -556,7 +556,7 @@ export function cloudContract(title: string, start: () => Promise<CloudUnderTest
       if (!snapshots) return
       const { ref } = await provision({ start: true })
       const mark = `snap_${freeName().replaceAll('-', '_')}`
-      const order = { mark, name: 'before the update', includesMemory: false }
+      const order = { mark, name: 'before the update', includesMemory: false, labels: { stage: 'test' } }
       expect(await snapshots.find(order, ref)).toBeNull()
       await run(ref, { verb: 'snapshot', order })
       const taken = await snapshots.find(order, ref)
@@ -564,12 +564,13 @@ export function cloudContract(title: string, start: () => Promise<CloudUnderTest
       expect(await here.cloud.start(ref, { verb: 'snapshot', order })).toEqual({ state: 'done', unchanged: true })
       expect(await snapshots.get(taken!.ref)).toEqual(taken)
       expect((await snapshots.list()).filter(one => one.mark === mark)).toEqual([taken!])
+      expect(taken!.labels).toEqual(here.kind.capabilities.snapshots!.labels ? order.labels : {})
       if (here.kind.capabilities.snapshots!.labels) {
-        const change = { verb: 'set_labels', labels: { set: { role: 'backup' }, remove: [] } } as const
+        const change = { verb: 'set_labels', labels: { set: { role: 'backup' }, remove: ['stage'] }, mark } as const
         expect((await finish(await snapshots.start(taken!.ref, change))).unchanged).toBe(false)
         expect(await snapshots.get(taken!.ref)).toEqual({ ...taken!, labels: { role: 'backup' } })
         expect(await snapshots.start(taken!.ref, change)).toEqual({ state: 'done', unchanged: true })
-        await finish(await snapshots.start(taken!.ref, { verb: 'set_labels', labels: { set: {}, remove: ['role'] } }))
+        await finish(await snapshots.start(taken!.ref, { ...change, labels: { set: {}, remove: ['role'] } }))
       }
       const since = Date.now() - 1000
       await run(ref, { verb: 'restore_snapshot', snapshotRef: taken!.ref })
@@ -590,7 +591,7 @@ export function cloudContract(title: string, start: () => Promise<CloudUnderTest
       const { snapshots } = here.cloud
       if (!snapshots) return
       const { ref } = await provision()
-      const order = { mark: `snap_${freeName().replaceAll('-', '_')}`, name: 'last', includesMemory: false }
+      const order = { mark: `snap_${freeName().replaceAll('-', '_')}`, name: 'last', includesMemory: false, labels: {} }
       await run(ref, { verb: 'snapshot', order })
       await remove(ref)
       const left = (await snapshots.list()).filter(one => one.mark === order.mark)
@@ -672,6 +673,7 @@ export function cloudContract(title: string, start: () => Promise<CloudUnderTest
       const renamed = {
         verb: 'update',
         mark: order.mark,
+        isMade: true,
         name: freeName(),
         labels: { set: { a: 'b' }, remove: ['role'] },
       } as const

@@ -1,7 +1,14 @@
+import type { ActionKind } from '../../actions/kind'
 import type { Cloud, CloudStorage, VolumeUsage } from '../clouds/cloud'
 import type { LabelTable } from '../label-tables'
 import type { DatedCatalog } from './catalog'
 import type { CloudAccountRow } from './view'
+
+/** An action with its input. */
+interface Relabeling {
+  action: Pick<ActionKind<Record<string, unknown>>, 'type' | 'area' | 'audit' | 'cancelable' | 'steps'>
+  input: Record<string, unknown>
+}
 
 /** A volume or snapshot, as far as following it depends on it. */
 export interface StoredRow {
@@ -13,6 +20,9 @@ export interface StoredRow {
   actionId: string | null
   writtenAt: number
 }
+
+/** Whether no action works on it, or has written a newer state than a reading that began then (ms UTC). */
+export const isFree = (row: StoredRow, startedAt: number): boolean => row.actionId === null && row.writtenAt < startedAt
 
 /** What is read of an account. */
 export interface ReadAccount {
@@ -37,6 +47,8 @@ export interface Followed<Row extends StoredRow = any, Seen extends { ref: strin
   labels?: LabelTable
   /** The columns that follow from a reading. */
   columns(seen: Seen, read: ReadAccount): Partial<Row>
+  /** The action that stores the labels and the mark of a row at the cloud again; null if they are as they should be. */
+  relabeling(row: Row, seen: Seen, kind: string): Relabeling | null
   /** The columns of a new row; null if it is not added. */
   added(seen: Seen, read: ReadAccount): object | null
 }

@@ -18,8 +18,9 @@ import { servers } from '../tables'
 import { followedVolumes } from '../volumes/follow'
 import { volumes } from '../volumes/tables'
 import type { DatedCatalog } from './catalog'
-import type { Followed, ReadAccount, StoredRow } from './followed'
+import { isFree, type Followed, type ReadAccount, type StoredRow } from './followed'
 import { isCurrent, someOf } from './readings'
+import { restoreStorageLabels } from './restore-labels'
 import { syncKind } from './sync-jobs'
 import type { CloudAccountRow } from './view'
 
@@ -92,11 +93,11 @@ async function follow(
   const byMark = new Map(seen.flatMap(one => (one.mark === null ? [] : [[one.mark, one]])))
   const changed: [StoredRow, any][] = []
   const absent: KnownRow[] = []
-  const matched = new Set<Seen>()
+  const matched = new Map<Seen, KnownRow>()
   for (const row of known) {
     const candidates = [row.providerRef === null ? undefined : byRef.get(row.providerRef), byMark.get(row.id)]
     const there = candidates.find(one => one !== undefined && !isAnother(row, one, ids))
-    if (there) matched.add(there)
+    if (there) matched.set(there, row)
     const usedNow = there && usage.get(there.ref)
     if (usedNow) used.set(row.id, usedNow)
     if (there && isChanged(row, of.columns(there, read))) changed.push([row, there])
@@ -106,6 +107,7 @@ async function follow(
   if (used.size > 0) await recordVolumeUsage(hub, used, read.now)
   for (let at = 0; at < changed.length; at += rowsPerBatch)
     await record(hub, tx => followBatch(tx, of, changed.slice(at, at + rowsPerBatch), startedAt, read))
+  await restoreStorageLabels(hub, account, of, matched, startedAt)
   await followMissing(hub, account, of, storage, absent, ids, startedAt)
   // What was deleted, or got another ref, while the account was read.
   const refs = new Map(known.map(row => [row.id, row.providerRef]))
@@ -156,8 +158,6 @@ async function followMissing(
     await record(hub, tx => markMissing(tx, hub, of, row.id, account, startedAt))
   }
 }
-
-const isFree = (row: StoredRow, startedAt: number): boolean => row.actionId === null && row.writtenAt < startedAt
 
 const isChanged = (row: StoredRow, columns: object): boolean =>
   row.actionId === null &&

@@ -5,11 +5,12 @@ import type { ActionView } from '../../actions/shapes'
 import type { CloudAccountRow } from '../accounts/view'
 import { cloudKindOf } from '../clouds'
 import { isLabeled, type LabelChange } from '../clouds/label-change'
+import { hasLostMark } from '../clouds/lost-mark'
 import { labelChangeOf, type ServerRow } from '../view'
 import { plainInput, started } from './start'
 import { verbRules } from './verbs'
 
-/** Whether the labels of a server that was created here differ from those at its cloud, and can be stored there now. */
+/** Whether the labels or the mark of a server that was created here differ from those at its cloud, and can be stored there now. */
 export function needsLabels(row: ServerRow, { kind, lacks }: Pick<CloudAccountRow, 'kind' | 'lacks'>): boolean {
   return (
     row.origin === 'made' &&
@@ -19,7 +20,7 @@ export function needsLabels(row: ServerRow, { kind, lacks }: Pick<CloudAccountRo
     cloudKindOf(kind)?.capabilities.verbs.includes('set_labels') === true &&
     !lacks.includes('set_labels') &&
     verbRules.set_labels.possibleIn.includes(row.status) &&
-    !isLabeled(row.cloud.labels, labelChangeOf(row))
+    (!isLabeled(row.cloud.labels, labelChangeOf(row)) || hasLostMark(row.id, row.cloud, kind))
   )
 }
 
@@ -34,7 +35,7 @@ export async function startSetLabels(
   const input = {
     ...plainInput,
     verb: 'set_labels' as const,
-    command: { verb: 'set_labels' as const, labels },
+    command: { verb: 'set_labels' as const, labels, mark: row.id },
     statusBefore: row.status,
   }
   return await started(tx, by, row, account, { input, columns: {}, notices: [] })

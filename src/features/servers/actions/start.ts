@@ -414,8 +414,9 @@ async function addSnapshot(
   const price = snapshotPrice(catalog, row.cloud?.resources.diskBytes ?? null)
   const notices = await requireSpend(tx, account, price, accepted, { at: pointer })
   const columns = priceColumns(price, catalog?.readAt ?? null)
-  const { id: mark, name, includesMemory } = await insertSnapshot(tx, ctx, { serverId: row.id }, account, input, madeBy, columns)
-  return { command: { verb: 'snapshot' as const, order: { mark, name, includesMemory } }, notices }
+  const created = await insertSnapshot(tx, ctx, { serverId: row.id }, account, input, madeBy, columns)
+  const { id: mark, name, includesMemory, labels } = created
+  return { command: { verb: 'snapshot' as const, order: { mark, name, includesMemory, labels } }, notices }
 }
 
 interface RestoreParams extends AcceptedPrice {

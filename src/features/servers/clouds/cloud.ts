@@ -211,7 +211,8 @@ export type ServerCommand =
   /** Creates the snapshot, unless one with its mark exists. */
   | { verb: 'snapshot'; order: SnapshotOrder }
   | { verb: 'restore_snapshot'; snapshotRef: string }
-  | { verb: 'set_labels'; labels: LabelChange }
+  /** `mark`: stored with them, where marks are labels. */
+  | { verb: 'set_labels'; labels: LabelChange; mark: string }
 
 /** A snapshot of a server to create. */
 interface SnapshotOrder {
@@ -219,6 +220,8 @@ interface SnapshotOrder {
   mark: string
   name: string
   includesMemory: boolean
+  /** Stored with it, where snapshots have labels. */
+  labels: Record<string, string>
 }
 
 /** A snapshot of a server as a cloud reports it. */
@@ -282,15 +285,18 @@ export type VolumeCommand =
   | { verb: 'attach'; serverRef: string; mountPath: string | null }
   | { verb: 'resize'; sizeBytes: number }
   | { verb: 'set_protection'; isProtected: boolean }
-  /** `mark`: of the volume, where its ref changes with its name. `name`: null if it stays. */
-  | { verb: 'update'; mark: string; name: string | null; labels: LabelChange }
+  /**
+   * `mark`: of the volume, where its ref changes with its name. `isMade`: whether it was created here, so that its mark is stored with the
+   * labels, where marks are labels. `name`: null if it stays.
+   */
+  | { verb: 'update'; mark: string; isMade: boolean; name: string | null; labels: LabelChange }
   /** Only of a volume that is not attached. */
   | { verb: 'restore_snapshot'; snapshotRef: string }
   | { verb: 'detach' | 'delete' }
 
 export type SnapshotCommand =
   /** Of a volume: those of servers are created by commands of their server. */
-  { verb: 'create'; order: VolumeSnapshotOrder } | { verb: 'delete' } | { verb: 'set_labels'; labels: LabelChange }
+  { verb: 'create'; order: VolumeSnapshotOrder } | { verb: 'delete' } | { verb: 'set_labels'; labels: LabelChange; mark: string }
 
 /** A snapshot of a volume to create. */
 export interface VolumeSnapshotOrder {
@@ -422,6 +428,8 @@ export interface FirewallDetachment {
 
 /** A firewall as it is at the cloud. */
 export interface FirewallReading extends Pick<CloudFirewall, 'id' | 'rules' | 'refs'> {
+  /** Whether it has its mark. Without it, it was recognized by its name; setting it stores the mark again. */
+  isMarked: boolean
   /** Directions whose default was changed: what happens to traffic that no rule is about. */
   changedDefaults: readonly PlainRule['direction'][]
 }
@@ -462,6 +470,8 @@ export interface CloudCapabilities {
   hasPrices: boolean
   /** Whether labels can be stored at the cloud. */
   labels: boolean
+  /** Whether marks are labels, so that people remove them by mistake. They are stored again with the labels. */
+  marksAreLabels: boolean
   /** Protocols that firewalls of the cloud can filter; empty if it has none. */
   firewallProtocols: readonly RuleProtocol[]
   /** Whether firewalls can block networks, so that rules of other firewalls don’t allow them. */

@@ -104,8 +104,15 @@ async function compare(
     hint(tx, row)
   }
   const retry = hasFailed ? [enforceJobFor(firewallId, account.id)] : []
-  if (drifted.length === 0) return { result: undefined, jobs: retry }
-  const enforced = await enforce(tx, hub, row)
+  if (drifted.length === 0) {
+    const isRemarked = readings.some(one => !one.isMarked) && (await mayEnforce(tx, hub, row))
+    return {
+      result: undefined,
+      jobs: isRemarked ? [enforceJobFor(firewallId, account.id)] : retry,
+      audits: isRemarked ? [markAuditOf(row, account)] : [],
+    }
+  }
+  const enforced = row.driftPolicy === 'enforce' && (await mayEnforce(tx, hub, row))
   return {
     result: undefined,
     // Another try for servers that failed would also restore the rules of the others.
@@ -140,9 +147,8 @@ function driftOf(
   return { detectedAt: isDeepStrictEqual(before, found) ? detectedAt : now, ...found }
 }
 
-/** Whether the rules are restored: not more than a few times in a row, in case something else changes them again and again. */
-async function enforce(tx: Tx, hub: Hub, row: FirewallRow): Promise<boolean> {
-  if (row.driftPolicy !== 'enforce') return false
+/** Counts a restoration. Not more than a few are made in a row, in case something else changes the firewall again and again. */
+async function mayEnforce(tx: Tx, hub: Hub, row: FirewallRow): Promise<boolean> {
   const now = hub.clock.now()
   const recent = row.enforcedAt.filter(at => at > now - enforceWindowMs)
   if (recent.length >= maxEnforced) return false
@@ -154,11 +160,22 @@ async function enforce(tx: Tx, hub: Hub, row: FirewallRow): Promise<boolean> {
 }
 
 const auditOf = (row: FirewallRow, account: CloudAccountRow, count: number, isEnforced: boolean): AuditDraft => ({
+  ...auditBase(row),
+  after: { servers: count, enforced: isEnforced },
+  reason: `It was changed at ${account.name}.${isEnforced ? ' The rules are being restored.' : ''}`,
+})
+
+/** No server is affected: only the mark by which the firewall is found was removed. */
+const markAuditOf = (row: FirewallRow, account: CloudAccountRow): AuditDraft => ({
+  ...auditBase(row),
+  after: { servers: 0, enforced: true },
+  reason: `The label that marks it as a firewall of Bailiwick was removed at ${account.name}. It is being restored.`,
+})
+
+const auditBase = (row: FirewallRow) => ({
   workspaceId: row.workspaceId,
-  action: 'cloud.firewall.drift',
+  action: 'cloud.firewall.drift' as const,
   actor: systemActor('cloud.sync-account'),
   context: jobContext,
   targets: [targetOf(firewallRows, row)],
-  after: { servers: count, enforced: isEnforced },
-  reason: `It was changed at ${account.name}.${isEnforced ? ' The rules are being restored.' : ''}`,
 })

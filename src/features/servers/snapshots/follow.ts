@@ -1,6 +1,9 @@
 import type { Followed, ReadAccount } from '../accounts/followed'
 import type { CloudSnapshot } from '../clouds/cloud'
 import { cloudKindOf } from '../clouds'
+import { isLabeled } from '../clouds/label-change'
+import { hasLostMark } from '../clouds/lost-mark'
+import { snapshotActionKind } from './kinds'
 import { snapshotRows, type SnapshotRow } from './rows'
 import { seenSnapshotColumns } from './snapshot-state'
 
@@ -11,6 +14,12 @@ export const followedSnapshots: Followed<SnapshotRow, CloudSnapshot> = {
   limit: 'snapshots',
   storage: cloud => cloud.snapshots,
   columns: (seen, read) => ({ ...seenSnapshotColumns(seen, read.catalog, read.now), ...ownerOf(seen, read) }),
+  relabeling(row, seen, kind) {
+    if (row.origin !== 'made' || !cloudKindOf(kind)!.capabilities.snapshots!.labels) return null
+    const labels = { set: row.labels, remove: [] }
+    if (isLabeled(seen.labels, labels) && !hasLostMark(row.id, seen, kind)) return null
+    return { action: snapshotActionKind('set_labels'), input: { command: { verb: 'set_labels', labels, mark: row.id } } }
+  },
   added(seen, read) {
     const { account, catalog, now } = read
     const { serverId, volumeId } = ownerOf(seen, read)

@@ -150,7 +150,7 @@ async function sendLabels(tx: Tx, ctx: Ctx, before: SnapshotRow, after: Snapshot
   if (before.providerRef === null || before.state === 'missing') return undefined
   const { action, job } = await startAction(tx, ctx, snapshotActionKind('set_labels'), {
     resources: [{ type: 'snapshot', id: after.id }],
-    input: { command: { verb: 'set_labels', labels } },
+    input: { command: { verb: 'set_labels', labels, mark: after.id } },
   })
   const columns = { actionId: action.id, writtenAt: ctx.hub.clock.now() }
   const [row] = await tx.update(snapshots).set(columns).where(eq(snapshots.id, after.id)).returning()

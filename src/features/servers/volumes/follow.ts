@@ -1,6 +1,9 @@
 import type { Followed, ReadAccount } from '../accounts/followed'
 import type { CloudVolume } from '../clouds/cloud'
+import { isLabeled } from '../clouds/label-change'
+import { hasLostMark } from '../clouds/lost-mark'
 import { matchesSelector, parseSelector } from '../labels'
+import { plainInput, volumeActionKind } from './kinds'
 import { volumeRows, type VolumeRow } from './rows'
 import { volumeLabels } from './tables'
 import { seenVolumeColumns, volumePriceColumns } from './volume-state'
@@ -17,6 +20,12 @@ export const followedVolumes: Followed<VolumeRow, CloudVolume> = {
     ...volumePriceColumns(catalog, seen.sizeBytes),
     ...usedColumn(usage, seen),
   }),
+  relabeling(row, seen, kind) {
+    const labels = { set: row.labels, remove: [] }
+    if (row.origin !== 'made' || (isLabeled(seen.labels, labels) && !hasLostMark(row.id, seen, kind))) return null
+    const command = { verb: 'update', mark: row.id, isMade: true, name: null, labels } as const
+    return { action: volumeActionKind('update'), input: { ...plainInput, command } }
+  },
   added(seen, { account, serverIds, catalog, usage, now }) {
     const serverId = serverIds.get(seen.serverRef ?? '') ?? null
     const { mode, label_selector: selector } = account.import

@@ -27,6 +27,9 @@ export type VolumeActionInput = StorageInput<VolumeCommand> & {
   priceBefore: number | null
 }
 
+/** Of an action that doesn't change the price. */
+export const plainInput = { maxPriceMicros: null, priceBefore: null }
+
 /** The kind of the actions for a verb. */
 export const volumeActionKind = (verb: VolumeCommand['verb']): ActionKind<VolumeActionInput, CloudActionState> => ({
   type: `volume.${verb}`,

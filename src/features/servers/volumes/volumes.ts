@@ -35,7 +35,7 @@ import { snapshots } from '../snapshots/tables'
 import { lockAccount, requireSpend } from '../spend'
 import { servers } from '../tables'
 import type { ServerRow } from '../view'
-import { volumeActionKind, type VolumeActionInput as Input } from './kinds'
+import { plainInput, volumeActionKind, type VolumeActionInput as Input } from './kinds'
 import { volumeRows, type VolumeRow } from './rows'
 import {
   volumeActionParams,
@@ -269,7 +269,8 @@ async function sendUpdate(tx: Tx, ctx: Ctx, before: VolumeRow, after: VolumeRow)
     throw conflict(`The volume is attached to ${before.serverId ?? 'a server'}. Detach it before you rename it.`)
   if (before.state === 'missing') throw conflict('The volume no longer exists at the cloud.')
   if (isRenamed) await refuseBusySnapshots(tx, after.id)
-  const command = { verb: 'update', mark: after.id, name: isRenamed ? after.name : null, labels } as const
+  const isMade = after.origin === 'made'
+  const command = { verb: 'update', mark: after.id, isMade, name: isRenamed ? after.name : null, labels } as const
   return await start(tx, ctx, after, after.state, { ...plainInput, command })
 }
 
@@ -314,8 +315,6 @@ export const deleteVolume = (ctx: Ctx, id: string): Promise<ActionView | undefin
     const { action, job } = await start(tx, ctx, row, 'deleting', { ...plainInput, command: { verb: 'delete' } })
     return { result: action, target: targetOf(volumeRows, row), before, jobs: [job] }
   })
-
-const plainInput = { maxPriceMicros: null, priceBefore: null }
 
 /** Starts an action on a volume, and waits for it if the caller prefers that. @throws Problem 404; 409; 412; 422 */
 export async function performVolumeAction(

@@ -104,10 +104,9 @@ export class HetznerCommands {
       case 'rebuild':
         return await act('rebuild', { image: command.image, ...(command.userData !== null && { user_data: command.userData }) })
       case 'set_labels':
-        if (isLabeled(server.labels, command.labels)) return unchanged
+        if (isLabeled(server.labels, command.labels) && server.mark === command.mark) return unchanged
         // All labels are replaced, also the mark.
-        const own = server.mark === null ? {} : { [markLabel]: server.mark }
-        const labels = { ...labelsAfter(server.labels, command.labels), ...own }
+        const labels = { ...labelsAfter(server.labels, command.labels), [markLabel]: command.mark }
         await this.api.send('PUT', `/servers/${server.ref}`, { labels })
         return { state: 'done' }
       case 'set_protection': {
@@ -134,7 +133,8 @@ export class HetznerCommands {
       case 'snapshot': {
         const { order } = command
         if (await this.snapshots.find(order)) return unchanged
-        return await act('create_image', { type: 'snapshot', description: order.name, labels: { [markLabel]: order.mark } })
+        const labels = { ...order.labels, [markLabel]: order.mark }
+        return await act('create_image', { type: 'snapshot', description: order.name, labels })
       }
       case 'restore_snapshot':
         return await act('rebuild', { image: command.snapshotRef })

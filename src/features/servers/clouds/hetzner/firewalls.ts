@@ -13,9 +13,11 @@ import {
   type OrderedFirewall,
 } from '../cloud'
 import { perPage } from './catalog'
+import { textsOf } from './readings'
 
 interface Row extends FirewallReading {
   hetznerId: number
+  labels: Record<string, string>
   /** Whether it is applied to anything, also by a label. */
   isUsed: boolean
 }
@@ -70,6 +72,8 @@ export class HetznerFirewalls {
       await this.#create(firewall, rules)
       return applying
     }
+    if (!row.isMarked)
+      await this.api.send('PUT', `/firewalls/${row.hetznerId}`, { labels: { ...row.labels, [markLabel]: firewall.id } })
     if (!isSameSet(row.rules, rules)) {
       await this.api.send('POST', `/firewalls/${row.hetznerId}/actions/set_rules`, { rules: rules.map(asSent) })
       return applying
@@ -109,17 +113,21 @@ export class HetznerFirewalls {
     return true
   }
 
-  async read(ids: readonly string[]): Promise<FirewallReading[]> {
-    const rows = await readNumberedPages(
+  /** Also reads firewalls without their mark, which someone may have removed. */
+  async read(ids: readonly string[]): Promise<Row[]> {
+    const all = await readNumberedPages(
       this.around.clock,
-      page => this.api.page(`/firewalls?label_selector=${markLabel}&sort=id`, 'firewalls', page, perPage),
+      page => this.api.page('/firewalls?sort=id', 'firewalls', page, perPage),
       { isById: true },
     )
-    return rows.map(rowOf).filter(one => ids.includes(one.id))
+    const rows = all.filter(one => ids.includes(idOf(one) ?? '')).map(rowOf)
+    const marked = new Set(rows.filter(one => one.isMarked).map(one => one.id))
+    return rows.filter(one => one.isMarked || !marked.has(one.id))
   }
 
   async #create({ id, name }: OrderedFirewall, rules: readonly PlainRule[]): Promise<number> {
     const { firewall } = await this.api.send('POST', '/firewalls', {
+      // The id tells whose it is, if someone removes the mark.
       name: `${name.slice(0, 80)} (${id})`,
       labels: { [markLabel]: id },
       rules: rules.map(asSent),
@@ -130,7 +138,8 @@ export class HetznerFirewalls {
   async #find(id: string): Promise<Row | null> {
     const selector = encodeURIComponent(`${markLabel}=${id}`)
     const { rows } = await this.api.page(`/firewalls?label_selector=${selector}&sort=id`, 'firewalls', 1, perPage)
-    return rows.length === 0 ? null : rowOf(rows[0]!)
+    if (rows.length > 0) return rowOf(rows[0]!)
+    return (await this.read([id]))[0] ?? null
   }
 
   /** Applies a firewall to servers: at once, or if Hetzner refuses that, to those that it doesn’t refuse. */
@@ -168,15 +177,23 @@ const asSent = ({ id, direction, protocol, ports, networks }: PlainRule) => ({
   description: id,
 })
 
+/** The id of our firewall; null for those of others. */
+function idOf({ labels, name }: Record<string, unknown>): string | null {
+  const { [markLabel]: mark } = textsOf(labels)
+  return mark ?? /\((fw_[0-9a-z]{26})\)$/.exec(String(name))?.[1] ?? null
+}
+
 function rowOf(row: Record<string, unknown>): Row {
   const { id, labels, rules, applied_to } = row
-  const mark = isObject(labels) ? labels[markLabel] : null
-  if (typeof id !== 'number' || typeof mark !== 'string' || !Array.isArray(rules) || !Array.isArray(applied_to))
+  const own = idOf(row)
+  if (typeof id !== 'number' || own === null || !Array.isArray(rules) || !Array.isArray(applied_to))
     throw new CloudError('invalid_response', 'The response of Hetzner has no firewall.')
   const appliedTo = applied_to.filter(isObject)
   return {
-    id: mark,
+    id: own,
     hetznerId: id,
+    labels: textsOf(labels),
+    isMarked: textsOf(labels)[markLabel] !== undefined,
     rules: rules.map(ruleOf),
     // Hetzner has no default that can be changed.
     changedDefaults: [],

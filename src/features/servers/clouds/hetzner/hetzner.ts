@@ -80,6 +80,7 @@ const capabilities: CloudCapabilities = {
   rebuildableIn: ['running', 'off'],
   hasPrices: true,
   labels: true,
+  marksAreLabels: true,
   volumes: volumeCapabilities,
   snapshots: { memory: false, surviveServer: true, labels: true },
   firewallProtocols: ruleProtocols,

@@ -48,10 +48,10 @@ export class HetznerSnapshots implements CloudStorage<CloudSnapshot, SnapshotCom
     const snapshot = await this.get(ref!)
     if (command.verb === 'set_labels') {
       if (!snapshot) throw new CloudError('not_found', 'The snapshot does not exist at Hetzner.', null, false)
-      if (isLabeled(snapshot.labels, command.labels)) return { state: 'done', unchanged: true }
+      const { labels, mark } = command
+      if (isLabeled(snapshot.labels, labels) && snapshot.mark === mark) return { state: 'done', unchanged: true }
       // All labels are replaced, also the mark.
-      const own = snapshot.mark === null ? {} : { [markLabel]: snapshot.mark }
-      await this.api.send('PUT', `/images/${ref}`, { labels: { ...labelsAfter(snapshot.labels, command.labels), ...own } })
+      await this.api.send('PUT', `/images/${ref}`, { labels: { ...labelsAfter(snapshot.labels, labels), [markLabel]: mark } })
       return { state: 'done' }
     }
     if (!snapshot) return { state: 'done', unchanged: true }

@@ -86,9 +86,10 @@ export class HetznerVolumes implements CloudStorage<CloudVolume, VolumeCommand> 
       case 'update': {
         const { name, labels } = command
         const isNamed = name === null || volume.name === name
-        if (isNamed && isLabeled(volume.labels, labels)) return unchanged
+        const mark = command.isMade ? command.mark : volume.mark
+        if (isNamed && isLabeled(volume.labels, labels) && volume.mark === mark) return unchanged
         // All labels are replaced, also the mark.
-        const own = volume.mark === null ? {} : { [markLabel]: volume.mark }
+        const own = mark === null ? {} : { [markLabel]: mark }
         const changed = { ...(!isNamed && { name }), labels: { ...labelsAfter(volume.labels, labels), ...own } }
         await this.api.send('PUT', `/volumes/${volume.ref}`, changed)
         return { state: 'done' }

@@ -15,6 +15,8 @@ interface Acl {
   name: string
   /** Id of our firewall; null for those of others. */
   mark: string | null
+  /** Whether someone removed its mark, so that only its name tells. */
+  isUnmarked?: boolean
   rules: PlainRule[]
 }
 
@@ -35,6 +37,7 @@ export const incusRules = (rules: readonly PlainRule[]): PlainRule[] => rules.fi
 
 /** Names of ACLs can’t contain underscores. */
 const aclName = (id: string): string => `bw-${id.replace(/^[a-z]+_/, '')}`
+const ownName = /^bw-([0-9a-z]{26})$/
 
 /**
  * Firewalls are network ACLs of network interfaces. On hosts that can’t filter single interfaces of a bridge, they are ACLs of the
@@ -98,9 +101,10 @@ export class IncusFirewalls {
         })
         const groups = Map.groupBy(attached, one => one.changed.join())
         const refsOf = (some: typeof attached) => some.map(one => one.ref)
-        if (groups.size === 0) return [{ id: acl.mark!, rules: acl.rules, refs: [], changedDefaults: [] }]
+        const seen = { id: acl.mark!, isMarked: !acl.isUnmarked, rules: acl.rules }
+        if (groups.size === 0) return [{ ...seen, refs: [], changedDefaults: [] }]
         return [...groups.values()].map(some => ({
-          ...{ id: acl.mark!, rules: acl.rules, refs: refsOf(some), changedDefaults: some[0]!.changed },
+          ...{ ...seen, refs: refsOf(some), changedDefaults: some[0]!.changed },
         }))
       })
   }
@@ -111,9 +115,10 @@ export class IncusFirewalls {
       if (typeof name !== 'string' || !Array.isArray(ingress) || !Array.isArray(egress))
         throw new CloudError('invalid_response', 'The response has no network ACL.')
       const mark = isObject(config) ? config[markKey] : null
+      const [, own] = ownName.exec(name) ?? []
+      const isUnmarked = typeof mark !== 'string' && own !== undefined
       return {
-        name,
-        mark: typeof mark === 'string' ? mark : null,
+        ...{ name, mark: typeof mark === 'string' ? mark : isUnmarked ? `fw_${own}` : null, isUnmarked },
         rules: [...ingress.flatMap(one => ruleOf(one, 'in')), ...egress.flatMap(one => ruleOf(one, 'out'))],
       }
     })
@@ -144,7 +149,7 @@ export class IncusFirewalls {
   /** Creates or changes the ACL. Changes apply at once, and as a whole. */
   async #setAcl({ id, name }: CloudFirewall, acl: Acl, found: Acl | undefined): Promise<void> {
     const wanted = acl.rules
-    if (found && isSameSet(found.rules, wanted)) return
+    if (found && !found.isUnmarked && isSameSet(found.rules, wanted)) return
     const body = {
       description: name,
       config: { [markKey]: id },

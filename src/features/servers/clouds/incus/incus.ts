@@ -70,6 +70,7 @@ const capabilities: CloudCapabilities = {
   rebuildableIn: ['off'],
   hasPrices: false,
   labels: true,
+  marksAreLabels: false,
   volumes: volumeCapabilities,
   snapshots: { memory: true, surviveServer: false, labels: false },
   firewallProtocols: ['tcp', 'udp', 'icmp', 'any'],

@@ -138,6 +138,7 @@ export class ProxmoxFirewalls {
           .filter(one => one.refs.includes(ref))
           .map(({ id }) => ({
             id,
+            isMarked: true,
             refs: [ref],
             changedDefaults,
             rules: effective(rules, id).map(one => one.rule),

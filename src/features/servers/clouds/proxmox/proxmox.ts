@@ -129,6 +129,7 @@ const capabilities: CloudCapabilities = {
   rebuildableIn: [],
   hasPrices: false,
   labels: true,
+  marksAreLabels: false,
   // Disks belong to their guest.
   volumes: null,
   snapshots: { memory: true, surviveServer: false, labels: false },
