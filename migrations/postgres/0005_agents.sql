@@ -15,8 +15,66 @@ CREATE TABLE "agent_commands" (
 	"output" text collate "C"
 );
 --> statement-breakpoint
+CREATE TABLE "enrolment_keys" (
+	"id" text collate "C" PRIMARY KEY NOT NULL,
+	"workspace_id" text collate "C" NOT NULL,
+	"version" bigint NOT NULL,
+	"created_at" bigint NOT NULL,
+	"updated_at" bigint NOT NULL,
+	"name" text collate "C" NOT NULL,
+	"uses" bigint,
+	"labels" text NOT NULL,
+	"approve" text collate "C" NOT NULL,
+	"match" boolean NOT NULL,
+	"allow" text NOT NULL,
+	"server_id" text collate "C",
+	"key_hash" text collate "C" NOT NULL,
+	"hint" text collate "C" NOT NULL,
+	"expires_at" bigint NOT NULL,
+	"used" bigint NOT NULL,
+	"last_used_at" bigint,
+	"used_up_at" bigint,
+	"monitor" boolean NOT NULL
+);
+--> statement-breakpoint
+ALTER TABLE "agents" ALTER COLUMN "server_id" DROP NOT NULL;--> statement-breakpoint
+ALTER TABLE "agents" ADD COLUMN "name" text collate "C" NOT NULL;--> statement-breakpoint
+ALTER TABLE "agents" ADD COLUMN "other_server_id" text collate "C";--> statement-breakpoint
+ALTER TABLE "agents" ADD COLUMN "token_hash" text collate "C";--> statement-breakpoint
+ALTER TABLE "agents" ADD COLUMN "token_hint" text collate "C";--> statement-breakpoint
+ALTER TABLE "agents" ADD COLUMN "previous_token_hash" text collate "C";--> statement-breakpoint
+ALTER TABLE "agents" ADD COLUMN "previous_valid_until" bigint;--> statement-breakpoint
+ALTER TABLE "agents" ADD COLUMN "public_key" text collate "C";--> statement-breakpoint
+ALTER TABLE "agents" ADD COLUMN "machine_id_hash" text collate "C" NOT NULL;--> statement-breakpoint
+ALTER TABLE "agents" ADD COLUMN "enrolment_key_id" text collate "C";--> statement-breakpoint
+ALTER TABLE "agents" ADD COLUMN "address" text collate "C";--> statement-breakpoint
+ALTER TABLE "agents" ADD COLUMN "signed_at" bigint;--> statement-breakpoint
+ALTER TABLE "agents" ADD COLUMN "runs" text NOT NULL;--> statement-breakpoint
+ALTER TABLE "agents" ADD COLUMN "refused_runs" text NOT NULL;--> statement-breakpoint
+ALTER TABLE "agents" ADD COLUMN "clock_offset_ms" bigint;--> statement-breakpoint
+ALTER TABLE "agents" ADD COLUMN "spooled" bigint NOT NULL;--> statement-breakpoint
+ALTER TABLE "agents" ADD COLUMN "dropped" bigint NOT NULL;--> statement-breakpoint
+ALTER TABLE "agents" ADD COLUMN "config" text NOT NULL;--> statement-breakpoint
+ALTER TABLE "agents" ADD COLUMN "last_report_at" bigint;--> statement-breakpoint
 ALTER TABLE "agent_commands" ADD CONSTRAINT "agent_commands_agent_id_agents_id_fk" FOREIGN KEY ("agent_id") REFERENCES "public"."agents"("id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
+ALTER TABLE "enrolment_keys" ADD CONSTRAINT "enrolment_keys_workspace_id_workspaces_id_fk" FOREIGN KEY ("workspace_id") REFERENCES "public"."workspaces"("id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
+ALTER TABLE "enrolment_keys" ADD CONSTRAINT "enrolment_keys_server_id_servers_id_fk" FOREIGN KEY ("server_id") REFERENCES "public"."servers"("id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
 CREATE UNIQUE INDEX "agent_commands_action" ON "agent_commands" USING btree ("action_id") WHERE action_id is not null;--> statement-breakpoint
 CREATE INDEX "agent_commands_open" ON "agent_commands" USING btree ("agent_id") WHERE finished_at is null;--> statement-breakpoint
 CREATE INDEX "agent_commands_due" ON "agent_commands" USING btree ("send_at") WHERE finished_at is null;--> statement-breakpoint
-CREATE INDEX "agent_commands_expiry" ON "agent_commands" USING btree ("expires_at");
+CREATE INDEX "agent_commands_expiry" ON "agent_commands" USING btree ("expires_at");--> statement-breakpoint
+CREATE UNIQUE INDEX "enrolment_keys_hash" ON "enrolment_keys" USING btree ("key_hash");--> statement-breakpoint
+CREATE INDEX "enrolment_keys_workspace" ON "enrolment_keys" USING btree ("workspace_id","id");--> statement-breakpoint
+CREATE INDEX "enrolment_keys_server" ON "enrolment_keys" USING btree ("server_id");--> statement-breakpoint
+CREATE INDEX "enrolment_keys_expires" ON "enrolment_keys" USING btree ("expires_at");--> statement-breakpoint
+CREATE INDEX "enrolment_keys_open" ON "enrolment_keys" USING btree ("workspace_id") WHERE used_up_at is null;--> statement-breakpoint
+ALTER TABLE "agents" ADD CONSTRAINT "agents_other_server_id_servers_id_fk" FOREIGN KEY ("other_server_id") REFERENCES "public"."servers"("id") ON DELETE set null ON UPDATE no action;--> statement-breakpoint
+ALTER TABLE "agents" ADD CONSTRAINT "agents_enrolment_key_id_enrolment_keys_id_fk" FOREIGN KEY ("enrolment_key_id") REFERENCES "public"."enrolment_keys"("id") ON DELETE set null ON UPDATE no action;--> statement-breakpoint
+CREATE INDEX "agents_other_server" ON "agents" USING btree ("other_server_id");--> statement-breakpoint
+CREATE UNIQUE INDEX "agents_token" ON "agents" USING btree ("token_hash");--> statement-breakpoint
+CREATE UNIQUE INDEX "agents_previous_token" ON "agents" USING btree ("previous_token_hash");--> statement-breakpoint
+CREATE INDEX "agents_machine" ON "agents" USING btree ("workspace_id","machine_id_hash");--> statement-breakpoint
+CREATE INDEX "agents_enrolment_key" ON "agents" USING btree ("enrolment_key_id");--> statement-breakpoint
+CREATE INDEX "agents_list" ON "agents" USING btree ("workspace_id","id");--> statement-breakpoint
+CREATE INDEX "agents_name" ON "agents" USING btree ("workspace_id","name","id");--> statement-breakpoint
+CREATE INDEX "agents_version" ON "agents" USING btree ("workspace_id","version","id");

@@ -163,7 +163,8 @@ function decoded(address: string): string {
   }
 }
 
-function withChallenge(problem: Problem): Problem {
+/** Adds the challenge that a 401 needs (RFC 9110 section 11.6.1). */
+export function withChallenge(problem: Problem): Problem {
   const error = problem.code === 'unauthenticated' ? '' : ', error="invalid_token"'
   return new Problem(problem.code, problem.detail, { headers: { 'WWW-Authenticate': `Bearer realm="bailiwick"${error}` } })
 }

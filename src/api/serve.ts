@@ -305,8 +305,8 @@ interface UrlParts {
   search: string
 }
 
-/** The parts of an absolute URL. Parsing it as a URL takes several times as long. */
-function partsOf(url: string): UrlParts {
+/** Returns the parts of an absolute URL. Parsing it as a URL takes several times as long. */
+export function partsOf(url: string): UrlParts {
   const start = url.indexOf('/', url.indexOf('://') + 3)
   const fragment = url.indexOf('#', start)
   const end = fragment < 0 ? url.length : fragment

@@ -16,6 +16,8 @@ export const noticeKinds = {
   'snapshot_policy.failing': { title: 'Snapshot policy is failing', severity: 'warning' },
   'server.missing': { title: 'Server no longer exists at its cloud', severity: 'warning' },
   'server.not_monitored': { title: 'Server has no monitor', severity: 'info' },
+  'agent.approval': { title: 'Agent awaits approval', severity: 'warning' },
+  'agent.cloned': { title: 'Two machines use the same agent', severity: 'critical' },
   'agent.silent': { title: 'Agent stopped reporting', severity: 'warning' },
   'agents.unheard': { title: 'All agents stopped reporting', severity: 'warning' },
   'firewall.reverted': { title: 'Firewall rules restored', severity: 'critical' },

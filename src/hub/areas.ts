@@ -50,6 +50,9 @@ import { notificationRoutes } from '../features/notifications/routes'
 import { volumeRoutes } from '../features/servers/volumes/routes'
 import { snapshotPolicyRoutes } from '../features/servers/snapshot-policies/routes'
 import { snapshotRoutes } from '../features/servers/snapshots/routes'
+import { agentIngestRoutes } from '../features/servers/agents/ingest/ingest'
+import { agentRoutes } from '../features/servers/agents/routes'
+import { enrolmentKeyRoutes } from '../features/servers/enrolment-keys/routes'
 import { sshKeyRoutes } from '../features/servers/ssh-keys/routes'
 import { webhookDeliveryRoutes } from '../features/webhooks/deliveries/routes'
 import { webhookEndpointRoutes } from '../features/webhooks/endpoints/routes'
@@ -94,6 +97,8 @@ export const apiAreas: readonly AnyElysia[] = [
   snapshotRoutes,
   snapshotPolicyRoutes,
   sshKeyRoutes,
+  agentRoutes,
+  enrolmentKeyRoutes,
   heartbeatRoutes,
   monitorRoutes,
   incidentRoutes,
@@ -113,7 +118,13 @@ export const apiAreas: readonly AnyElysia[] = [
 ]
 
 /** Routes for customers' tools, with the credential of one source in the URL: under `/v1/ingest`, and at the root for clients with built-in paths. */
-export const ingestAreas: readonly AnyElysia[] = [jsonPingRoutes, pingRoutes, jsonReportRoutes, dynamicIpClientRoutes]
+export const ingestAreas: readonly AnyElysia[] = [
+  jsonPingRoutes,
+  pingRoutes,
+  jsonReportRoutes,
+  dynamicIpClientRoutes,
+  agentIngestRoutes,
+]
 
 /** Returns the operations of areas. */
 export const specsOf = (areas: readonly AnyElysia[]): Route[] =>

@@ -1,5 +1,5 @@
 import { instant } from '../../core/clock'
-import type { AgentState } from './agents/shapes'
+import type { LinkedState } from './agents/shapes'
 import type { FactSource, ServerHealth, ServerStatus } from './shapes'
 
 /** What is known about whether a server is alive. */
@@ -21,7 +21,7 @@ export type OtherProofs = Omit<Proofs, 'status' | 'power'>
 
 interface AgentProof {
   /** `unheard`: silent together with all other agents of the workspace, so probably the hub can’t be reached. */
-  state: AgentState | 'unheard'
+  state: LinkedState | 'unheard'
   /** When it last reported (ms UTC). */
   lastSeenAt: number
 }

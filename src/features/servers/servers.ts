@@ -5,7 +5,7 @@ import { countOf, refuseOverLimit } from '../../access/plans'
 import { callAdapter } from '../../adapters/call'
 import { change } from '../../core/change'
 import { instant } from '../../core/clock'
-import type { ChangeResult } from '../../core/change-result'
+import type { ChangeResult, Consequences } from '../../core/change-result'
 import type { Ctx } from '../../core/ctx'
 import type { Reader, Tx } from '../../core/db/transaction'
 import { newId } from '../../core/ids'
@@ -209,25 +209,37 @@ async function addServer(ctx: Ctx, input: ServerInput): Promise<ServerView> {
   const problems = [...orderedWithoutAccount(input), ...addressProblems(input.addresses)]
   if (problems.length > 0) throw invalid(problems)
   return await change(ctx, 'cloud.server.create', async tx => {
-    await refuseOverLimit(tx, ctx, 'server')
-    const row = await insertRow(tx, ctx, serverRows, {
-      ...newColumns(ctx.hub.clock.now()),
-      ...inputColumns(serverMembers, input),
-      kind: input.kind ?? 'external',
-      origin: 'added',
-      accountId: null,
-      status: 'unknown',
-      location: input.location ?? null,
-      image: null,
-      manualAddresses: manualAddresses(input.addresses ?? []),
-      order: null,
-      userDataSealed: null,
-    })
-    await saveLabels(tx, serverLabels, ctx.workspaceId, [{ id: row.id, before: {}, after: labelsOf(row) }])
-    // Nothing may ever tell whether it is up.
-    const monitored = input.monitor ? await monitorNewServer(tx, ctx, row) : {}
+    // Nothing may ever tell whether it is up, so it has no monitor by default.
+    const { row, monitored } = await insertAddedServer(tx, ctx, input)
     return { ...(await changedRow(serverRows, null, row, one => viewOf(tx, one))), ...monitored }
   })
+}
+
+/**
+ * Inserts a server without a cloud account, within a change, and its monitor if `monitor` is true.
+ * @throws Problem 403 `plan_limit_reached`
+ */
+export async function insertAddedServer(
+  tx: Tx,
+  ctx: Ctx,
+  input: Pick<ServerInput, 'name' | 'labels' | 'kind' | 'location' | 'addresses' | 'monitor'>,
+): Promise<{ row: ServerRow; monitored: Consequences }> {
+  await refuseOverLimit(tx, ctx, 'server')
+  const row = await insertRow(tx, ctx, serverRows, {
+    ...newColumns(ctx.hub.clock.now()),
+    ...inputColumns(serverMembers, input),
+    kind: input.kind ?? 'external',
+    origin: 'added',
+    accountId: null,
+    status: 'unknown',
+    location: input.location ?? null,
+    image: null,
+    manualAddresses: manualAddresses(input.addresses ?? []),
+    order: null,
+    userDataSealed: null,
+  })
+  await saveLabels(tx, serverLabels, ctx.workspaceId, [{ id: row.id, before: {}, after: labelsOf(row) }])
+  return { row, monitored: input.monitor ? await monitorNewServer(tx, ctx, row) : {} }
 }
 
 /** What several parts of a change have as a consequence. */

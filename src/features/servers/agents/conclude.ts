@@ -1,6 +1,6 @@
 import { and, asc, eq, gt, isNull, lte } from 'drizzle-orm'
 import { record } from '../../../core/change'
-import type { RecordResult } from '../../../core/change-result'
+import type { Consequences, RecordResult } from '../../../core/change-result'
 import { instant } from '../../../core/clock'
 import type { Tx } from '../../../core/db/transaction'
 import type { Hub } from '../../../core/hub'
@@ -37,12 +37,25 @@ async function conclude(tx: Tx, hub: Hub, id: string): Promise<RecordResult<unde
   if (row.deletedAt !== null) return { result: undefined }
   const account = (await accountStates(tx, [row])).get(row.accountId ?? '') ?? null
   const by = { source: 'agent' as const, reason: reasons[agent.state] }
-  const { events } = await writeState(tx, hub, row, await measuredBy(tx, agent, row), await proofsOf(tx, row, account), by)
+  const { events } = await writeState(tx, hub, row, await measuredBy(tx, agent.state, row), await proofsOf(tx, row, account), by)
   return { result: undefined, events }
 }
 
+/** Updates the health of a server that has lost its agent. @param row of a server that is locked in the transaction */
+export async function concludeWithoutAgent(tx: Tx, hub: Hub, row: ServerRow): Promise<Pick<Consequences, 'events'>> {
+  if (row.deletedAt !== null) return {}
+  const account = (await accountStates(tx, [row])).get(row.accountId ?? '') ?? null
+  const by = { source: 'agent' as const, reason: 'The server no longer has an agent.' }
+  const { events } = await writeState(tx, hub, row, await measuredBy(tx, null, row), await proofsOf(tx, row, account), by)
+  return { events }
+}
+
 /** A server that reports is running. A cloud, a controller, or an action that works on it knows more about its power. */
-async function measuredBy(tx: Tx, { state }: AgentRow, row: ServerRow): Promise<Partial<Pick<ServerRow, 'power' | 'status'>>> {
+async function measuredBy(
+  tx: Tx,
+  state: AgentRow['state'] | null,
+  row: ServerRow,
+): Promise<Partial<Pick<ServerRow, 'power' | 'status'>>> {
   const controllers = (await controllerStates(tx, [row])).get(row.id) ?? []
   if (row.accountId !== null || row.actionId !== null || controllers.some(one => one.power !== 'unknown')) return {}
   return state === 'reporting' ? { power: 'on', status: 'running' } : { power: 'unknown', status: 'unknown' }
@@ -50,7 +63,7 @@ async function measuredBy(tx: Tx, { state }: AgentRow, row: ServerRow): Promise<
 
 async function lockBoth(tx: Tx, id: string): Promise<{ row: ServerRow; agent: AgentRow } | null> {
   const [found] = await tx.select({ serverId: agents.serverId }).from(agents).where(eq(agents.id, id))
-  const row = found && (await lockServer(tx, found.serverId))
+  const row = found && found.serverId !== null ? await lockServer(tx, found.serverId) : undefined
   const agent = row && (await lockAgent(tx, id))
   return agent ? { row, agent } : null
 }

@@ -3,10 +3,10 @@ import { or, sql } from 'drizzle-orm'
 import type { Filter } from '../../../core/listing'
 import { Words } from '../../../core/shapes'
 import { servers } from '../tables'
-import { agentStates } from './shapes'
+import { linkedStates } from './shapes'
 import { agents } from './tables'
 
-const choices = [...agentStates, 'none'] as const
+const choices = [...linkedStates, 'none'] as const
 
 /** Finds servers by the states of their agents. */
 export const agentFilter: Filter = {

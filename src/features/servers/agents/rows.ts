@@ -1,25 +1,43 @@
-import { and, eq, inArray } from 'drizzle-orm'
+import { and, eq, inArray, isNotNull } from 'drizzle-orm'
 import { forUpdate } from '../../../core/db/dialect'
 import type { Reader, Tx } from '../../../core/db/transaction'
+import { rowsOf } from '../../../registry'
+import type { LinkedState } from './shapes'
 import { agents } from './tables'
 
-export type AgentRow = typeof agents.$inferSelect
+/** An agent in any state. */
+export type AnyAgentRow = typeof agents.$inferSelect
+
+/** An agent that reports about a server. */
+export type AgentRow = AnyAgentRow & { serverId: string; state: LinkedState }
+
+export const agentRows = rowsOf('agent', agents, { accessTo: row => row.serverId })
+
+/** Whether an agent reports about a server: it awaits no approval, and was not revoked. */
+export const isLinked = (row: AnyAgentRow | undefined): row is AgentRow => row !== undefined && row.serverId !== null
 
 /** The agents of servers, by the ids of the servers. */
 export async function agentsOf(read: Reader, rows: readonly { id: string }[]): Promise<Map<string, AgentRow>> {
   if (rows.length === 0) return new Map()
   const ids = rows.map(row => row.id)
   const found = await read.select().from(agents).where(inArray(agents.serverId, ids))
-  return new Map(found.map(one => [one.serverId, one]))
+  return new Map(found.filter(isLinked).map(one => [one.serverId, one]))
 }
 
 /** The agents of a workspace with these ids. */
-export const agentsById = (read: Reader, workspaceId: string, ids: readonly string[]): Promise<AgentRow[]> =>
+export const agentsById = (read: Reader, workspaceId: string, ids: readonly string[]): Promise<AnyAgentRow[]> =>
   read
     .select()
     .from(agents)
     .where(and(eq(agents.workspaceId, workspaceId), inArray(agents.id, [...ids])))
 
-/** Locks an agent until the transaction ends. Servers are locked before their agents. */
-export const lockAgent = async (tx: Tx, id: string): Promise<AgentRow | undefined> =>
-  (await forUpdate(tx.select().from(agents).where(eq(agents.id, id))))[0]
+/** Locks an agent that reports about a server until the transaction ends. Servers are locked before their agents. */
+export async function lockAgent(tx: Tx, id: string): Promise<AgentRow | undefined> {
+  const [row] = await forUpdate(
+    tx
+      .select()
+      .from(agents)
+      .where(and(eq(agents.id, id), isNotNull(agents.serverId))),
+  )
+  return isLinked(row) ? row : undefined
+}

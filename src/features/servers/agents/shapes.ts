@@ -1,44 +1,27 @@
 import { Type, type Static } from '@sinclair/typebox'
-import { Instant, Nullable, NullableInstant, Shape, Words } from '../../../core/shapes'
+import { Instant, Line, ListOf, Nullable, NullableInstant, Shape, Words } from '../../../core/shapes'
+import { AgentConfig, AgentFacts, stopReasons } from '../../../wire/agent'
 
 /** `silent`: it has not reported for too long. `stopped`: it announced that it stops, or its server was switched off here. */
-export const agentStates = ['reporting', 'silent', 'stopped'] as const
-export type AgentState = (typeof agentStates)[number]
+export const linkedStates = ['reporting', 'silent', 'stopped'] as const
+export type LinkedState = (typeof linkedStates)[number]
 
-/** Why an agent stops: its server is switched off, restarts, or only the program ends. */
-export const stopReasons = ['shutdown', 'reboot', 'stop'] as const
-export type StopReason = (typeof stopReasons)[number]
+/** The states of agents of servers, and of those that have no say about a server. */
+export const agentStates = [...linkedStates, 'awaiting_approval', 'revoked'] as const
 
-/** What an agent may do on its server, such as `firewall` or `restart:nginx`. */
-export type AgentPermission = 'collect' | 'update' | 'reboot' | 'firewall' | 'wake' | `restart:${string}` | `recipe:${string}`
+/** Pause between two reports unless an agent has another one. */
+export const defaultConfig: AgentConfig = { interval_seconds: 60, watched_units: [] }
 
-/** What an agent knows about its server. Absent facts are unknown. */
-export interface AgentFacts {
-  hostname?: string
-  /** `PRETTY_NAME` in os-release. */
-  os?: string
-  /** `ID` and `VERSION_ID` in os-release, such as `debian-12`. */
-  image?: string
-  kernel?: string
-  arch?: string
-  cores?: number
-  memory_bytes?: number
-  disk_bytes?: number
-  addresses?: string[]
-  /** Network interfaces of its default routes, such as `eth0`. */
-  uplinks?: string[]
-  /** ID of the user that the agent runs as. */
-  agent_uid?: number
-}
+const linkedDescription =
+  '`silent`: it has not reported for three of its intervals, and not for at least 90 seconds. `stopped`: it announced that it stops, its server was switched off here, or it was approved and has not called again yet.'
 
 const summary = {
   id: Type.String({ description: 'ID of the agent.' }),
-  state: Words(agentStates, {
-    description:
-      '`silent`: it has not reported for three of its intervals, and not for at least 90 seconds. `stopped`: it announced that it stops, or its server was switched off here.',
+  state: Words(linkedStates, {
+    description: linkedDescription,
   }),
   version: Type.String({ description: 'Version of the agent.' }),
-  last_seen_at: Instant({ description: 'When it last reported.' }),
+  last_seen_at: Instant({ description: 'When it was last heard from.' }),
 }
 
 const example = {
@@ -54,34 +37,153 @@ export const AgentSummary = Shape(summary, {
   examples: [example],
 })
 
-export const Agent = Shape(
+const config = {
+  interval_seconds: Type.Integer({
+    minimum: AgentConfig.properties.interval_seconds.minimum,
+    maximum: AgentConfig.properties.interval_seconds.maximum,
+    description: 'Seconds between two reports.',
+  }),
+  watched_units: Type.Array(Line({ minLength: 1, maxLength: 200 }), {
+    maxItems: 20,
+    uniqueItems: true,
+    description: 'Units of systemd whose state is reported each minute, such as `nginx.service`.',
+  }),
+}
+
+const agent = {
+  ...summary,
+  state: Words(agentStates, {
+    description: `${linkedDescription} \`awaiting_approval\`: nothing is accepted from it until someone approves it. \`revoked\`: nothing is accepted from it anymore.`,
+  }),
+  name: Type.String({ description: 'Name of the host.' }),
+  server_id: Nullable(Type.String(), {
+    description:
+      'ID of the server that it reports about. While it awaits approval: the server that it would report about, or null if approving it adds a new server. Once it is revoked: the server that it reported about.',
+  }),
+  assurance: Words(['key', 'token'], {
+    description:
+      'How its requests are authenticated. `key`: it signs them with a key that never leaves the server, so its token alone is useless. `token`: by its token only.',
+  }),
+  hint: Nullable(Type.String(), { description: 'Start and end of its token; null if none was issued.' }),
+  enrolment_key_id: Nullable(Type.String(), {
+    description: 'ID of the enrolment key that it was enrolled with; null if that was deleted.',
+  }),
+  address: Nullable(Type.String(), { description: 'IP address from which it last sent a request; null if unknown.' }),
+  run_id: Nullable(Type.String(), { description: 'ID of the current run of the program; null before the first report.' }),
+  interval_seconds: Type.Integer({ description: 'Seconds between two reports, as the agent reported.' }),
+  allow: Type.Array(Type.String(), { description: 'What it may do, according to a file on the server.' }),
+  config: Shape(config, { $id: 'AgentConfig', description: 'Settings that the agent gets with its next report.' }),
+  clock_offset_ms: Nullable(Type.Integer(), {
+    description:
+      'Time of the hub minus time of the server; null if unknown. Measured minutes are corrected by it if it exceeds 2 seconds.',
+  }),
+  spooled: Type.Integer({ description: 'Minutes that wait on the server to be sent.' }),
+  dropped: Type.Integer({ description: 'Minutes that the agent dropped, because too many were waiting to be sent.' }),
+  facts: Nullable(AgentFacts, { description: 'What it reported about its server; null if nothing.' }),
+  silent_since_at: NullableInstant({ description: 'Since when it is silent; null if it isn’t.' }),
+  stop_reason: Nullable(Words(stopReasons), {
+    description: 'Why it stopped: the server is switched off or restarts, or only the agent stops. Null if it didn’t.',
+  }),
+  last_report_at: NullableInstant({ description: 'When its last report was stored; null if none was.' }),
+  created_at: Instant({ description: 'When it was enrolled.' }),
+}
+
+const agentExample = {
+  ...example,
+  name: 'web-1',
+  server_id: 'srv_01k3z9a1b2c3d4e5f6g7h8j9km',
+  assurance: 'key' as const,
+  hint: 'bw_agent_…7Kq2',
+  enrolment_key_id: 'enk_01k3z9a1b2c3d4e5f6g7h8j9km',
+  address: '192.0.2.20',
+  run_id: '01k3z9a1b2c3d4e5f6g7h8j9km',
+  interval_seconds: 60,
+  allow: ['collect'],
+  config: { interval_seconds: 60, watched_units: ['nginx.service'] },
+  clock_offset_ms: -12,
+  spooled: 0,
+  dropped: 0,
+  facts: { hostname: 'web-1', os: 'Debian GNU/Linux 12 (bookworm)', kernel: '6.1.0-27-amd64', arch: 'x86_64' },
+  silent_since_at: null,
+  stop_reason: null,
+  last_report_at: '2026-11-27T10:05:00.000Z',
+  created_at: '2026-11-21T10:00:00.000Z',
+}
+
+export const Agent = Shape(agent, {
+  $id: 'Agent',
+  description: 'The program on a server that reports what the server is doing.',
+  examples: [agentExample],
+})
+export const AgentList = ListOf(Agent)
+
+export const AgentWithToken = Shape(
   {
-    ...summary,
-    server_id: Type.String({ description: 'ID of its server.' }),
-    interval_seconds: Type.Integer({ description: 'Seconds between two reports.' }),
-    allow: Type.Array(Type.String(), { description: 'What it may do, according to a file on the server.' }),
-    silent_since_at: NullableInstant({ description: 'Since when it is silent; null if it isn’t.' }),
-    stop_reason: Nullable(Words(stopReasons), {
-      description: 'Why it stopped: the server is switched off or restarts, or only the agent stops. Null if it didn’t.',
+    ...agent,
+    token: Nullable(Type.String(), {
+      description: 'The new token, to be stored on the server. Shown only once; null in replayed responses.',
     }),
-    created_at: Instant({ description: 'When it was enrolled.' }),
+    secret_shown_before: Type.Optional(
+      Type.Boolean({ description: 'True if the response is replayed for an Idempotency-Key. The token is then null.' }),
+    ),
   },
   {
-    $id: 'Agent',
-    description: 'The program on a server that reports what the server is doing.',
-    examples: [
-      {
-        ...example,
-        server_id: 'srv_01k3z9a1b2c3d4e5f6g7h8j9km',
-        interval_seconds: 60,
-        allow: ['collect'],
-        silent_since_at: null,
-        stop_reason: null,
-        created_at: '2026-11-21T10:00:00.000Z',
-      },
-    ],
+    $id: 'AgentWithToken',
+    description: 'An agent with its new token.',
+    examples: [{ ...agentExample, token: 'bw_agent_4f6Tq0bWm2Zx8Kc1Vn7Rj3Ls9Hd5Pa1x7Kq2' }],
   },
+)
+
+export const AgentPatch = Shape(
+  {
+    config: Type.Optional(
+      Shape(
+        { interval_seconds: Type.Optional(config.interval_seconds), watched_units: Type.Optional(config.watched_units) },
+        { description: 'Settings to update. Omitted ones stay as they are.' },
+      ),
+    ),
+  },
+  {
+    $id: 'AgentPatch',
+    description: 'Fields of an agent to update.',
+    examples: [{ config: { watched_units: ['nginx.service', 'postgresql.service'] } }],
+  },
+)
+
+export const AgentApproval = Shape(
+  {
+    server_id: Type.Optional(
+      Nullable(Type.String({ minLength: 1, maxLength: 64 }), {
+        description:
+          'ID of the server that it is to report about. Its current agent is revoked. Null: a new server. If omitted, the server in `server_id` of the agent.',
+      }),
+    ),
+  },
+  {
+    $id: 'AgentApproval',
+    description: 'Which server an agent is to report about.',
+    examples: [{}, { server_id: 'srv_01k3z9a1b2c3d4e5f6g7h8j9km' }],
+  },
+)
+
+export const defaultGraceSeconds = 86_400
+export const AgentTokenRotation = Shape(
+  {
+    grace_seconds: Type.Optional(
+      Type.Integer({
+        minimum: 0,
+        maximum: 604_800,
+        default: defaultGraceSeconds,
+        description: 'Seconds for which the old token stays valid.',
+      }),
+    ),
+  },
+  { $id: 'AgentTokenRotation', description: 'How to rotate the token.', examples: [{ grace_seconds: 3600 }] },
 )
 
 export type AgentSummaryView = Static<typeof AgentSummary>
 export type AgentView = Static<typeof Agent>
+export type AgentPatch = Static<typeof AgentPatch>
+export type AgentTokenRotation = Static<typeof AgentTokenRotation>
+export type AgentWithTokenView = Static<typeof AgentWithToken>
+export type AgentApproval = Static<typeof AgentApproval>

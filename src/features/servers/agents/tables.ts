@@ -2,10 +2,24 @@ import { sql } from 'drizzle-orm'
 import { workspaces } from '../../../access/tables'
 import { flag, int, json, text, time } from '../../../core/db/columns'
 import { index, table, uniqueIndex } from '../../../core/db/dialect'
+import type { AgentConfig, AgentFacts } from '../../../wire/agent'
+import { stopReasons } from '../../../wire/agent'
+import type { AgentPermission } from '../../../wire/agent-permissions'
+import { enrolmentKeys } from '../enrolment-keys/tables'
 import { servers } from '../tables'
-import { agentStates, stopReasons, type AgentFacts, type AgentPermission } from './shapes'
+import { agentStates } from './shapes'
 
-/** The agents that run on servers, at most one per server. */
+/** A run of the program: it ends when the program or its server stops. */
+export interface AgentRun {
+  id: string
+  bootId: string
+  /** Number of its last report. */
+  seq: number
+  /** When it was replaced by another one (ms UTC); null while it is the current one. */
+  replacedAt: number | null
+}
+
+/** The agents of servers: at most one that reports about a server, and those that await approval or were revoked. */
 export const agents = table(
   'agents',
   {
@@ -13,9 +27,12 @@ export const agents = table(
     workspaceId: text('workspace_id')
       .notNull()
       .references(() => workspaces.id, { onDelete: 'cascade' }),
-    serverId: text('server_id')
-      .notNull()
-      .references(() => servers.id, { onDelete: 'cascade' }),
+    // Name of its host.
+    name: text('name').notNull(),
+    // The server that it reports about; null while it awaits approval, and once it is revoked.
+    serverId: text('server_id').references(() => servers.id, { onDelete: 'cascade' }),
+    // The server that it would report about once it is approved, or reported about before it was revoked.
+    otherServerId: text('other_server_id').references(() => servers.id, { onDelete: 'set null' }),
     state: text('state', { enum: [...agentStates] }).notNull(),
     // Version of its program.
     version: text('version').notNull(),
@@ -23,7 +40,32 @@ export const agents = table(
     intervalSeconds: int('interval_seconds').notNull(),
     // What the owner of the server allows in a file there.
     allow: json<AgentPermission[]>('allow').notNull(),
+    // Null until its token is issued.
+    tokenHash: text('token_hash'),
+    tokenHint: text('token_hint'),
+    previousTokenHash: text('previous_token_hash'),
+    previousValidUntil: time('previous_valid_until'),
+    // As in `publicKeyText`; null if it doesn’t sign its requests.
+    publicKey: text('public_key'),
+    machineIdHash: text('machine_id_hash').notNull(),
+    // The key that it was enrolled with; null if it was deleted.
+    enrolmentKeyId: text('enrolment_key_id').references(() => enrolmentKeys.id, { onDelete: 'set null' }),
+    // Address from which it last sent a request.
+    address: text('address'),
+    // Times of signatures up to this one are not accepted again after a restart of the hub.
+    signedAt: time('signed_at'),
+    // The current run, those that it replaced lately, and those that were refused, because they are of another machine.
+    runs: json<AgentRun[]>('runs').notNull(),
+    refusedRuns: json<string[]>('refused_runs').notNull(),
+    // Time of the hub minus time of the server.
+    clockOffsetMs: int('clock_offset_ms'),
+    // Minutes that wait to be sent, and that were lost because too many waited.
+    spooled: int('spooled').notNull(),
+    dropped: int('dropped').notNull(),
+    // What the hub decides.
+    config: json<AgentConfig>('config').notNull(),
     lastSeenAt: time('last_seen_at').notNull(),
+    lastReportAt: time('last_report_at'),
     // When it counts as silent unless it reports before; null once it does.
     dueAt: time('due_at'),
     // Since when it is silent.
@@ -42,7 +84,15 @@ export const agents = table(
   },
   t => [
     uniqueIndex('agents_server').on(t.serverId),
+    index('agents_other_server').on(t.otherServerId),
+    uniqueIndex('agents_token').on(t.tokenHash),
+    uniqueIndex('agents_previous_token').on(t.previousTokenHash),
+    index('agents_machine').on(t.workspaceId, t.machineIdHash),
+    index('agents_enrolment_key').on(t.enrolmentKeyId),
+    index('agents_list').on(t.workspaceId, t.id),
+    index('agents_name').on(t.workspaceId, t.name, t.id),
     index('agents_workspace').on(t.workspaceId, t.state, t.id),
+    index('agents_version').on(t.workspaceId, t.version, t.id),
     index('agents_due')
       .on(t.dueAt)
       .where(sql`due_at is not null`),

@@ -1,0 +1,55 @@
+import { Type } from '@sinclair/typebox'
+import { Shape, Words } from '../../../../core/shapes'
+import { AgentConfig, AgentEnrolment } from '../../../../wire/agent'
+
+/** The messages of src/wire/agent, as they are described in the API. */
+
+const config = { interval_seconds: 60, watched_units: [] }
+
+export const AgentEnrolmentInput = {
+  ...AgentEnrolment,
+  $id: 'AgentEnrolment',
+  description: 'What an agent sends to be enrolled.',
+  examples: [
+    {
+      v: 1,
+      machine_id_hash: '2c26b46b68ffc68ff99b453c1d30413413422d706483bfa0f98a5e886266e7ae',
+      public_key: 'ed25519:11qYAYKxCrfVS_7TyWQHOg7hcvPapiMlrwIaaPcHURo',
+      version: '0.3.0',
+      allow: ['collect'],
+      facts: { hostname: 'web-1', os: 'Debian GNU/Linux 12 (bookworm)', arch: 'x86_64', virtualization: 'kvm' },
+    },
+  ],
+}
+
+export const AgentEnrolled = Shape(
+  {
+    agent_id: Type.String({ description: 'ID of the agent.' }),
+    server_id: Type.String({ description: 'ID of the server that it reports about.' }),
+    token: Type.String({ description: 'Token of the agent. Shown only once.' }),
+    hub_key: Type.String({ description: 'Ed25519 key with which commands are signed: `ed25519:` and the key in base64url.' }),
+    config: { ...AgentConfig, description: 'Settings of the agent.' },
+  },
+  {
+    $id: 'AgentEnrolled',
+    description: 'An agent that was enrolled, with its token.',
+    examples: [
+      {
+        agent_id: 'agent_01k3z9a1b2c3d4e5f6g7h8j9km',
+        server_id: 'srv_01k3z9a1b2c3d4e5f6g7h8j9km',
+        token: 'bw_agent_4f6Tq0bWm2Zx8Kc1Vn7Rj3Ls9Hd5Pa1x7Kq2',
+        hub_key: 'ed25519:11qYAYKxCrfVS_7TyWQHOg7hcvPapiMlrwIaaPcHURo',
+        config,
+      },
+    ],
+  },
+)
+
+export const AgentWaiting = Shape(
+  { state: Words(['awaiting_approval'], { description: 'The agent awaits approval.' }) },
+  {
+    $id: 'AgentAwaitingApproval',
+    description: 'Someone has to approve the agent first.',
+    examples: [{ state: 'awaiting_approval' }],
+  },
+)
