@@ -1,5 +1,6 @@
 import { Type, type Static } from '@sinclair/typebox'
 import { Line, Nullable, Shape, Words } from '../core/shapes'
+import { maxColumns, maxMinutes } from './agent-limits'
 import { maxPermissions } from './agent-permissions'
 import type { SignedCommand } from './agent-command'
 
@@ -9,12 +10,7 @@ import type { SignedCommand } from './agent-command'
 export const stopReasons = ['shutdown', 'reboot', 'stop'] as const
 export type StopReason = (typeof stopReasons)[number]
 
-/** Limits of reports, which agents keep. The hub refuses reports that exceed them. */
-export const maxColumns = 300
-/** A report has at most this many minutes. */
-export const maxMinutes = 60
-/** Size of a report, compressed and not. */
-export const maxReportBytes = { compressed: 256 * 1024, decompressed: 4 * 1024 * 1024 }
+export { maxColumns, maxMinutes, maxReportBytes } from './agent-limits'
 
 const time = (description: string) => Type.Integer({ minimum: 0, maximum: 8.64e15, description })
 const count = (description: string) => Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER, description })
