@@ -15,6 +15,14 @@ CREATE TABLE "agent_commands" (
 	"output" text collate "C"
 );
 --> statement-breakpoint
+CREATE TABLE "agent_parts" (
+	"id" text collate "C" PRIMARY KEY NOT NULL,
+	"agent_id" text collate "C" NOT NULL,
+	"name" text collate "C" NOT NULL,
+	"data" text NOT NULL,
+	"at" bigint NOT NULL
+);
+--> statement-breakpoint
 CREATE TABLE "enrolment_keys" (
 	"id" text collate "C" PRIMARY KEY NOT NULL,
 	"workspace_id" text collate "C" NOT NULL,
@@ -57,12 +65,14 @@ ALTER TABLE "agents" ADD COLUMN "dropped" bigint NOT NULL;--> statement-breakpoi
 ALTER TABLE "agents" ADD COLUMN "config" text NOT NULL;--> statement-breakpoint
 ALTER TABLE "agents" ADD COLUMN "last_report_at" bigint;--> statement-breakpoint
 ALTER TABLE "agent_commands" ADD CONSTRAINT "agent_commands_agent_id_agents_id_fk" FOREIGN KEY ("agent_id") REFERENCES "public"."agents"("id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
+ALTER TABLE "agent_parts" ADD CONSTRAINT "agent_parts_agent_id_agents_id_fk" FOREIGN KEY ("agent_id") REFERENCES "public"."agents"("id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
 ALTER TABLE "enrolment_keys" ADD CONSTRAINT "enrolment_keys_workspace_id_workspaces_id_fk" FOREIGN KEY ("workspace_id") REFERENCES "public"."workspaces"("id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
 ALTER TABLE "enrolment_keys" ADD CONSTRAINT "enrolment_keys_server_id_servers_id_fk" FOREIGN KEY ("server_id") REFERENCES "public"."servers"("id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
 CREATE UNIQUE INDEX "agent_commands_action" ON "agent_commands" USING btree ("action_id") WHERE action_id is not null;--> statement-breakpoint
 CREATE INDEX "agent_commands_open" ON "agent_commands" USING btree ("agent_id") WHERE finished_at is null;--> statement-breakpoint
 CREATE INDEX "agent_commands_due" ON "agent_commands" USING btree ("send_at") WHERE finished_at is null;--> statement-breakpoint
 CREATE INDEX "agent_commands_expiry" ON "agent_commands" USING btree ("expires_at");--> statement-breakpoint
+CREATE INDEX "agent_parts_agent" ON "agent_parts" USING btree ("agent_id");--> statement-breakpoint
 CREATE UNIQUE INDEX "enrolment_keys_hash" ON "enrolment_keys" USING btree ("key_hash");--> statement-breakpoint
 CREATE INDEX "enrolment_keys_workspace" ON "enrolment_keys" USING btree ("workspace_id","id");--> statement-breakpoint
 CREATE INDEX "enrolment_keys_server" ON "enrolment_keys" USING btree ("server_id");--> statement-breakpoint

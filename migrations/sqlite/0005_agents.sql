@@ -20,6 +20,16 @@ CREATE UNIQUE INDEX `agent_commands_action` ON `agent_commands` (`action_id`) WH
 CREATE INDEX `agent_commands_open` ON `agent_commands` (`agent_id`) WHERE finished_at is null;--> statement-breakpoint
 CREATE INDEX `agent_commands_due` ON `agent_commands` (`send_at`) WHERE finished_at is null;--> statement-breakpoint
 CREATE INDEX `agent_commands_expiry` ON `agent_commands` (`expires_at`);--> statement-breakpoint
+CREATE TABLE `agent_parts` (
+	`id` text PRIMARY KEY NOT NULL,
+	`agent_id` text NOT NULL,
+	`name` text NOT NULL,
+	`data` text NOT NULL,
+	`at` integer NOT NULL,
+	FOREIGN KEY (`agent_id`) REFERENCES `agents`(`id`) ON UPDATE no action ON DELETE cascade
+);
+--> statement-breakpoint
+CREATE INDEX `agent_parts_agent` ON `agent_parts` (`agent_id`);--> statement-breakpoint
 CREATE TABLE `enrolment_keys` (
 	`id` text PRIMARY KEY NOT NULL,
 	`workspace_id` text NOT NULL,

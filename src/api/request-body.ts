@@ -81,18 +81,19 @@ export const mediaTypeOf = (request: Request): string =>
  * Refuses a JSON text for its structure, in one pass and before it is parsed: for its depth, the number of its values, or a field that
  * occurs twice in an object. Parsers differ in which of the two they use (RFC 8259 section 4), so a proxy or client-side check may have
  * seen another value than the hub. Texts that are not JSON are left to the parser.
- * @throws Problem 400 `malformed_json`
+ * @throws Problem 400 `malformed_json`; with too many values, the field of the body in which the limit was reached is in `errors`
  */
 export function checkStructure(text: string, maxValues = defaultMaxValues, maxFields = defaultMaxFields): void {
   // The names in the open object of each level, reused for the next one.
   const names: Set<string>[] = []
   let depth = 0
   let values = 1
+  // The current field of the body.
+  let field: string | null = null
   for (let at = 0; at < text.length; at++) {
     const char = text.charCodeAt(at)
     const opens = char === brace || char === bracket
-    if ((opens || char === comma) && ++values > maxValues)
-      throw malformed(`contains more than ${maxValues.toLocaleString('en-US')} values`)
+    if ((opens || char === comma) && ++values > maxValues) throw tooManyValues(maxValues, field)
     if (opens) {
       if (++depth > maxDepth) throw malformed(`is nested deeper than ${maxDepth} levels`)
       if (names[depth]?.size) names[depth]!.clear()
@@ -111,10 +112,18 @@ export function checkStructure(text: string, maxValues = defaultMaxValues, maxFi
     if (text.charCodeAt(next) !== colon) continue
     const seen = (names[depth] ??= new Set())
     const name = escaped ? (JSON.parse(text.slice(start, at + 1)) as string) : text.slice(start + 1, at)
+    if (depth === 1) field = name
     if (seen.has(name)) throw malformed(`contains the field ${JSON.stringify(name.slice(0, 100))} twice in the same object`)
     if (seen.add(name).size > maxFields)
       throw malformed(`contains an object with more than ${maxFields.toLocaleString('en-US')} fields`)
   }
+}
+
+function tooManyValues(maxValues: number, field: string | null): Problem {
+  const most = `more than ${maxValues.toLocaleString('en-US')} values`
+  if (field === null) return malformed(`contains ${most}`)
+  const errors = [{ pointer: `#/${pointerPart(field)}`, code: 'too_many', detail: `The body must not have ${most}.` }]
+  return new Problem('malformed_json', `The request body contains ${most}.`, { errors })
 }
 
 const malformed = (reason: string) => new Problem('malformed_json', `The request body ${reason}.`)
@@ -170,7 +179,8 @@ export async function readStart(stream: ReadableStream<Uint8Array>, maxBytes: nu
   return Buffer.concat(chunks)
 }
 
-async function readUpTo(stream: ReadableStream<Uint8Array>, maxBytes: number): Promise<Uint8Array> {
+/** Reads a body. @throws Problem 413 if it has more than `maxBytes` */
+export async function readUpTo(stream: ReadableStream<Uint8Array>, maxBytes: number): Promise<Uint8Array> {
   const parts: Uint8Array[] = []
   let length = 0
   for await (const part of stream) {
@@ -181,7 +191,9 @@ async function readUpTo(stream: ReadableStream<Uint8Array>, maxBytes: number): P
   return parts.length === 1 ? parts[0]! : Buffer.concat(parts)
 }
 
-const tooLarge = (maxBytes: number) => new Problem('payload_too_large', `The request body is larger than ${maxBytes} bytes.`)
+/** The body has more than the allowed bytes. */
+export const tooLarge = (maxBytes: number): Problem =>
+  new Problem('payload_too_large', `The request body is larger than ${maxBytes} bytes.`)
 
 const encodingNotSupported = (encoding: string) =>
   new Problem(

@@ -37,7 +37,7 @@ export interface Route<Q extends TObject = TObject, B extends TSchema = TSchema>
   body?: B
   /** Validated instead of `body`, if the handler validates the rest of the body itself. */
   envelope?: TSchema
-  /** The handler reads the body from the request; any body is accepted. */
+  /** The handler reads the body from the request, and validates it. Without `body`, any body is accepted. */
   rawBody?: boolean
   /**
    * Accepts a body of one of these media types, each with an example or, for JSON, its schema. The handler gets the bytes and

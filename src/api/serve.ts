@@ -111,14 +111,15 @@ export async function serve(
         ? new Uint8Array(0)
         : await readJson.bytes(request, spec.body !== undefined, spec.guard === 'anyone' ? maxAnonymousBytes : undefined)
     // If no field is required, an empty body counts as an empty object.
-    const body = spec.body
-      ? raw.length === 0 && !(spec.body.required as string[] | undefined)?.length
+    const schema = spec.rawBody ? undefined : spec.body
+    const body = schema
+      ? raw.length === 0 && !(schema.required as string[] | undefined)?.length
         ? {}
         : readJson.parse(raw)
       : undefined
-    if (spec.body) {
+    if (schema) {
       const unstorableErrors = unstorable(body)
-      const problems = unstorableErrors.length > 0 ? unstorableErrors : fieldProblems(spec.envelope ?? spec.body, body)
+      const problems = unstorableErrors.length > 0 ? unstorableErrors : fieldProblems(spec.envelope ?? schema, body)
       if (problems.length > 0) throw invalid(problems)
     }
     if (spec.needsIdempotencyKey && context.idempotency_key === null && query.dry_run !== true)

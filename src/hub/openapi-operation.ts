@@ -114,7 +114,7 @@ export function operation(spec: Route, collected: Collected, schemas: Schemas, e
       ...requestHeaders(spec, schemas),
     ],
     ...(spec.body && { requestBody: requestBody(spec, schemas) }),
-    ...(spec.rawBody && spec.method !== 'GET' && { requestBody: anyBody }),
+    ...(spec.rawBody && !spec.body && spec.method !== 'GET' && { requestBody: anyBody }),
     ...(spec.textBody && { requestBody: textBody(spec.textBody, schemas) }),
     responses: { ...success(spec, schemas), ...errorResponses(spec) },
   }

@@ -242,7 +242,7 @@ function impliedCodes(spec: Route): ProblemCode[] {
   const guarded = isGuarded(spec)
   const isOpen = spec.guard === 'anyone'
   const isWrite = spec.method !== 'GET'
-  const takesBody = isWrite && !spec.rawBody
+  const takesBody = isWrite && (!spec.rawBody || spec.body)
   const takesKey = takesIdempotencyKey(spec)
   const needsPermission = spec.guard.includes('.') || spec.guard === 'operator'
   // Restricted tokens are never an operator’s, and a session is no token.

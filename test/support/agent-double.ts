@@ -1,8 +1,10 @@
 import { generateKeyPairSync, randomUUID, type KeyObject } from 'node:crypto'
-import { recordGoodbye, recordReport, type AgentReport } from '../../src/features/servers/agents/agents'
+import { gzipSync } from 'node:zlib'
+import type { AgentReport } from '../../src/features/servers/agents/agents'
 import { recordMinutes, type AgentMinutes } from '../../src/features/servers/agents/minutes'
 import { sha256Hex } from '../../src/core/crypto'
-import type { AgentEnrolment, AgentFacts, EnrolmentAnswer, StopReason } from '../../src/wire/agent'
+import type { AgentEnrolment, AgentFacts, AgentReport as WireReport, EnrolmentAnswer, StopReason } from '../../src/wire/agent'
+import { maxMinutes } from '../../src/wire/agent-limits'
 import { publicKeyText, signatureHeader, signRequest } from '../../src/wire/signed'
 import type { ApiResponse, World } from './world'
 
@@ -26,47 +28,50 @@ export class Machine {
       ...{ v: 1, machine_id_hash: this.id, public_key: publicKeyText(this.key) },
       ...{ version: '0.3.0', allow: ['collect'], facts: this.facts, ...changed },
     }
-    const response = await this.send('POST', '/v1/ingest/agents/enrol', JSON.stringify(message), {
-      Authorization: `Bearer ${key}`,
-      'Content-Type': 'application/json',
-    })
+    const response = await this.post('/v1/ingest/agents/enrol', gzipSync(JSON.stringify(message)), { token: key })
     if (response.status === 201) this.token = (response.body as EnrolmentAnswer).token
     return response
   }
 
-  /** Sends a request, signed unless it has other headers. */
-  async send(
-    method: string,
-    path: string,
-    body: string | Uint8Array<ArrayBuffer>,
-    headers?: Record<string, string>,
-  ): Promise<ApiResponse> {
-    const bytes = typeof body === 'string' ? Buffer.from(body) : body
+  /** Sends a compressed message. @param options null as `signature`: without one */
+  async post(path: string, body: Uint8Array<ArrayBuffer>, options: Sent = {}): Promise<ApiResponse> {
+    const { token = this.token, signature = this.sign('POST', path, body), headers = {} } = options
     const response = await this.here.app.handle(
       new Request(`http://localhost${path}`, {
-        method,
-        headers: headers ?? this.signed(method, path, bytes),
-        ...(method !== 'GET' && { body: bytes }),
+        method: 'POST',
+        headers: {
+          Authorization: `Bearer ${token}`,
+          'Content-Type': 'application/json',
+          'Content-Encoding': 'gzip',
+          'X-Forwarded-For': this.address,
+          ...(signature !== null && { [signatureHeader]: signature }),
+          ...headers,
+        },
+        body,
       }),
     )
     const text = await response.text()
     return { status: response.status, text, headers: response.headers, body: text === '' ? null : JSON.parse(text) }
   }
 
-  /** The headers of a signed request. */
-  signed(method: string, path: string, body: Uint8Array): Record<string, string> {
-    const request = { method, path, time: this.here.clock.now(), count: ++this.count, body }
-    return {
-      Authorization: `Bearer ${this.token}`,
-      'Content-Type': 'application/json',
-      [signatureHeader]: signRequest(this.key, request),
-    }
+  /** The signature of a request. */
+  sign(method: string, path: string, body: Uint8Array, time: number = this.here.clock.now()): string {
+    return signRequest(this.key, { method, path, time, count: ++this.count, body })
   }
 }
 
-/** An agent on a server. */
+interface Sent {
+  token?: string
+  signature?: string | null
+  headers?: Record<string, string>
+}
+
+/** An agent on a server. It sends the requests that an agent sends, without the program. */
 export class AgentDouble {
   readonly report: AgentReport = { version: '0.3.0', intervalSeconds: 60, allow: ['collect'] }
+  readonly runId = randomUUID()
+  readonly bootId = randomUUID()
+  private seq = 0
 
   private constructor(
     private readonly here: World,
@@ -78,7 +83,7 @@ export class AgentDouble {
   /** Enrolls an agent on a server, which has just reported for the first time. */
   static async enroll(here: World, serverId: string, report: Partial<AgentReport> = {}): Promise<AgentDouble> {
     const key = await here.acme.call('POST', '/v1/enrolment-keys', { name: 'test', server_id: serverId })
-    const machine = new Machine(here)
+    const machine = new Machine(here, {})
     const { status, body } = await machine.enrol(key.body.key)
     if (status !== 201) throw new Error(`The agent was not enrolled: ${JSON.stringify(body)}`)
     const double = new AgentDouble(here, machine, body.agent_id, body.server_id)
@@ -88,25 +93,54 @@ export class AgentDouble {
 
   /** Sends a report. */
   async reports(changed: Partial<AgentReport> = {}): Promise<void> {
-    const { facts, ...rest } = Object.assign(this.report, changed)
-    await recordReport(this.here.hub, this.id, { ...rest, ...(changed.facts && { facts }) })
+    const { facts } = Object.assign(this.report, changed)
+    await this.sendAccepted(changed.facts && facts ? { facts } : {})
   }
 
   /** Says why it stops, as on SIGTERM. */
   async stops(reason: StopReason): Promise<void> {
-    await recordGoodbye(this.here.hub, this.id, reason)
+    await this.sendAccepted({ stopping: reason })
   }
 
   /**
-   * Sends minutes in which all samples had the same values, such as those of a backlog.
+   * Sends minutes in which all samples had the same values. They are those of a backlog, unless they are of the last two minutes.
    * @param starts start of each minute (ms UTC)
    */
   async measured(values: Readonly<Record<string, number>>, ...starts: number[]): Promise<void> {
     const columns = Object.keys(values)
     const row = Object.values(values)
-    await this.sends({ columns, minutes: starts.map(start => [start, 6, row, row]) })
+    for (let at = 0; at < starts.length; at += maxMinutes) {
+      const some = starts.slice(at, at + maxMinutes)
+      await this.sendAccepted({ columns, minutes: some.map(start => [start, 6, row, row]), backlog: true })
+    }
   }
 
+  /** Sends a report with these fields. */
+  async sendReport(changed: Record<string, unknown> = {}): Promise<ApiResponse> {
+    const { version, intervalSeconds, allow } = this.report
+    const now = this.here.clock.now()
+    const report: WireReport = {
+      ...{
+        v: 1,
+        run_id: this.runId,
+        seq: ++this.seq,
+        sent_at: now,
+        clock_offset_ms: 0,
+        boot_id: this.bootId,
+        uptime_seconds: 600,
+      },
+      ...{ interval_seconds: intervalSeconds, version, allow, columns: [], minutes: [], backlog: false, spooled: 0, dropped: 0 },
+    }
+    const body = gzipSync(JSON.stringify({ ...report, ...changed }))
+    return await this.machine.post('/v1/ingest/agents/reports', body)
+  }
+
+  private async sendAccepted(changed: Partial<WireReport>): Promise<void> {
+    const { status, text } = await this.sendReport(changed)
+    if (status !== 200) throw new Error(`The report was not accepted: ${text}`)
+  }
+
+  /** Stores minutes without a report. */
   async sends(minutes: AgentMinutes): Promise<number> {
     return await recordMinutes(this.here.hub, this, minutes)
   }

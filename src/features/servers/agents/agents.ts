@@ -7,7 +7,7 @@ import { enforceHostJobFor } from '../firewalls/host-job'
 import type { AgentFacts, StopReason } from '../../../wire/agent'
 import type { AgentPermission } from '../../../wire/agent-permissions'
 import { concludeFromAgent } from './conclude'
-import { lockAgent, type AgentRow } from './rows'
+import { lockAgent, type AgentRow, type AnyAgentRow } from './rows'
 import { silenceLimitMs } from './silence'
 import { agents } from './tables'
 
@@ -18,7 +18,12 @@ export interface AgentReport {
   allow: AgentPermission[]
   /** Only in reports in which they changed. */
   facts?: AgentFacts
+  /** Why it stops on purpose after this report. */
+  stopping?: StopReason
 }
+
+/** Other columns to set with a report. May throw a Problem to refuse it. */
+type More = (row: AgentRow, now: number, tx: Tx) => Partial<AnyAgentRow> | Promise<Partial<AnyAgentRow>>
 
 /** How long an agent that stopped on purpose may stay away. */
 const stoppedMs: Readonly<Record<StopReason, number>> = { shutdown: 600_000, stop: 600_000, reboot: 300_000 }
@@ -28,35 +33,32 @@ const stoppedMs: Readonly<Record<StopReason, number>> = { shutdown: 600_000, sto
  * don’t tell whether the server is alive now.
  * @returns false if there is no such agent
  */
-export async function recordReport(hub: Hub, id: string, { facts, ...report }: AgentReport): Promise<boolean> {
-  return await updateAgent(hub, id, (row, now) => ({
+export async function recordReport(
+  hub: Hub,
+  id: string,
+  { facts, stopping, ...report }: AgentReport,
+  more: More = () => ({}),
+): Promise<boolean> {
+  return await updateAgent(hub, id, async (row, now, tx) => ({
     ...report,
-    state: 'reporting',
+    ...(await more(row, now, tx)),
+    ...(stopping
+      ? { ...stopped(stopping, now), pending: true }
+      : { state: 'reporting', stopReason: null, dueAt: now + silenceLimitMs(report) }),
     lastSeenAt: now,
-    dueAt: now + silenceLimitMs(report),
     silentAt: null,
     unheard: false,
     notified: false,
-    stopReason: null,
     ...(row.state !== 'reporting' && { pending: true }),
     ...(facts && { facts, factsAt: now }),
   }))
 }
 
 /**
- * Records that an agent stops on purpose.
+ * Records a report with minutes that could not be sent before, which says nothing about whether the server is alive.
  * @returns false if there is no such agent
  */
-export async function recordGoodbye(hub: Hub, id: string, reason: StopReason): Promise<boolean> {
-  return await updateAgent(hub, id, (_, now) => ({
-    ...stopped(reason, now),
-    lastSeenAt: now,
-    silentAt: null,
-    unheard: false,
-    notified: false,
-    pending: true,
-  }))
-}
+export const recordBacklog = (hub: Hub, id: string, more: More): Promise<boolean> => updateAgent(hub, id, more)
 
 const stopped = (reason: StopReason, now: number) => ({
   state: 'stopped' as const,
@@ -80,11 +82,11 @@ export async function followPower(tx: Tx, serverId: string, power: 'on' | 'off',
     .where(and(eq(agents.serverId, serverId), eq(agents.state, state)))
 }
 
-async function updateAgent(hub: Hub, id: string, columns: (row: AgentRow, now: number) => Partial<AgentRow>): Promise<boolean> {
+async function updateAgent(hub: Hub, id: string, columns: More): Promise<boolean> {
   const known = await record(hub, async tx => {
     const row = await lockAgent(tx, id)
     if (!row) return { result: null }
-    const set = columns(row, hub.clock.now())
+    const set = await columns(row, hub.clock.now(), tx)
     await tx.update(agents).set(set).where(eq(agents.id, id))
     const isSame = !set.facts || isDeepStrictEqual(firewallFacts(set.facts), firewallFacts(row.facts))
     return { result: { isPending: set.pending ?? row.pending }, jobs: isSame ? [] : [enforceHostJobFor(row.serverId)] }

@@ -12,10 +12,10 @@ export interface AgentMinutes {
   minutes: [start: number, samples: number, averages: (number | null)[], most: (number | null)[]][]
 }
 
+/** The clock of a server may be ahead by this much. */
+export const maxAheadMs = 120_000
 /** An agent measures at most this many metrics. The others are ignored. */
 const maxColumns = 300
-/** The clock of a server may be ahead by this much. */
-const maxAheadMs = 120_000
 
 /**
  * Stores minutes of an agent, current ones and those of a backlog, in any order. A minute that is stored already is replaced, so

@@ -108,6 +108,27 @@ export const agents = table(
   ],
 )
 
+/** What agents report as a whole when it changed, besides facts. */
+export const partNames = ['containers', 'units', 'disks', 'arrays', 'problems'] as const
+export type PartName = (typeof partNames)[number]
+
+/** The parts that agents reported last. */
+export const agentParts = table(
+  'agent_parts',
+  {
+    // Of the agent and the name.
+    id: text('id').primaryKey(),
+    agentId: text('agent_id')
+      .notNull()
+      .references(() => agents.id, { onDelete: 'cascade' }),
+    name: text('name', { enum: [...partNames] }).notNull(),
+    data: json<readonly unknown[]>('data').notNull(),
+    // When it was reported.
+    at: time('at').notNull(),
+  },
+  t => [index('agent_parts_agent').on(t.agentId)],
+)
+
 /** The conditions of its indexes. SQLite uses an index only for queries that contain its condition. */
 export const isPending = sql`${agents.pending}`
 export const isUnheard = sql`${agents.unheard}`

@@ -90,3 +90,11 @@ export function parseColumn(column: string): { name: MetricName; type: MetricTyp
   if (!Object.hasOwn(metricUnits, name)) return null
   return { name: name as MetricName, type: name.split('.')[0] as MetricType, device: device ?? null }
 }
+
+/** Whether a metric, as agents name it with its device, can’t be negative. */
+export const isNeverNegative = (column: string): boolean => {
+  const [name = ''] = column.split(':')
+  return Object.hasOwn(metricUnits, name)
+    ? metricUnits[name as MetricName] !== 'celsius'
+    : /(?:_bytes|_percent|_per_second|_seconds|_ms|\.count)$/.test(name)
+}

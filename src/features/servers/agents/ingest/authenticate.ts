@@ -9,7 +9,14 @@ import { prepared } from '../../../../core/db/prepared'
 import type { Reader } from '../../../../core/db/transaction'
 import type { Hub } from '../../../../core/hub'
 import { Problem } from '../../../../core/problem'
-import { isSignedBy, maxClockSkewMs, parsePublicKey, parseSignature, signatureHeader } from '../../../../wire/signed'
+import {
+  isSignedBy,
+  maxClockSkewMs,
+  parsePublicKey,
+  parseSignature,
+  signatureHeader,
+  type RequestSignature,
+} from '../../../../wire/signed'
 import { isLinked, type AgentRow, type AnyAgentRow } from '../rows'
 import { agents } from '../tables'
 import { isRepeated } from './repeats'
@@ -45,8 +52,10 @@ export async function authenticateAgent(
     throw withChallenge(new Problem('token_revoked', 'The agent was revoked. To use it again, enroll it with a new key.'))
   const body = await readBody()
   if (row.publicKey !== null) {
-    const reason = whyNotSigned(hub, row, row.publicKey, request, body)
-    if (reason !== null) throw refused(hub, ip, reason)
+    const signature = readSignature(hub, row.publicKey, request, body)
+    if (typeof signature === 'string') throw refused(hub, ip, signature)
+    if (isRepeated(hub, row, signature))
+      throw refused(hub, ip, 'This signed request was received before. Sign each request again.')
   }
   return { agent: row, body }
 }
@@ -82,21 +91,21 @@ async function agentOfToken(read: Reader, hash: string, now: number): Promise<An
   return (await query.execute({ hash, now }))[0]
 }
 
-/** Why a request is not properly signed, or null. */
-function whyNotSigned(hub: Hub, row: AgentRow, publicKey: string, request: Request, body: Uint8Array): string | null {
+/** Reads the signature of a request by the owner of a key. @returns what is wrong with it, as a sentence, if anything is */
+export function readSignature(hub: Hub, publicKey: string, request: Request, body: Uint8Array): RequestSignature | string {
   const header = request.headers.get(signatureHeader)
-  if (header === null) return `Requests of this agent must be signed: the header ${signatureHeader} is missing.`
+  if (header === null) return `The request must be signed: the header ${signatureHeader} is missing.`
   const signature = parseSignature(header)
   if (!signature) return `The header ${signatureHeader} must have the form: v1 t=…,n=…,s=…`
   const { time, count } = signature
   const now = hub.clock.now()
   if (Math.abs(time - now) > maxClockSkewMs)
     return `The request was signed ${Math.round(Math.abs(time - now) / 1000)} s ${time < now ? 'ago' : 'in the future'}, which is more than ${maxClockSkewMs / 1000} s. Check the clock of the server.`
+  const key = parsePublicKey(publicKey)
   const signed = { method: request.method, path: pathWithQuery(request.url), time, count, body }
-  if (!isSignedBy(parsePublicKey(publicKey)!, signed, signature.signature))
-    return 'The signature does not match the request and the key that the agent was enrolled with.'
-  if (isRepeated(hub, row, signature)) return 'This signed request was received before. Sign each request anew.'
-  return null
+  if (!key || !isSignedBy(key, signed, signature.signature))
+    return 'The signature does not match the request and the key of the agent.'
+  return signature
 }
 
 function pathWithQuery(url: string): string {

@@ -1,3 +1,4 @@
+import { readSent } from '../../../../api/compressed-body'
 import { and, desc, eq, isNotNull, isNull, like, ne, sql } from 'drizzle-orm'
 import { withChallenge } from '../../../../access/authenticate'
 import { countRequest } from '../../../../access/limiter'
@@ -14,7 +15,6 @@ import { classOf, formatAddress, parseAddress } from '../../../../core/net/addre
 import type { NoticeDraft } from '../../../../core/notices'
 import { conflict, invalid, Problem } from '../../../../core/problem'
 import { targetOf } from '../../../../core/rows'
-import { fieldProblems } from '../../../../core/validate'
 import { AgentEnrolment, type AwaitingApproval, type EnrolmentAnswer } from '../../../../wire/agent'
 import type { AgentPermission } from '../../../../wire/agent-permissions'
 import { keyState, type EnrolmentKeyRow } from '../../enrolment-keys/enrolment-keys'
@@ -31,20 +31,16 @@ import { defaultConfig } from '../shapes'
 import { silenceLimitMs } from '../silence'
 import { agents } from '../tables'
 import { agentView } from '../view'
-import { bearerOf, refused } from './authenticate'
+import { bearerOf, readSignature, refused } from './authenticate'
+import { readMessage } from './message'
 import { permissionProblems } from './rules'
 
+/** Size of the message. */
+const maxBytes = { compressed: 64 * 1024, decompressed: 256 * 1024 }
 /** Agents that await approval ask again every ten seconds. */
 const requestsPerMinute = 1200
 /** A workspace has at most this many agents that await approval. */
 const maxAwaiting = 100
-
-/** A request to be enrolled. */
-interface Asked {
-  request: Request
-  ip: string
-  body: unknown
-}
 
 /**
  * Enrolls the agent that sends a request. The same agent can repeat it until its first report, in case the answer was lost.
@@ -52,7 +48,7 @@ interface Asked {
  */
 export async function enrollAgent(
   { hub, context }: Pick<Ctx, 'hub' | 'context'>,
-  { request, ip, body }: Asked,
+  { request, ip }: { request: Request; ip: string },
 ): Promise<EnrolmentAnswer | AwaitingApproval> {
   const secret = bearerOf(request, 'enrol')
   if (secret === null) throw refused(hub, ip, 'The Authorization header must have the form: Bearer bw_enrol_…')
@@ -60,10 +56,14 @@ export async function enrollAgent(
   countRequest(hub, [{ name: 'enrolment', key: keyHash, quota: requestsPerMinute, windowSeconds: 60 }])
   const [key] = await hub.read.select().from(enrolmentKeys).where(eq(enrolmentKeys.keyHash, keyHash))
   if (!key) throw refused(hub, ip, 'This enrolment key does not exist. Create another one.')
-  const problems = fieldProblems(AgentEnrolment, body)
-  const message = body as AgentEnrolment
-  if (problems.length === 0) problems.push(...permissionProblems(message.allow))
+  const sent = await readSent(request, maxBytes.compressed)
+  const message = await readMessage(AgentEnrolment, sent, maxBytes.decompressed)
+  const problems = permissionProblems(message.allow)
   if (problems.length > 0) throw invalid(problems)
+  if (message.public_key !== undefined) {
+    const signature = readSignature(hub, message.public_key, request, sent.bytes)
+    if (typeof signature === 'string') throw refused(hub, ip, signature)
+  }
 
   const { workspaceId } = key
   const ctx: Ctx = {

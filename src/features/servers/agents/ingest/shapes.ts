@@ -1,6 +1,6 @@
 import { Type } from '@sinclair/typebox'
 import { Shape, Words } from '../../../../core/shapes'
-import { AgentConfig, AgentEnrolment } from '../../../../wire/agent'
+import { AgentConfig, AgentEnrolment, AgentReport } from '../../../../wire/agent'
 
 /** The messages of src/wire/agent, as they are described in the API. */
 
@@ -51,5 +51,34 @@ export const AgentWaiting = Shape(
     $id: 'AgentAwaitingApproval',
     description: 'Someone has to approve the agent first.',
     examples: [{ state: 'awaiting_approval' }],
+  },
+)
+
+export const AgentReportInput = {
+  ...AgentReport,
+  $id: 'AgentReport',
+  description: 'What an agent reports.',
+  examples: [
+    {
+      ...{ v: 1, run_id: '01k3z9a1b2c3d4e5f6g7h8j9km', seq: 4711, sent_at: 1_795_773_906_555, clock_offset_ms: -12 },
+      ...{ boot_id: '3f0c1d2e-8a77-4a5e-9a55-0d1c7a1d3b1f', uptime_seconds: 86_400, interval_seconds: 60 },
+      ...{ version: '0.3.0', allow: ['collect'], backlog: false, spooled: 0, dropped: 0 },
+      columns: ['cpu.used_percent', 'memory.used_bytes', 'disk.write_bytes_per_second:sda'],
+      minutes: [[1_795_773_840_000, 6, [12.5, 2_147_483_648, 40_960], [31, 2_150_000_000, 901_120]]],
+    },
+  ],
+}
+
+export const AgentReportAnswer = Shape(
+  {
+    acknowledged: Type.Integer({ description: 'Number of the report that was stored.' }),
+    time: Type.Integer({ description: 'Time of the hub (ms UTC).' }),
+    config: { ...AgentConfig, description: 'Settings of the agent.' },
+    send_all: Type.Boolean({ description: 'Whether the next report must contain everything, because the hub does not have it.' }),
+  },
+  {
+    $id: 'AgentReportAnswer',
+    description: 'The response to a report of an agent.',
+    examples: [{ acknowledged: 4711, time: 1_795_773_906_620, config, send_all: false }],
   },
 )

@@ -1,0 +1,144 @@
+import { eq } from 'drizzle-orm'
+import { readSent, type SentBody } from '../../../../api/compressed-body'
+import { countRequest } from '../../../../access/limiter'
+import { record } from '../../../../core/change'
+import type { Hub } from '../../../../core/hub'
+import { incrementCounter } from '../../../../core/metric-counters'
+import type { NoticeDraft } from '../../../../core/notices'
+import { invalid, notFound, Problem } from '../../../../core/problem'
+import { targetOf } from '../../../../core/rows'
+import { AgentReport, maxReportBytes, type ReportAnswer } from '../../../../wire/agent'
+import type { AgentPermission } from '../../../../wire/agent-permissions'
+import { parseSignature, signatureHeader } from '../../../../wire/signed'
+import { recordHostFirewall } from '../../firewalls/enforce-host'
+import { recordBacklog, recordReport } from '../agents'
+import { recordMinutes } from '../minutes'
+import { saveParts } from '../parts'
+import { agentRows, lockAgent, type AgentRow, type AnyAgentRow } from '../rows'
+import { judgeRun, type RunVerdict } from '../runs'
+import { agents } from '../tables'
+import { authenticateAgent } from './authenticate'
+import { readMessage } from './message'
+import { reportProblems } from './rules'
+
+const reportsPerMinute = 20
+/** Reports of a backlog in two seconds: four a second, which need not arrive evenly. */
+const backlogPerTwoSeconds = 8
+/** Differences of clocks up to this are not corrected. */
+const toleratedMs = 2000
+const minuteMs = 60_000
+
+/**
+ * Stores a report of an agent. Resolves when it is committed. A report that is sent again changes nothing.
+ * @throws Problem 400, 401, 409 if the run may not report, 413, 415, 422, 429, 503 if it may report later
+ */
+export async function receiveReport(hub: Hub, { request, ip }: { request: Request; ip: string }): Promise<ReportAnswer> {
+  let sent!: SentBody
+  const { agent } = await authenticateAgent(hub, {
+    ...{ request, ip },
+    readBody: async () => (sent = await readSent(request, maxReportBytes.compressed)).bytes,
+  })
+  const report = await readMessage(AgentReport, sent, maxReportBytes.decompressed)
+  const limit = report.backlog
+    ? { name: 'agent-backlog', quota: backlogPerTwoSeconds, windowSeconds: 2 }
+    : { name: 'agent-reports', quota: reportsPerMinute, windowSeconds: 60 }
+  countRequest(hub, [{ ...limit, key: agent.id }])
+  const now = hub.clock.now()
+  // An agent that knows the time of the hub files its minutes by it.
+  const ownOffset = now - report.sent_at
+  const offsetMs = report.clock_offset_ms === null && Math.abs(ownOffset) > toleratedMs ? ownOffset : 0
+  const problems = reportProblems(report, offsetMs, now)
+  if (problems.length > 0) throw invalid(problems)
+  const sentAt = report.sent_at + (report.clock_offset_ms ?? ownOffset)
+  const verdict = judgeRun(agent, report, sentAt, now)
+  if (verdict.kind !== 'accepted') throw await refusal(hub, agent, verdict)
+
+  await store(hub, agent, report, offsetMs)
+  let isCloned = false
+  const more = async (row: AgentRow, at: number, tx: Parameters<typeof saveParts>[0]): Promise<Partial<AnyAgentRow>> => {
+    const again = judgeRun(row, report, sentAt, at)
+    if (again.kind !== 'accepted') throw problemOf(again)
+    isCloned = again.isCloned
+    await saveParts(tx, row.id, report, at)
+    return {
+      runs: again.runs,
+      refusedRuns: again.refusedRuns,
+      signedAt: signedAt(request, row),
+      address: ip,
+      clockOffsetMs: report.clock_offset_ms,
+      spooled: report.spooled,
+      dropped: report.dropped,
+      lastReportAt: at,
+    }
+  }
+  const { version, interval_seconds: intervalSeconds, facts, stopping } = report
+  const allow = report.allow as AgentPermission[]
+  const current = { version, intervalSeconds, allow, ...(facts && { facts }), ...(stopping && { stopping }) }
+  const isKnown = report.backlog ? await recordBacklog(hub, agent.id, more) : await recordReport(hub, agent.id, current, more)
+  if (!isKnown) throw notFound('agent')
+  if (isCloned) await record(hub, async () => ({ result: undefined, notices: [clonedNotice(agent, ip)] }))
+  if (report.firewall && !report.backlog) {
+    const { digest, confirmed: isConfirmed, counters } = report.firewall
+    await recordHostFirewall(hub, agent.id, { digest, isConfirmed, ...(counters && { counters }) })
+  }
+  incrementCounter(hub, 'agent_reports', report.backlog ? 'backlog' : 'current')
+  const { config } = agent
+  return { acknowledged: report.seq, time: hub.clock.now(), config, send_all: agent.factsAt === null && !facts }
+}
+
+/** Stores the minutes of a report. Of a minute that it contains twice, the last one is stored. */
+async function store(
+  hub: Hub,
+  agent: AgentRow,
+  { columns, minutes }: Pick<AgentReport, 'columns' | 'minutes'>,
+  offsetMs: number,
+): Promise<void> {
+  const filed = new Map<number, AgentReport['minutes'][number]>()
+  for (const [start, ...rest] of minutes) {
+    const at = offsetMs === 0 ? Math.floor(start / minuteMs) : Math.round((start + offsetMs) / minuteMs)
+    filed.set(at, [at * minuteMs, ...rest])
+  }
+  const tooOld = await recordMinutes(hub, agent, { columns, minutes: [...filed.values()] })
+  incrementCounter(hub, 'agent_minutes', 'stored', filed.size - tooOld)
+  incrementCounter(hub, 'agent_minutes', 'repeated', minutes.length - filed.size)
+  incrementCounter(hub, 'agent_minutes', 'too_old', tooOld)
+}
+
+function signedAt(request: Request, row: AgentRow): number | null {
+  const signature = row.publicKey === null ? null : parseSignature(request.headers.get(signatureHeader) ?? '')
+  return signature === null ? row.signedAt : Math.max(signature.time, row.signedAt ?? 0)
+}
+
+type Refused = Exclude<RunVerdict, { kind: 'accepted' }>
+
+/** The problem for a run that may not report. If it is a clone of the machine, the workspace is notified. */
+async function refusal(hub: Hub, agent: AgentRow, verdict: Refused): Promise<Problem> {
+  if (verdict.kind === 'refused' && verdict.isCloned)
+    await record(hub, async tx => {
+      const row = await lockAgent(tx, agent.id)
+      if (!row) return { result: undefined }
+      await tx.update(agents).set({ refusedRuns: verdict.refusedRuns }).where(eq(agents.id, row.id))
+      return { result: undefined, notices: [clonedNotice(row, agent.address)] }
+    })
+  return problemOf(verdict)
+}
+
+function problemOf(verdict: Refused): Problem {
+  if (verdict.kind === 'later')
+    return new Problem(
+      'overloaded',
+      'Another run of this agent reported a short time ago, before this server booted. Try again once it had the time to report again.',
+      { headers: { 'Retry-After': String(verdict.retryAfterSeconds) } },
+    )
+  const { pointer, detail } = verdict
+  return new Problem('conflict', `${pointer.slice(2)} ${detail}`, { errors: [{ pointer, code: 'conflict', detail }] })
+}
+
+const clonedNotice = (row: AnyAgentRow, address: string | null): NoticeDraft => ({
+  workspaceId: row.workspaceId,
+  kind: 'agent.cloned',
+  resource: targetOf(agentRows, row),
+  text: `Two machines use the credentials of the agent of ${row.name}. The one that reported first continues, and the other is ignored. Enroll the other one with a new key.`,
+  details: { agent_id: row.id, address },
+  dedupKey: row.id,
+})

@@ -1,0 +1,17 @@
+import { sql } from 'drizzle-orm'
+import type { Tx } from '../../../core/db/transaction'
+import type { AgentReport } from '../../../wire/agent'
+import { agentParts, partNames, type PartName } from './tables'
+
+/** Stores the parts that a report contains. Parts that it omits have not changed. */
+export async function saveParts(tx: Tx, agentId: string, report: Pick<AgentReport, PartName>, at: number): Promise<void> {
+  const rows = partNames.flatMap(name => {
+    const data = report[name]
+    return data === undefined ? [] : [{ id: `${agentId} ${name}`, agentId, name, data, at }]
+  })
+  if (rows.length === 0) return
+  await tx
+    .insert(agentParts)
+    .values(rows)
+    .onConflictDoUpdate({ target: agentParts.id, set: { data: sql`excluded.data`, at: sql`excluded.at` } })
+}
