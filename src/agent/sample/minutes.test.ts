@@ -1,0 +1,51 @@
+import { expect, test } from 'bun:test'
+import fc from 'fast-check'
+import { MinuteSums } from './minutes'
+
+const start = Date.parse('2026-11-27T10:00:00Z')
+
+test('a minute has the average and maximum of each metric, over the samples that have it', () => {
+  const sums = new MinuteSums()
+  expect(sums.add(start, new Map([['a', 1]]))).toBeNull()
+  expect(
+    sums.add(
+      start + 10_000,
+      new Map([
+        ['a', 4],
+        ['b', 10],
+      ]),
+    ),
+  ).toBeNull()
+  expect(sums.add(start + 59_999, new Map([['b', 20]]))).toBeNull()
+  expect(sums.add(start + 60_000, new Map([['a', 9]]))).toEqual({ columns: ['a', 'b'], row: [start, 3, [2.5, 15], [4, 20]] })
+  expect(sums.end()).toEqual({ columns: ['a'], row: [start + 60_000, 1, [9], [9]] })
+  expect(sums.end()).toBeNull()
+})
+
+test('a clock that is set back starts another minute', () => {
+  const sums = new MinuteSums()
+  sums.add(start, new Map([['a', 1]]))
+  expect(sums.add(start - 3_600_000, new Map([['a', 2]]))!.row[0]).toBe(start)
+  expect(sums.end()!.row[0]).toBe(start - 3_600_000)
+})
+
+test('a minute has at most 300 metrics', () => {
+  const sums = new MinuteSums()
+  sums.add(start, new Map(Array.from({ length: 400 }, (_, at) => [`a${at}`, at])))
+  expect(sums.end()!.columns).toHaveLength(300)
+})
+
+test('averages are between the lowest and the highest value, and maximums are the highest', () => {
+  const values = fc.array(fc.double({ min: 0, max: 1e15, noNaN: true }), { minLength: 1, maxLength: 60 })
+  fc.assert(
+    fc.property(values, all => {
+      const sums = new MinuteSums()
+      for (const [at, value] of all.entries()) sums.add(start + at * 1000, new Map([['a', value]]))
+      const [, samples, [average], [most]] = sums.end()!.row
+      expect(samples).toBe(all.length)
+      const slack = 1 + 1e-5
+      expect(most! * slack >= Math.max(...all) && most! <= Math.max(...all) * slack).toBe(true)
+      expect(average! * slack >= Math.min(...all) && average! <= most! * slack).toBe(true)
+    }),
+  )
+})

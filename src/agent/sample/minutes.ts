@@ -1,0 +1,54 @@
+import type { AgentReport } from '../../wire/agent'
+import { maxColumns } from '../../wire/agent-limits'
+
+const minuteMs = 60_000
+
+/** A minute as it was measured, with the columns of its values. Plain values, which can be stored as JSON. */
+export interface MeasuredMinute {
+  columns: readonly string[]
+  /** Start (ms UTC), number of samples, averages, maximums. */
+  row: AgentReport['minutes'][number]
+}
+
+/** Combines samples into minutes. */
+export class MinuteSums {
+  private start = 0
+  private samples = 0
+  private readonly sums = new Map<string, { count: number; sum: number; most: number }>()
+
+  /**
+   * Adds a sample.
+   * @param at when it was taken (ms UTC)
+   * @returns the minute before, if this sample is in another one
+   */
+  add(at: number, values: ReadonlyMap<string, number>): MeasuredMinute | null {
+    const start = Math.floor(at / minuteMs) * minuteMs
+    const ended = start === this.start ? null : this.end()
+    this.start = start
+    this.samples++
+    for (const [column, value] of values) {
+      const known = this.sums.get(column)
+      if (known) {
+        known.count++
+        known.sum += value
+        known.most = Math.max(known.most, value)
+      } else if (this.sums.size < maxColumns) this.sums.set(column, { count: 1, sum: value, most: value })
+    }
+    return ended
+  }
+
+  /** Ends the minute early, such as when the agent stops. Null without samples. */
+  end(): MeasuredMinute | null {
+    if (this.samples === 0) return null
+    const sums = [...this.sums.values()]
+    const averages = sums.map(({ sum, count }) => rounded(sum / count))
+    const maximums = sums.map(({ most }) => rounded(most))
+    const minute: MeasuredMinute = { columns: [...this.sums.keys()], row: [this.start, this.samples, averages, maximums] }
+    this.samples = 0
+    this.sums.clear()
+    return minute
+  }
+}
+
+/** The hub stores fewer digits, so more would only make reports longer. */
+const rounded = (value: number): number => Number(value.toPrecision(6))

@@ -1,0 +1,112 @@
+import { systemClock, type Clock } from '../../core/clock'
+import { maxColumns } from '../../wire/agent-limits'
+import { diskNames, disks } from './disks'
+import { valueOf, type DeviceFigures, type Figure, type Figures } from './figures'
+import { FileSystems, mountsIn } from './filesystems'
+import { kernelFiles, pageBytes, tcp } from './kernel'
+import { MinuteSums, type MeasuredMinute } from './minutes'
+import { networks } from './networks'
+import { listening, processes } from './processes'
+import { Root } from './root'
+import { batteries, sensors } from './sensors'
+
+/** At most this many devices of a kind are measured. */
+const maxDevices = 20
+
+/**
+ * Measures the server by reading files of the kernel. It starts no processes. What can’t be measured has no values, and a problem says
+ * why.
+ */
+export class Sampler {
+  /** Values of the last sample by column, for the live view. */
+  latest: ReadonlyMap<string, number> = new Map()
+  /** What could not be measured in the last sample, in sentences. */
+  problems: readonly string[] = []
+
+  private figures: ReadonlyMap<string, Figure> = new Map<string, Figure>()
+  private readonly sums = new MinuteSums()
+  private readonly fileSystems: FileSystems
+  private readonly pageBytes = pageBytes(new Root().start('proc/self/auxv', 4096))
+  /** The last minute in which files were read that take more CPU time. */
+  private slowMinute = 0
+  private diskNames: readonly string[] = []
+
+  /**
+   * @param root the file system of the server
+   * @param seconds a time that no one sets back, for rates
+   */
+  constructor(
+    private readonly root: Root = new Root(),
+    private readonly seconds: () => number = () => performance.now() / 1000,
+    clock: Clock = systemClock,
+  ) {
+    this.fileSystems = new FileSystems(root, clock)
+  }
+
+  /**
+   * Takes a sample. Takes at most two seconds, if a file system doesn’t respond.
+   * @param at the time (ms UTC)
+   * @returns the minute that ended with the previous sample, if any
+   */
+  async sample(at: number): Promise<MeasuredMinute | null> {
+    const problems = new Set<string>()
+    const figures = await this.read(at, sentence => problems.add(sentence))
+    const values = new Map<string, number>()
+    for (const [column, figure] of figures) {
+      const value = valueOf(figure, this.figures.get(column))
+      if (value === null) continue
+      // Times are measured separately, so shares can be a little too high.
+      values.set(column, column.includes('_percent') ? Math.min(100, value) : value)
+    }
+    if (figures.size > maxColumns) problems.add(`Only ${maxColumns} of ${figures.size} metrics are reported.`)
+    this.figures = figures
+    this.latest = values
+    this.problems = [...problems]
+    return this.sums.add(at, values)
+  }
+
+  /** Ends the current minute, before the agent stops. Null without samples. */
+  end = (): MeasuredMinute | null => this.sums.end()
+
+  private async read(at: number, problem: (sentence: string) => void): Promise<Map<string, Figure>> {
+    const { root } = this
+    const seconds = this.seconds()
+    const minute = Math.floor(at / 60_000)
+    const isSlow = minute !== this.slowMinute
+    this.slowMinute = minute
+    const found = new Map<string, Figure>()
+    const add = (figures: Figures, device = '') => {
+      for (const [metric, figure] of Object.entries(figures)) if (figure !== undefined) found.set(`${metric}${device}`, figure)
+    }
+    const addDevices = (kind: string, devices: DeviceFigures) => {
+      const all = [...devices]
+      if (all.length > maxDevices) problem(`Only ${maxDevices} of ${all.length} ${kind} are measured.`)
+      for (const [device, figures] of all.slice(0, maxDevices)) add(figures, `:${columnName(device)}`)
+    }
+    for (const { path, figures } of kernelFiles) {
+      const text = root.text(path)
+      if (text !== null) add(figures(text, seconds, this.pageBytes))
+    }
+    if (!root.exists('proc/pressure')) problem('Pressure is not measured, because the kernel doesn’t provide it (PSI).')
+    add(tcp(root.text(`${root.network}/snmp`) ?? '', seconds))
+    addDevices('network interfaces', networks(root.text(`${root.network}/dev`) ?? '', seconds))
+    const allDisks = disks(root.text('proc/diskstats') ?? '', seconds)
+    if (isSlow) this.diskNames = diskNames(root, [...allDisks.keys()])
+    addDevices('disks', new Map(this.diskNames.flatMap(name => (allDisks.has(name) ? [[name, allDisks.get(name)!]] : []))))
+    if (isSlow) {
+      add({ ...processes(root, problem), 'tcp.listening': listening(root) })
+      addDevices('sensors', sensors(root))
+      addDevices('batteries', batteries(root))
+    }
+    const mounts = mountsIn(new Root().text('proc/self/mountinfo') ?? '', root.folder)
+    addDevices('file systems', await this.fileSystems.read(mounts.slice(0, maxDevices), problem))
+    return found
+  }
+}
+
+/** Device names as columns contain them: at most 100 characters, without control characters. */
+const columnName = (device: string): string =>
+  device
+    .replaceAll(/[\s\p{C}]+/gu, ' ')
+    .trim()
+    .slice(0, 100)
