@@ -1,4 +1,4 @@
-import { closeSync, existsSync, openSync, readdirSync, readFileSync, readlinkSync, readSync } from 'node:fs'
+import { closeSync, existsSync, openSync, readdirSync, readFileSync, readlinkSync, readSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 
 /** The file system of the server: `/`, or the folder where a container finds it, such as `/host`. Paths have no slash at the start. */
@@ -67,6 +67,11 @@ export class Root {
     } catch {
       return null
     }
+  }
+
+  /** When a file or folder was last changed (ms UTC); null if there is none. */
+  changedAt(path: string): number | null {
+    return statSync(this.path(path), { throwIfNoEntry: false })?.mtimeMs ?? null
   }
 
   exists = (path: string): boolean => existsSync(this.path(path))
