@@ -1,0 +1,94 @@
+import { chmodSync, mkdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, test } from 'bun:test'
+import { inTempFolder } from '../../test/support/command'
+import { InvalidConfigFile, parseConfigFile, readConfigFile } from './config-file'
+
+const hubKey = 'ed25519:11qYAYKxCrfVS_7TyWQHOg7hcvPapiMlrwIaaPcHURo'
+const pin = 'ab'.repeat(32)
+
+test('all settings are read', () => {
+  const text = [
+    '# Written by the installer.',
+    'hub = https://hub.example.com/',
+    `hub_key=${hubKey}`,
+    `  pin = sha256:${pin.toUpperCase().replace(/..(?=.)/g, '$&:')}  # of the hub`,
+    '',
+    'allow = reboot, restart:nginx.service',
+    'root = /host/',
+    'state_folder = /srv/state',
+    'runtime_folder = /run/x',
+    'container_socket = /run/docker.sock',
+  ].join('\r\n')
+  expect(parseConfigFile(text)).toEqual({
+    hub: 'https://hub.example.com',
+    hubKey,
+    pin,
+    allow: ['collect', 'reboot', 'restart:nginx.service'],
+    root: '/host',
+    stateFolder: '/srv/state',
+    runtimeFolder: '/run/x',
+    containerSocket: '/run/docker.sock',
+  })
+})
+
+test('without the other settings, an agent may only collect', () => {
+  expect(parseConfigFile('hub = http://10.0.0.2:8484')).toEqual({
+    hub: 'http://10.0.0.2:8484',
+    hubKey: null,
+    pin: null,
+    allow: ['collect'],
+    root: '/',
+    stateFolder: '/var/lib/bailiwick-agent',
+    runtimeFolder: '/run/bailiwick-agent',
+    containerSocket: null,
+  })
+})
+
+test.each([
+  ['', /^a\.conf does not contain the address of the hub/],
+  ['hub = https://h\nhub', /^a\.conf line 2: “hub” is not in the form/],
+  ['hub = https://h\n\nshell = yes', /^a\.conf line 3: “shell” is not a setting\. Settings are hub, hub_key, /],
+  ['constructor = x', /^a\.conf line 1: “constructor” is not a setting/],
+  ['hub = https://h\nhub = https://h', /^a\.conf line 2: hub is set twice/],
+  ['hub = hub.example.com', /^a\.conf line 1: hub must start with https:\/\/ or http:\/\/, but is “hub\.example\.com”/],
+  ['hub = ftp://hub.example.com', /^a\.conf line 1: hub must start with/],
+  ['hub = https://', /^a\.conf line 1: hub is not a URL/],
+  ['hub = https://a:b@h', /^a\.conf line 1: hub must have no path, query, or password/],
+  ['hub = https://h/path', /^a\.conf line 1: hub must have no path/],
+  ['hub = https://h\nhub_key = ed25519:AAAA', /^a\.conf line 2: hub_key must be “ed25519:” and 43 characters/],
+  ['hub = https://h\npin = sha256:12', /^a\.conf line 2: pin must be “sha256:” and 64 hexadecimal digits/],
+  [`hub = http://h\npin = ${pin}`, /^a\.conf: pin requires a hub whose address starts with https/],
+  ['hub = https://h\nallow = reboot shell', /^a\.conf line 2: allow contains “shell”, which is not a permission/],
+  ['hub = https://h\nroot = host', /^a\.conf line 2: root must be an absolute path, not “host”/],
+  [`hub = https://h\nallow = ${'x'.repeat(100)}`, /^a\.conf line 2: allow contains “x{60}…”/],
+])('%j is refused with one sentence', (text, message) => {
+  expect(() => parseConfigFile(text, 'a.conf')).toThrow(InvalidConfigFile)
+  expect(() => parseConfigFile(text, 'a.conf')).toThrow(message)
+})
+
+test('no more permissions than a report may have', () => {
+  const allow = Array.from({ length: 50 }, (_, number) => `restart:unit-${number}`)
+  expect(() => parseConfigFile(`hub = https://h\nallow = ${allow.join(',')}`)).toThrow('allow has more than 50 permissions.')
+})
+
+test('the file is refused if other users may write to it', async () => {
+  await inTempFolder(folder => {
+    const path = join(folder, 'agent.conf')
+    expect(() => readConfigFile(path)).toThrow(`${path} does not exist.`)
+    writeFileSync(path, 'hub = https://hub.example.com\n', { mode: 0o644 })
+    expect(readConfigFile(path).hub).toBe('https://hub.example.com')
+    for (const mode of [0o664, 0o646]) {
+      chmodSync(path, mode)
+      expect(() => readConfigFile(path)).toThrow(`${path} can be written by other users (mode ${mode.toString(8)}).`)
+    }
+    chmodSync(path, 0o600)
+    chmodSync(folder, 0o777)
+    expect(() => readConfigFile(path)).toThrow(`${folder} can be written by other users`)
+    chmodSync(folder, 0o700)
+    mkdirSync(join(folder, 'd'))
+    expect(() => readConfigFile(join(folder, 'd'))).toThrow('is not a file')
+    writeFileSync(path, '#'.repeat(70_000))
+    expect(() => readConfigFile(path)).toThrow('is larger than')
+  })
+})

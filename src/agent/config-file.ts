@@ -1,0 +1,146 @@
+import { closeSync, fstatSync, openSync, readFileSync, statSync, type Stats } from 'node:fs'
+import { dirname, isAbsolute } from 'node:path'
+import { isAgentPermission, maxPermissions, type AgentPermission } from '../wire/agent-permissions'
+import { parsePublicKey } from '../wire/signed'
+import { parseFingerprint } from '../core/net/pinned-fetch'
+
+/** Where the owner of a server decides what its agent may do. Only root writes to it, so that a hub can't allow itself more. */
+export const configFile = '/etc/bailiwick-agent/agent.conf'
+
+/** Settings of the file. */
+export interface AgentSettings {
+  /** URL of the hub without a trailing slash, such as `https://hub.example.com`. */
+  hub: string
+  /** Ed25519 key of the hub as in `publicKeyText`, which signs its commands. Null: as the enrolment returned it. */
+  hubKey: string | null
+  /** SHA-256 fingerprint of the only certificate that is accepted from the hub, in hexadecimal. Null: verified as usual. */
+  pin: string | null
+  /** What the hub may ask for. Always contains `collect`. */
+  allow: AgentPermission[]
+  /** Folder where the file system of the server is, such as `/host` in a container. */
+  root: string
+  /** Folder of its key, token, and minutes that wait to be sent. */
+  stateFolder: string
+  /** Folder of files that end with a restart of the server. */
+  runtimeFolder: string
+  /** Socket of Docker or Podman, from which the agent reads names and states of containers. Null: not read. */
+  containerSocket: string | null
+}
+
+/** The file can't be used. The message is one sentence, with the line if it has one. */
+export class InvalidConfigFile extends Error {
+  override readonly name = 'InvalidConfigFile'
+}
+
+/** @throws InvalidConfigFile */
+export function readConfigFile(path: string = configFile): AgentSettings {
+  let file: number
+  try {
+    file = openSync(path, 'r')
+  } catch (error) {
+    const { code, message } = error as NodeJS.ErrnoException
+    throw new InvalidConfigFile(code === 'ENOENT' ? `${path} does not exist.` : `${path} can’t be read: ${message}.`)
+  }
+  try {
+    const stat = fstatSync(file)
+    if (!stat.isFile()) throw new InvalidConfigFile(`${path} is not a file.`)
+    checkWriters(path, stat)
+    checkWriters(dirname(path), statSync(dirname(path)))
+    if (stat.size > maxBytes) throw new InvalidConfigFile(`${path} is larger than ${maxBytes} bytes.`)
+    return parseConfigFile(readFileSync(file, 'utf8'), path)
+  } finally {
+    closeSync(file)
+  }
+}
+
+/** Parses the text of the file: `key = value` lines, and comments after `#`. @throws InvalidConfigFile */
+export function parseConfigFile(text: string, path: string = configFile): AgentSettings {
+  const values: Partial<Record<Key, unknown>> = {}
+  for (const [index, line] of text.split(/\r?\n/).entries()) {
+    const content = line.replace(/(^|\s)#.*$/, '').trim()
+    if (content === '') continue
+    const refuse = (reason: string) => new InvalidConfigFile(`${path} line ${index + 1}: ${reason}`)
+    const at = content.indexOf('=')
+    if (at < 0) throw refuse(`${quoted(content)} is not in the form “key = value”.`)
+    const [key, value] = [content.slice(0, at).trim(), content.slice(at + 1).trim()]
+    if (!isKey(key)) throw refuse(`${quoted(key)} is not a setting. Settings are ${Object.keys(readers).join(', ')}.`)
+    if (key in values) throw refuse(`${key} is set twice.`)
+    const read = readers[key](value)
+    if (read instanceof Refused) throw refuse(`${key} ${read.reason}`)
+    values[key] = read
+  }
+  if (values.hub === undefined)
+    throw new InvalidConfigFile(`${path} does not contain the address of the hub, such as hub = https://hub.example.com.`)
+  if (values.pin && String(values.hub).startsWith('http:'))
+    throw new InvalidConfigFile(`${path}: pin requires a hub whose address starts with https://.`)
+  return {
+    hub: values.hub as string,
+    hubKey: (values.hub_key as string | undefined) ?? null,
+    pin: (values.pin as string | undefined) ?? null,
+    allow: (values.allow as AgentPermission[] | undefined) ?? ['collect'],
+    root: (values.root as string | undefined) ?? '/',
+    stateFolder: (values.state_folder as string | undefined) ?? '/var/lib/bailiwick-agent',
+    runtimeFolder: (values.runtime_folder as string | undefined) ?? '/run/bailiwick-agent',
+    containerSocket: (values.container_socket as string | undefined) ?? null,
+  }
+}
+
+/** A configuration file has at most this many bytes. */
+const maxBytes = 64 * 1024
+
+/** Why a value is refused, after the name of its setting. */
+class Refused {
+  constructor(readonly reason: string) {}
+}
+
+const folder = (value: string) =>
+  isAbsolute(value) ? value.replace(/(?<=.)\/+$/, '') : new Refused(`must be an absolute path, not ${quoted(value)}.`)
+
+/** Reads the value of each setting. */
+const readers = {
+  hub: readHubUrl,
+  hub_key: (value: string) =>
+    parsePublicKey(value) ? value : new Refused('must be “ed25519:” and 43 characters, as the dashboard shows it.'),
+  pin: (value: string) =>
+    parseFingerprint(value.replace(/^sha256:/i, '')) ?? new Refused('must be “sha256:” and 64 hexadecimal digits.'),
+  allow: readPermissions,
+  root: folder,
+  state_folder: folder,
+  runtime_folder: folder,
+  container_socket: folder,
+} satisfies Record<string, (value: string) => unknown>
+
+type Key = keyof typeof readers
+const isKey = (text: string): text is Key => Object.hasOwn(readers, text)
+
+function readHubUrl(value: string): string | Refused {
+  if (!/^https?:\/\//i.test(value)) return new Refused(`must start with https:// or http://, but is ${quoted(value)}.`)
+  const url = URL.parse(value)
+  if (!url || url.hostname === '') return new Refused(`is not a URL: ${quoted(value)}.`)
+  if (url.username || url.password || url.pathname !== '/' || url.search || url.hash)
+    return new Refused('must have no path, query, or password.')
+  return url.origin
+}
+
+function readPermissions(value: string): AgentPermission[] | Refused {
+  const words = value.split(/[\s,]+/).filter(word => word !== '')
+  const wrong = words.find(word => !isAgentPermission(word))
+  if (wrong !== undefined)
+    return new Refused(
+      `contains ${quoted(wrong)}, which is not a permission. Permissions are collect, update, reboot, firewall, wake, restart:UNIT, and recipe:NAME.`,
+    )
+  const all = new Set<AgentPermission>(['collect', ...(words as AgentPermission[])])
+  return all.size > maxPermissions ? new Refused(`has more than ${maxPermissions} permissions.`) : [...all]
+}
+
+/** Others must not be able to change what the agent may do: only root, and the user that runs this. */
+function checkWriters(path: string, { mode, uid }: Stats): void {
+  if (uid !== 0 && uid !== process.getuid?.())
+    throw new InvalidConfigFile(`${path} must belong to root, but belongs to the user with ID ${uid}.`)
+  if ((mode & 0o022) !== 0)
+    throw new InvalidConfigFile(
+      `${path} can be written by other users (mode ${(mode & 0o777).toString(8)}). Run chmod go-w ${path}.`,
+    )
+}
+
+const quoted = (text: string) => `“${text.length > 60 ? `${text.slice(0, 60)}…` : text}”`
