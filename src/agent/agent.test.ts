@@ -1,0 +1,347 @@
+import { generateKeyPairSync } from 'node:crypto'
+import { readdirSync, rmSync, mkdtempSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
+import { AgentHub } from '../../test/support/agent-hub'
+import { ManualClock } from '../../test/support/manual-clock'
+import type { AgentConfig, AgentReport } from '../wire/agent'
+import { Agent, type AgentPieces, type AgentStatus } from './agent'
+import type { Machine, ReportParts } from './machine'
+import { HubClient } from './transport/hub-client'
+import { HubClock } from './transport/hub-clock'
+import { Spool } from './transport/spool'
+
+const minute = 60_000
+const hour = 60 * minute
+
+let folder: string
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'bailiwick-agent-'))
+})
+afterEach(() => {
+  rmSync(folder, { recursive: true })
+})
+
+/** A server whose CPU load in each minute is the number of that minute. */
+class Scripted implements Machine {
+  readonly bootId = 'boot-1'
+  changing: ReportParts = { facts: { hostname: 'web-1' }, units: [] }
+  watched: readonly string[] = []
+  samples = 0
+  sample(): void {
+    this.samples++
+  }
+  minute(start: number) {
+    const samples = Math.min(this.samples, 6)
+    this.samples = 0
+    const value = start / minute
+    return samples === 0
+      ? null
+      : { columns: ['cpu.used_percent'], row: [start, samples, [value], [value]] as AgentReport['minutes'][number] }
+  }
+  parts = () => Promise.resolve(this.changing)
+  watch(units: readonly string[]) {
+    this.watched = units
+  }
+}
+
+/** Time of a hub and of a server, whose clock may be wrong. */
+class Times {
+  readonly clock = new ManualClock()
+  private readonly began = this.clock.now()
+  wrongBy = 0
+  hub = () => this.clock.now()
+  wall = () => this.clock.now() + this.wrongBy
+  steady = () => this.clock.now() - this.began + 5000
+}
+
+interface Running {
+  agent: Agent
+  machine: Scripted
+  logged: string[]
+  status(): AgentStatus
+  kept: AgentConfig[]
+}
+
+const keys = generateKeyPairSync('ed25519')
+
+function startAgent(hub: { url: string; token: string }, times: Times, changes: Partial<AgentPieces> = {}): Running {
+  const clock = new HubClock(times.wall, times.steady)
+  const logged: string[] = []
+  const kept: AgentConfig[] = []
+  const machine = new Scripted()
+  let status: AgentStatus | null = null
+  const agent = new Agent({
+    agentId: 'agent_1',
+    allow: ['collect', 'reboot'],
+    config: { interval_seconds: 60, watched_units: [] },
+    client: new HubClient({ hub: hub.url, pin: null }, clock, hub.token, keys.privateKey, 300),
+    clock,
+    timers: times.clock,
+    spool: new Spool(folder, problem => logged.push(problem)),
+    machine,
+    random: () => 0.5,
+    log: text => logged.push(text),
+    keepConfig: config => kept.push(config),
+    onStatus: now => {
+      status = now
+    },
+    ...changes,
+  })
+  agent.start()
+  return { agent, machine, logged, kept, status: () => status! }
+}
+
+/** Lets time pass, and waits for the requests of each moment. */
+async function pass({ clock }: Times, { agent }: Running, ms: number, step = 1000): Promise<void> {
+  for (let passed = 0; passed < ms; passed += step) {
+    clock.advance(step)
+    await settled(agent)
+  }
+}
+
+async function settled(agent: Agent): Promise<void> {
+  for (let last: unknown; last !== agent.idle;) {
+    last = agent.idle
+    await agent.idle
+  }
+}
+
+async function scene(run: (hub: AgentHub, times: Times) => Promise<void>): Promise<void> {
+  const times = new Times()
+  await using hub = new AgentHub(times.hub)
+  hub.publicKey = keys.publicKey
+  await run(hub, times)
+}
+
+/** Starts of all whole minutes from the start of the test until now. */
+function wholeMinutes({ clock }: Times, from = Date.parse('2026-11-21T10:00:00.000Z')): number[] {
+  return Array.from({ length: Math.floor((clock.now() - from) / minute) }, (_, at) => from + at * minute)
+}
+
+const waiting = () => readdirSync(folder).filter(name => name !== 'dropped.json')
+
+describe('reports', () => {
+  test('the first is sent at once, and then one a minute with what has changed', () =>
+    scene(async (hub, times) => {
+      const running = startAgent(hub, times)
+      await pass(times, running, 10 * minute)
+      expect(hub.reports[0]).toMatchObject({ v: 1, seq: 1, minutes: [], facts: { hostname: 'web-1' }, units: [], backlog: false })
+      expect(hub.requests[0]!.at).toBeLessThan(Date.parse('2026-11-21T10:00:02Z'))
+      expect(hub.reports.slice(1).every(report => report.facts === undefined && report.units === undefined)).toBe(true)
+      expect(hub.reports.map(report => report.seq)).toEqual(hub.reports.map((_, at) => at + 1))
+      expect(hub.reports.length).toBeWithin(10, 13)
+      expect([...hub.minutes.keys()].slice(0, 9)).toEqual(wholeMinutes(times).slice(0, 9))
+      for (const [start, values] of hub.minutes) expect(values).toEqual({ 'cpu.used_percent': start / minute })
+      expect(hub.reports.at(-1)).toMatchObject({ clock_offset_ms: 0, spooled: 1, dropped: 0, allow: ['collect', 'reboot'] })
+
+      running.machine.changing = { facts: { hostname: 'web-2' }, units: [] }
+      await pass(times, running, minute)
+      expect(hub.reports.at(-1)).toMatchObject({ facts: { hostname: 'web-2' } })
+      expect(hub.reports.at(-1)!.units).toBeUndefined()
+      hub.sendAll = true
+      await pass(times, running, 2 * minute)
+      expect(hub.reports.at(-1)).toMatchObject({ facts: { hostname: 'web-2' }, units: [] })
+      expect(running.logged).toEqual([])
+    }))
+
+  test('settings of the hub are followed and kept', () =>
+    scene(async (hub, times) => {
+      hub.config = { interval_seconds: 300, watched_units: ['nginx.service'] }
+      const running = startAgent(hub, times)
+      await pass(times, running, hour)
+      expect(running.kept).toEqual([hub.config])
+      expect(running.machine.watched).toEqual(['nginx.service'])
+      expect(hub.reports.length).toBeWithin(12, 16)
+      expect(hub.minutes.size).toBeGreaterThan(54)
+      expect(running.status().spooled).toBeLessThanOrEqual(5)
+    }))
+
+  test('what the hub refuses doesn’t block what comes after it', () =>
+    scene(async (hub, times) => {
+      hub.rejects = report => report.units !== undefined || report.minutes.some(([start]) => start % (5 * minute) === 0)
+      const running = startAgent(hub, times)
+      await pass(times, running, 12 * minute)
+      expect([...hub.minutes.keys()].map(start => (start / minute) % 5)).not.toContain(0)
+      expect(hub.minutes.size).toBeGreaterThanOrEqual(8)
+      expect(running.status().dropped).toBe(3)
+      expect(running.logged[0]).toContain(
+        'The hub responded with status 422: The request failed. It is sent again without facts, units.',
+      )
+    }))
+
+  test('the last one says why the agent stops, with the minute that is not over', () =>
+    scene(async (hub, times) => {
+      const running = startAgent(hub, times)
+      await pass(times, running, 90_000)
+      await running.agent.stop('reboot')
+      expect(hub.reports.at(-1)).toMatchObject({ stopping: 'reboot', backlog: false })
+      expect([...hub.minutes.keys()]).toEqual([...wholeMinutes(times), wholeMinutes(times).at(-1)! + minute])
+      expect(waiting()).toEqual([])
+      const count = hub.requests.length
+      await pass(times, running, 5 * minute)
+      expect(hub.requests.length).toBe(count)
+    }))
+})
+
+describe('while the hub is away', () => {
+  test.each([
+    ['429 with Retry-After', { status: 429, code: 'rate_limited', headers: { 'retry-after': '120' } }],
+    ['500', { status: 500, code: 'internal_error' }],
+    ['401 of a proxy', { status: 401 }],
+    ['404 of a proxy', { status: 404 }],
+    ['413 of a proxy', { status: 413 }],
+    ['a page instead of JSON', 'page'],
+  ] as const)('%s: no minute is lost', (_, behavior) =>
+    scene(async (hub, times) => {
+      const running = startAgent(hub, times)
+      await pass(times, running, 2 * minute)
+      hub.behavior = behavior
+      const before = hub.requests.length
+      await pass(times, running, 30 * minute)
+      const attempts = hub.requests.slice(before).map(({ at }) => at)
+      const pauses = attempts.slice(1).map((at, index) => at - attempts[index]!)
+      expect(Math.max(...pauses)).toBeLessThanOrEqual(300_000)
+      expect(Math.min(...pauses)).toBeGreaterThanOrEqual(_.startsWith('429') ? 120_000 : 1000)
+      expect(running.status().error).not.toBeNull()
+      expect(running.logged.length).toBe(1)
+      expect(running.status().spooled).toBeGreaterThanOrEqual(25)
+      hub.behavior = 'ok'
+      await pass(times, running, 7 * minute)
+      expect([...hub.minutes.keys()].sort().slice(0, 37)).toEqual(wholeMinutes(times).slice(0, 37))
+      expect(running.status()).toMatchObject({ error: null, dropped: 0 })
+      expect(running.logged.at(-1)).toMatch(/^The hub is reachable again/)
+    }),
+  )
+
+  test('a hub that is stopped and started again', async () => {
+    const times = new Times()
+    const stopped = new AgentHub(times.hub)
+    stopped.publicKey = keys.publicKey
+    const running = startAgent(stopped, times)
+    await pass(times, running, 2 * minute)
+    const { port } = stopped
+    await stopped[Symbol.asyncDispose]()
+    await pass(times, running, 20 * minute)
+    expect(running.logged).toEqual(['The host refused the connection. Minutes are stored and sent later.'])
+    await using hub = new AgentHub(times.hub, { port })
+    hub.publicKey = keys.publicKey
+    await pass(times, running, 7 * minute)
+    expect([...stopped.minutes.keys(), ...[...hub.minutes.keys()].sort()].slice(0, 27)).toEqual(wholeMinutes(times).slice(0, 27))
+  })
+
+  test('a hub that never responds', () =>
+    scene(async (hub, times) => {
+      const running = startAgent(hub, times)
+      await pass(times, running, 2 * minute)
+      hub.behavior = 'silent'
+      await pass(times, running, 70_000, 10_000)
+      expect(running.logged).toEqual(['The request timed out. Minutes are stored and sent later.'])
+      hub.behavior = 'ok'
+      await pass(times, running, 3 * minute)
+      expect(hub.minutes.size).toBeGreaterThanOrEqual(5)
+    }))
+
+  test(
+    'after hours, the present is sent first, then the backlog in order, an hour a request, at most four a second',
+    () =>
+      scene(async (hub, times) => {
+        const running = startAgent(hub, times)
+        await pass(times, running, minute)
+        hub.behavior = { status: 503 }
+        await pass(times, running, 30 * hour, 10_000)
+        expect(waiting().filter(name => name.endsWith('.gz')).length).toBe(30)
+        hub.behavior = 'ok'
+        const before = hub.reports.length
+        const requests = hub.requests.length
+        await pass(times, running, 6 * minute, 50)
+        const [present, ...rest] = hub.reports.slice(before)
+        expect(present!.backlog).toBe(false)
+        expect(present!.minutes.at(-1)![0]).toBeGreaterThan(times.hub() - 9 * minute)
+        const backlog = rest.filter(report => report.backlog)
+        expect(backlog.every(report => report.minutes.length <= 60)).toBe(true)
+        const starts = backlog.flatMap(report => report.minutes.map(([start]) => start))
+        expect(starts).toEqual(starts.toSorted((a, b) => a - b))
+        const sent = hub.requests.slice(requests).map(({ at }) => at)
+        expect(Math.min(...sent.slice(1).map((at, index) => at - sent[index]!))).toBeGreaterThanOrEqual(250)
+        expect([...hub.minutes.keys()].sort().slice(0, 1805)).toEqual(wholeMinutes(times).slice(0, 1805))
+        expect(running.status()).toMatchObject({ dropped: 0, error: null })
+        expect(waiting().length).toBeLessThanOrEqual(1)
+      }),
+    60_000,
+  )
+
+  test('killed and started again in the meantime: no minute is missing', () =>
+    scene(async (hub, times) => {
+      hub.behavior = { status: 503 }
+      const killed = startAgent(hub, times)
+      await pass(times, killed, 2 * hour, 10_000)
+      killed.agent['halt']()
+      const again = startAgent(hub, times)
+      await pass(times, again, 10 * minute)
+      hub.behavior = 'ok'
+      await pass(times, again, 8 * minute)
+      expect([...hub.minutes.keys()].sort().slice(0, 135)).toEqual(wholeMinutes(times).slice(0, 135))
+    }))
+
+  test('a revoked token ends the agent', () =>
+    scene(async (hub, times) => {
+      const running = startAgent(hub, times)
+      let revoked = false
+      void running.agent.revoked.then(() => {
+        revoked = true
+      })
+      await pass(times, running, minute)
+      expect(revoked).toBe(false)
+      hub.behavior = { status: 401, code: 'token_revoked' }
+      await pass(times, running, 2 * minute)
+      expect(revoked).toBe(true)
+      expect(
+        hub.requests
+          .slice(-2)
+          .map(({ at }) => at)
+          .every(at => at < times.hub()),
+      ).toBe(true)
+      const count = hub.requests.length
+      await pass(times, running, 10 * minute)
+      expect(hub.requests.length).toBe(count)
+    }))
+})
+
+describe('a wrong clock', () => {
+  test.each([-5, 5, -60 * 24 * 365])('wrong by %d min: minutes are filed by the clock of the hub', wrong =>
+    scene(async (hub, times) => {
+      times.wrongBy = wrong * minute
+      const running = startAgent(hub, times)
+      await pass(times, running, 5 * minute)
+      expect([...hub.minutes.keys()].slice(0, 4)).toEqual(wholeMinutes(times).slice(0, 4))
+      expect(running.logged.filter(text => text.startsWith('The clock of this server is'))).toHaveLength(1)
+      expect(Math.abs(running.status().clock_offset_ms! + wrong * minute)).toBeLessThan(1000)
+      expect(hub.reports.at(-1)!.sent_at).toBeWithin(times.wall() - minute, times.wall() + 1)
+    }),
+  )
+
+  test('set while the agent runs', () =>
+    scene(async (hub, times) => {
+      const running = startAgent(hub, times)
+      await pass(times, running, 3 * minute)
+      times.wrongBy = -20 * minute
+      await pass(times, running, 3 * minute)
+      times.wrongBy = 7 * minute
+      await pass(times, running, 4 * minute)
+      expect([...hub.minutes.keys()].slice(0, 9)).toEqual(wholeMinutes(times).slice(0, 9))
+      expect(hub.reports.every(report => report.minutes.every(([start]) => start < times.hub()))).toBe(true)
+    }))
+
+  test('wrong from the start while the hub is away', () =>
+    scene(async (hub, times) => {
+      times.wrongBy = -60 * 24 * minute
+      hub.behavior = { status: 503 }
+      const running = startAgent(hub, times)
+      await pass(times, running, 90 * minute, 10_000)
+      hub.behavior = 'ok'
+      await pass(times, running, 8 * minute)
+      expect([...hub.minutes.keys()].sort().slice(0, 95)).toEqual(wholeMinutes(times).slice(0, 95))
+    }))
+})

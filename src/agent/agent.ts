@@ -1,0 +1,355 @@
+import type { Clock, Timer } from '../core/clock'
+import { sha256, sha256Hex } from '../core/crypto'
+import { version } from '../core/version'
+import type { AgentConfig, AgentReport, ReportAnswer, StopReason } from '../wire/agent'
+import type { AgentPermission } from '../wire/agent-permissions'
+import type { Machine, ReportParts } from './machine'
+import { InvalidAnswer, readReportAnswer } from './transport/answers'
+import { pauseMs } from './transport/back-off'
+import type { HubClock } from './transport/hub-clock'
+import { HubRequestFailed, type HubClient } from './transport/hub-client'
+import { tableOf, type MeasuredMinute } from './transport/minutes'
+import type { Spool } from './transport/spool'
+
+/** What an agent consists of. */
+export interface AgentPieces {
+  agentId: string
+  allow: readonly AgentPermission[]
+  config: AgentConfig
+  client: Pick<HubClient, 'send'>
+  clock: HubClock
+  timers: Pick<Clock, 'after'>
+  spool: Spool
+  machine: Machine
+  /** Like `Math.random`. */
+  random: () => number
+  /** Writes a sentence to the log. */
+  log: (text: string) => void
+  /** Called when the hub changed the settings. */
+  keepConfig: (config: AgentConfig) => void
+  /** Called after each report and each failure. */
+  onStatus: (status: AgentStatus) => void
+}
+
+/** What the agent does now, as `status` shows it. */
+export interface AgentStatus {
+  run_id: string
+  interval_seconds: number
+  /** When the hub acknowledged a report the last time (ms UTC). */
+  last_report_at: number | null
+  /** Why the last report failed. Null if it didn’t. */
+  error: string | null
+  clock_offset_ms: number | null
+  spooled: number
+  dropped: number
+}
+
+export const reportsPath = '/v1/ingest/agents/reports'
+
+const sampleMs = 10_000
+const minuteMs = 60_000
+/** Pause between two requests: at most four a second. */
+const requestPauseMs = 250
+/** An offset of the clock from this on is logged (ms). */
+const loggedOffsetMs = 5000
+
+/** Measures a server, and reports each minute to the hub. Minutes that the hub has not acknowledged wait in the spool. */
+export class Agent {
+  readonly runId: string = crypto.randomUUID()
+  private config: AgentConfig
+  private seq = 0
+  private minuteStart: number | null = null
+  /** When the current minute was first measured by the steady clock, if the time of the hub was still unknown then. */
+  private unsureSince: number | null = null
+  /** Digests of the parts that the hub has. */
+  private known = new Map<string, string>()
+  /** When the next report is due, and until when nothing is sent, by the steady clock. */
+  private presentAt = 0
+  private quietUntil = 0
+  private failures = 0
+  private lastReportAt: number | null = null
+  private error: string | null = null
+  private clockWasWrong = false
+  private sampling: Timer | null = null
+  private waiting: Timer | null = null
+  private turn: Promise<void> = Promise.resolve()
+  private stopped = false
+  private readonly revocation = Promise.withResolvers<void>()
+
+  constructor(private readonly pieces: AgentPieces) {
+    this.config = pieces.config
+    pieces.machine.watch(this.config.watched_units)
+  }
+
+  /** Resolves when the hub does not accept the token anymore. */
+  get revoked(): Promise<void> {
+    return this.revocation.promise
+  }
+
+  /** Resolves when no request is being sent. */
+  get idle(): Promise<void> {
+    return this.turn
+  }
+
+  /** Starts to measure, and reports at once. */
+  start(): void {
+    this.sample()
+    this.reportNow()
+  }
+
+  /** Sends a report as soon as possible. @param everything also the parts that have not changed */
+  reportNow(everything = false): void {
+    if (everything) this.known.clear()
+    this.presentAt = this.pieces.clock.steady()
+    this.arm()
+  }
+
+  /** Sends what has been measured until now, and why the agent stops. Doesn’t throw. */
+  async stop(reason: StopReason): Promise<void> {
+    this.halt()
+    await this.turn
+    if (this.minuteStart !== null) this.finishMinute(this.minuteStart)
+    try {
+      await this.report(this.presentMinutes(), { stopping: reason, backlog: false })
+    } catch (error) {
+      this.pieces.log(`The hub was not told that the agent stops: ${(error as Error).message}`)
+    }
+    this.showStatus()
+  }
+
+  private halt(): void {
+    this.stopped = true
+    this.sampling?.cancel()
+    this.waiting?.cancel()
+  }
+
+  /** Measures every ten seconds, and sums up each minute when it is over. */
+  private sample(): void {
+    const { clock, machine, timers } = this.pieces
+    const now = clock.now()
+    const start = now - (now % minuteMs)
+    machine.sample(now)
+    if (this.minuteStart !== null && this.minuteStart !== start) this.finishMinute(this.minuteStart)
+    if (this.minuteStart !== start) this.unsureSince = clock.offsetMs === null ? clock.steady() : null
+    this.minuteStart = start
+    const left = sampleMs - (now % sampleMs)
+    // A timer that fires slightly early must not measure twice.
+    this.sampling = timers.after(left < sampleMs / 20 ? left + sampleMs : left, () => this.sample())
+  }
+
+  private finishMinute(start: number): void {
+    const minute = this.pieces.machine.minute(start)
+    if (!minute) return
+    const { bootId } = this.pieces.machine
+    this.pieces.spool.add(this.unsureSince === null ? minute : { ...minute, unsure: { bootId, steady: this.unsureSince } })
+  }
+
+  private arm(): void {
+    if (this.stopped) return
+    this.waiting?.cancel()
+    const { clock, timers } = this.pieces
+    const due = Math.max(this.backlog().length > 0 ? 0 : this.presentAt, this.quietUntil)
+    this.waiting = timers.after(Math.max(0, due - clock.steady()), () => {
+      // A request that is still running arms the timer again when it ends.
+      this.waiting = null
+      this.turn = this.turn.then(() => this.takeTurn())
+    })
+  }
+
+  /** Sends what is due: the present first, then the backlog. */
+  private async takeTurn(): Promise<void> {
+    if (this.stopped) return
+    const { clock, log, random } = this.pieces
+    const isPresent = clock.steady() >= this.presentAt
+    try {
+      if (isPresent) await this.sendPresent()
+      else await this.sendBacklog()
+      this.quietUntil = clock.steady() + requestPauseMs
+      this.succeeded()
+    } catch (error) {
+      if (!(error instanceof HubRequestFailed || error instanceof InvalidAnswer)) throw error
+      if (error instanceof HubRequestFailed && error.kind === 'revoked') {
+        log(error.message)
+        this.halt()
+        this.revocation.resolve()
+        return
+      }
+      this.failed(error instanceof InvalidAnswer ? `The hub’s response is invalid: ${error.message}.` : error.message)
+      const retryAfter = error instanceof HubRequestFailed ? error.retryAfterMs : null
+      this.presentAt = this.quietUntil = clock.steady() + pauseMs(this.failures, random, retryAfter)
+    } finally {
+      this.showStatus()
+      this.arm()
+    }
+  }
+
+  private async sendPresent(): Promise<void> {
+    const { clock } = this.pieces
+    // Until the time of the hub is known, a report without minutes asks for it.
+    const minutes = clock.offsetMs === null ? [] : this.presentMinutes()
+    const parts = await this.changedParts()
+    const reported = await this.report(minutes, { ...parts, backlog: false })
+    const rest = this.presentMinutes().length > 0 && reported === minutes.length
+    this.presentAt = clock.steady() + (rest ? 0 : this.untilNextReport())
+  }
+
+  private async sendBacklog(): Promise<void> {
+    const minutes = this.backlog()
+    if (minutes.length > 0) await this.report(minutes, { backlog: true })
+  }
+
+  /** Minutes since the previous report: those of the backlog are older. */
+  private presentMinutes(): MeasuredMinute[] {
+    return this.pieces.spool.since(this.presentFrom())
+  }
+
+  /** Older minutes. None while the hub is away: then only the present is tried. */
+  private backlog(): MeasuredMinute[] {
+    if (this.failures > 0 || this.pieces.clock.offsetMs === null) return []
+    const from = this.presentFrom()
+    return this.pieces.spool.oldest().filter(({ row: [start] }) => start < from)
+  }
+
+  private presentFrom(): number {
+    return this.pieces.clock.now() - this.config.interval_seconds * 1000 - 2 * minuteMs
+  }
+
+  /** Agents report at different seconds, so that the hub is always equally busy. */
+  private untilNextReport(): number {
+    const interval = this.config.interval_seconds * 1000
+    const own = Buffer.from(sha256(this.pieces.agentId)).readUInt32BE() % interval
+    const since = (this.pieces.clock.now() - own) % interval
+    return interval - (since < 0 ? since + interval : since)
+  }
+
+  /**
+   * Reports minutes, as many as fit. What the hub refuses for good is dropped, so that it doesn’t block what comes after it.
+   * @returns the number of minutes that don’t wait anymore
+   * @throws HubRequestFailed, InvalidAnswer
+   */
+  private async report(minutes: readonly MeasuredMinute[], rest: RestOfReport, limit?: number): Promise<number> {
+    const { spool, log } = this.pieces
+    const { count, ...table } = tableOf(
+      minutes.map(minute => this.filed(minute)),
+      limit,
+    )
+    const taken = minutes.slice(0, count)
+    try {
+      const answer = await this.post({ ...table, ...rest })
+      this.keepConfig(answer.config)
+      this.remember(rest)
+      if (answer.send_all) this.known.clear()
+    } catch (error) {
+      if (!(error instanceof HubRequestFailed) || error.kind !== 'rejected') throw error
+      const parts = partNames.filter(name => rest[name] !== undefined)
+      if (parts.length > 0) {
+        log(`${error.message} It is sent again without ${parts.join(', ')}.`)
+        this.remember(rest)
+        return await this.report(minutes, without(rest, parts), limit)
+      }
+      if (count > 1) return await this.report(minutes, rest, Math.floor(count / 2))
+      log(`${error.message} ${count === 1 ? 'The minute was dropped.' : ''}`.trim())
+      spool.remove(taken, 'dropped')
+      return count
+    }
+    spool.remove(taken)
+    return count
+  }
+
+  private async post(body: MinutesAndRest): Promise<ReportAnswer> {
+    const { client, clock, allow, spool, machine } = this.pieces
+    const seq = ++this.seq
+    const report: AgentReport = {
+      v: 1,
+      run_id: this.runId,
+      seq,
+      sent_at: Math.round(clock.wall()),
+      clock_offset_ms: clock.offsetMs,
+      boot_id: machine.bootId,
+      uptime_seconds: Math.floor(clock.steady() / 1000),
+      interval_seconds: this.config.interval_seconds,
+      version,
+      allow: [...allow],
+      spooled: spool.count,
+      dropped: spool.dropped,
+      ...body,
+    }
+    const response = await client.send({ method: 'POST', path: reportsPath, body: report })
+    const answer = readReportAnswer(response.body, seq)
+    clock.heard(answer.time, response.sentAt)
+    this.lastReportAt = clock.now()
+    return answer
+  }
+
+  /** A minute with its start by the time of the hub, if that was unknown when it was measured. */
+  private filed(minute: MeasuredMinute): MeasuredMinute {
+    const { clock, machine } = this.pieces
+    if (!minute.unsure || minute.unsure.bootId !== machine.bootId || clock.offsetMs === null) return minute
+    const at = clock.now() - clock.steady() + minute.unsure.steady
+    const [, ...rest] = minute.row
+    return { ...minute, row: [at - (at % minuteMs), ...rest] }
+  }
+
+  private async changedParts(): Promise<ReportParts> {
+    const parts = await this.pieces.machine.parts()
+    return without(
+      parts,
+      partNames.filter(name => parts[name] === undefined || this.known.get(name) === digestOf(parts[name])),
+    )
+  }
+
+  private remember(rest: RestOfReport): void {
+    for (const name of partNames) if (rest[name] !== undefined) this.known.set(name, digestOf(rest[name]))
+  }
+
+  private keepConfig(config: AgentConfig): void {
+    if (JSON.stringify(config) === JSON.stringify(this.config)) return
+    this.config = config
+    this.pieces.machine.watch(config.watched_units)
+    this.pieces.keepConfig(config)
+  }
+
+  private succeeded(): void {
+    const { log, spool, clock } = this.pieces
+    if (this.error !== null) log(`The hub is reachable again. ${spool.count} minutes wait to be sent.`)
+    this.error = null
+    this.failures = 0
+    const offset = clock.offsetMs ?? 0
+    const isWrong = Math.abs(offset) >= loggedOffsetMs
+    if (isWrong && !this.clockWasWrong)
+      log(
+        `The clock of this server is ${Math.round(Math.abs(offset) / 1000)} s ${offset > 0 ? 'behind' : 'ahead of'} the hub’s. Minutes are filed by the clock of the hub.`,
+      )
+    this.clockWasWrong = isWrong
+  }
+
+  private failed(message: string): void {
+    this.failures++
+    if (message !== this.error) this.pieces.log(`${message} Minutes are stored and sent later.`)
+    this.error = message
+  }
+
+  private showStatus(): void {
+    const { clock, spool, onStatus } = this.pieces
+    onStatus({
+      run_id: this.runId,
+      interval_seconds: this.config.interval_seconds,
+      last_report_at: this.lastReportAt,
+      error: this.error,
+      clock_offset_ms: clock.offsetMs,
+      spooled: spool.count,
+      dropped: spool.dropped,
+    })
+  }
+}
+
+/** What a report contains besides minutes. */
+type RestOfReport = ReportParts & Pick<AgentReport, 'backlog' | 'stopping'>
+type MinutesAndRest = RestOfReport & Pick<AgentReport, 'columns' | 'minutes'>
+
+const partNames = ['facts', 'containers', 'units', 'disks', 'arrays', 'problems'] as const
+
+const digestOf = (part: unknown) => sha256Hex(JSON.stringify(part))
+
+const without = <T extends object>(value: T, names: readonly (keyof T)[]): T =>
+  Object.fromEntries(Object.entries(value).filter(([name]) => !names.includes(name as keyof T))) as T

@@ -1,0 +1,59 @@
+import { generateKeyPairSync, type KeyObject } from 'node:crypto'
+import { mkdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { readPrivateKey } from '../../wire/signed'
+import { isRecord } from '../transport/answers'
+import { writeFile } from './write-file'
+
+/** What an agent got when it was enrolled. */
+export interface Identity {
+  /** URL of the hub where it was enrolled. */
+  hub: string
+  agent_id: string
+  server_id: string
+  token: string
+  /** Key of the hub, as in `publicKeyText`. */
+  hub_key: string
+}
+
+/** The identity of the agent at a hub; null if it has not been enrolled there. */
+export function readIdentity(stateFolder: string, hub: string): Identity | null {
+  const read = readJson(join(stateFolder, 'identity.json'))
+  if (!isRecord(read) || read.hub !== hub) return null
+  const { agent_id, server_id, token, hub_key } = read
+  if ([agent_id, server_id, token, hub_key].some(one => typeof one !== 'string')) return null
+  return read as unknown as Identity
+}
+
+export function writeIdentity(stateFolder: string, identity: Identity): void {
+  writeFile(join(stateFolder, 'identity.json'), `${JSON.stringify(identity, null, 2)}\n`, { durable: true })
+}
+
+/** The key with which the agent signs its requests. It is created once, and never leaves the server. */
+export function signingKey(stateFolder: string): KeyObject {
+  const path = join(stateFolder, 'key')
+  const stored = readOrNull(path)
+  if (stored) return readPrivateKey(stored)
+  mkdirSync(stateFolder, { recursive: true, mode: 0o700 })
+  const { privateKey } = generateKeyPairSync('ed25519')
+  writeFile(path, privateKey.export({ format: 'der', type: 'pkcs8' }), { durable: true })
+  return privateKey
+}
+
+/** The value of a JSON file; null if there is none, or it is not JSON. */
+export function readJson(path: string): unknown {
+  try {
+    return JSON.parse(readOrNull(path)?.toString() ?? 'null')
+  } catch {
+    return null
+  }
+}
+
+function readOrNull(path: string): Buffer | null {
+  try {
+    return readFileSync(path)
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null
+    throw error
+  }
+}

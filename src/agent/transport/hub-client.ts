@@ -1,0 +1,125 @@
+import type { KeyObject } from 'node:crypto'
+import { gzipSync } from 'node:zlib'
+import { FetchFailed } from '../../core/net/fetch-failure'
+import { retryAfterMs } from '../../core/net/retry-after'
+import { fetchUnrestricted } from '../../core/net/unrestricted-fetch'
+import { version } from '../../core/version'
+import { signatureHeader, signRequest } from '../../wire/signed'
+import { isRecord } from './answers'
+import type { HubClock } from './hub-clock'
+
+/**
+ * A request that failed. `revoked`: the hub knows the token, and doesn’t accept it anymore. `rejected`: the hub doesn’t accept the body, now
+ * and later. `unavailable`: it may succeed later. The message is a sentence.
+ */
+export class HubRequestFailed extends Error {
+  override readonly name = 'HubRequestFailed'
+  constructor(
+    message: string,
+    readonly kind: 'revoked' | 'rejected' | 'unavailable',
+    /** Status of the response; null without one. */
+    readonly status: number | null,
+    /** The pause that the hub asks for (ms). */
+    readonly retryAfterMs: number | null = null,
+  ) {
+    super(message)
+  }
+}
+
+/** A request to the hub. `body` is sent as compressed JSON. `waitMs`: how long the hub may take. */
+export interface HubRequest {
+  method: 'GET' | 'POST'
+  path: string
+  body?: unknown
+  headers?: Record<string, string>
+  waitMs?: number
+  maxBodyBytes?: number
+}
+
+/** A successful response: its status, its JSON, and when the request was sent (by the steady clock). */
+export interface HubResponse {
+  status: number
+  body: unknown
+  sentAt: number
+}
+
+/** Where a hub is, and how its certificate is verified. */
+export interface HubAddress {
+  hub: string
+  pin: string | null
+}
+
+/** Sends requests to the hub, with the token of the agent and signed with its key. */
+export class HubClient {
+  /** Number of the last request, so that none can be repeated by others. */
+  private count = 0
+
+  /**
+   * @param token the agent’s own token, or an enrolment key
+   * @param key signs its requests
+   * @param standardWaitMs how long the hub may take, unless a request says otherwise
+   */
+  constructor(
+    private readonly address: HubAddress,
+    private readonly clock: HubClock,
+    private readonly token: string,
+    private readonly key: KeyObject,
+    private readonly standardWaitMs: number = 20_000,
+  ) {}
+
+  /** @throws HubRequestFailed */
+  async send(request: HubRequest): Promise<HubResponse> {
+    const { method, path, headers = {}, waitMs = this.standardWaitMs, maxBodyBytes = 1024 * 1024 } = request
+    const body = request.body === undefined ? new Uint8Array() : new Uint8Array(gzipSync(JSON.stringify(request.body)))
+    const time = Math.round(this.clock.now())
+    const sentAt = this.clock.steady()
+    const response = await fetchUnrestricted(
+      {
+        url: `${this.address.hub}${path}`,
+        method,
+        ...(this.address.pin !== null && { pin: this.address.pin }),
+        headers: {
+          ...headers,
+          Accept: 'application/json',
+          Authorization: `Bearer ${this.token}`,
+          'User-Agent': `bailiwick-agent/${version}`,
+          [signatureHeader]: signRequest(this.key, { method, path, time, count: ++this.count, body }),
+          ...(request.body !== undefined && { 'Content-Type': 'application/json', 'Content-Encoding': 'gzip' }),
+        },
+        ...(request.body !== undefined && { body }),
+      },
+      { totalMs: waitMs, maxBodyBytes, overflow: 'fail' },
+    ).catch((error: unknown) => {
+      throw error instanceof FetchFailed ? new HubRequestFailed(error.message, 'unavailable', null) : error
+    })
+    const answer = parseJson(response.body)
+    const { status } = response
+    if (status >= 200 && status < 300) return { status, body: answer, sentAt }
+    const hubTime = Date.parse(response.headers.get('date') ?? '')
+    // The hub refuses requests of a wrong time. Its own is in every response, to the second.
+    if (status === 401 && Math.abs(hubTime - time) > wrongTimeMs) this.clock.set(hubTime)
+    throw failureOf(status, answer, retryAfterMs(response.headers.get('retry-after') ?? '', this.clock.now()))
+  }
+}
+
+/** From this difference on (ms), a refused request is assumed to be refused for its time. */
+const wrongTimeMs = 60_000
+
+function failureOf(status: number, body: unknown, retryAfter: number | null): HubRequestFailed {
+  const { code, detail } = isRecord(body) ? body : {}
+  const said = typeof detail === 'string' ? `: ${detail.slice(0, 500)}` : '.'
+  const fail = (kind: HubRequestFailed['kind']) =>
+    new HubRequestFailed(`The hub responded with status ${status}${said}`, kind, status, retryAfter)
+  if (status === 401 && code === 'token_revoked') return fail('revoked')
+  // Only from the hub: a proxy in front of it responds with such codes too, but without the code of a problem.
+  if (typeof code === 'string' && [400, 413, 415, 422].includes(status)) return fail('rejected')
+  return fail('unavailable')
+}
+
+function parseJson(bytes: Uint8Array): unknown {
+  try {
+    return JSON.parse(new TextDecoder().decode(bytes))
+  } catch {
+    return null
+  }
+}

@@ -1,0 +1,190 @@
+import { mkdirSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs'
+import { join } from 'node:path'
+import { gunzipSync, gzipSync } from 'node:zlib'
+import { maxMinutes } from '../../wire/agent'
+import { isRecord, isTime } from './answers'
+import type { MeasuredMinute } from './minutes'
+import { readJson } from '../state/identity'
+import { writeFile } from '../state/write-file'
+
+/** Limits of what waits on disk. */
+export interface SpoolLimits {
+  /** Segments have at most this many bytes together. */
+  maxBytes: number
+  /** At most this many minutes wait outside segments. */
+  maxLoose: number
+}
+
+const standardLimits: SpoolLimits = { maxBytes: 16 * 1024 * 1024, maxLoose: maxMinutes }
+
+/** A file with an hour of minutes, compressed. Its name contains what must be known without reading it. */
+interface Segment {
+  name: string
+  bytes: number
+  count: number
+}
+
+/**
+ * Minutes that the hub has not acknowledged. Each is on disk as soon as it was measured, and removed when it was acknowledged, so a crash
+ * loses none. At most 60 are also in memory; older ones are in compressed segments. When these are too large, the oldest is dropped.
+ */
+export class Spool {
+  /** Minutes outside segments by start, in order. */
+  private loose = new Map<number, MeasuredMinute>()
+  private segments: Segment[] = []
+  /** What remains of the oldest segment while it is sent. */
+  private opened: MeasuredMinute[] | null = null
+  private droppedMinutes = 0
+
+  /** @param report is told what went wrong, in a sentence */
+  constructor(
+    private readonly folder: string,
+    private readonly report: (problem: string) => void,
+    private readonly limits: SpoolLimits = standardLimits,
+  ) {
+    this.attempt('read', () => this.load())
+  }
+
+  /** Number of minutes that wait. */
+  get count(): number {
+    const inSegments = this.segments.reduce((sum, segment) => sum + segment.count, 0)
+    return this.loose.size + inSegments - (this.opened === null ? 0 : this.segments[0]!.count - this.opened.length)
+  }
+
+  /** Number of minutes that were dropped because too many waited, or because the hub refused them. */
+  get dropped(): number {
+    return this.droppedMinutes
+  }
+
+  add(minute: MeasuredMinute): void {
+    const [start] = minute.row
+    this.loose = inOrder([...this.loose.values(), minute])
+    this.attempt('stored', () => writeFile(this.pathOf(looseName(start)), JSON.stringify(minute)))
+    if (this.loose.size > this.limits.maxLoose) this.pack()
+  }
+
+  /** Minutes that started at or after a time, the oldest first. */
+  since(time: number): MeasuredMinute[] {
+    return [...this.loose.values()].filter(({ row: [start] }) => start >= time).slice(-maxMinutes)
+  }
+
+  /** The oldest minutes, in order; at most 60. Empty if none wait. */
+  oldest(): MeasuredMinute[] {
+    while (this.segments.length > 0) {
+      this.opened ??= this.read(this.segments[0]!)
+      if (this.opened.length > 0) return this.opened.slice(0, maxMinutes)
+      this.removeSegment()
+    }
+    return [...this.loose.values()].slice(0, maxMinutes)
+  }
+
+  /** Removes minutes that the hub has, or refused for good (`dropped`). */
+  remove(minutes: readonly MeasuredMinute[], outcome: 'acknowledged' | 'dropped' = 'acknowledged'): void {
+    const gone = new Set(minutes)
+    if (this.opened !== null) {
+      this.opened = this.opened.filter(minute => !gone.has(minute))
+      if (this.opened.length === 0) this.removeSegment()
+    }
+    for (const minute of minutes) {
+      const [start] = minute.row
+      // A minute that was measured again in the meantime still waits.
+      if (this.loose.get(start) !== minute) continue
+      this.loose.delete(start)
+      this.attempt('deleted', () => rmSync(this.pathOf(looseName(start)), { force: true }))
+    }
+    if (outcome === 'dropped') this.drop(minutes.length)
+  }
+
+  /** Moves the oldest minutes in memory into a segment. */
+  private pack(): void {
+    const packed = [...this.loose.values()].slice(0, this.limits.maxLoose)
+    const bytes = gzipSync(JSON.stringify(packed))
+    const name = `${padded(packed[0]!.row[0])}-${packed.length}.gz`
+    const stored = this.attempt('stored', () => writeFile(this.pathOf(name), bytes))
+    this.remove(packed, stored ? 'acknowledged' : 'dropped')
+    if (!stored) return
+    this.segments.push({ name, bytes: bytes.byteLength, count: packed.length })
+    let total = this.segments.reduce((sum, segment) => sum + segment.bytes, 0)
+    while (total > this.limits.maxBytes && this.segments.length > 1) {
+      const { bytes: freed, count } = this.segments[0]!
+      this.drop(this.opened?.length ?? count)
+      this.removeSegment()
+      total -= freed
+    }
+  }
+
+  private removeSegment(): void {
+    const segment = this.segments.shift()!
+    this.opened = null
+    this.attempt('deleted', () => rmSync(this.pathOf(segment.name), { force: true }))
+  }
+
+  private read({ name, count }: Segment): MeasuredMinute[] {
+    try {
+      const read: unknown = JSON.parse(
+        gunzipSync(readFileSync(this.pathOf(name)), { maxOutputLength: maxSegmentBytes }).toString(),
+      )
+      if (Array.isArray(read) && read.every(isMinute)) return read
+    } catch {}
+    this.report(`The stored minutes in ${this.pathOf(name)} are damaged and were dropped.`)
+    this.drop(count)
+    return []
+  }
+
+  private drop(minutes: number): void {
+    this.droppedMinutes += minutes
+    this.attempt('stored', () => writeFile(this.pathOf('dropped.json'), String(this.droppedMinutes)))
+  }
+
+  private load(): void {
+    mkdirSync(this.folder, { recursive: true, mode: 0o700 })
+    const dropped = readJson(this.pathOf('dropped.json'))
+    if (isTime(dropped)) this.droppedMinutes = dropped
+    const found: MeasuredMinute[] = []
+    for (const name of readdirSync(this.folder).sort()) {
+      const [, count] = /^\d{16}-(\d+)\.gz$/.exec(name) ?? []
+      if (count !== undefined) this.segments.push({ name, bytes: statSync(this.pathOf(name)).size, count: Number(count) })
+      else if (/^\d{16}\.json$/.test(name)) {
+        const minute = readJson(this.pathOf(name))
+        if (isMinute(minute)) found.push(minute)
+        else this.report(`The stored minute in ${this.pathOf(name)} is damaged and was dropped.`)
+      } else if (name.endsWith('.new')) rmSync(this.pathOf(name))
+    }
+    this.loose = inOrder(found)
+    while (this.loose.size > this.limits.maxLoose) this.pack()
+  }
+
+  private pathOf(name: string): string {
+    return join(this.folder, name)
+  }
+
+  /** Whether it succeeded. A full disk must not stop the agent: minutes then only wait in memory. */
+  private attempt(what: 'read' | 'stored' | 'deleted', run: () => void): boolean {
+    try {
+      run()
+      return true
+    } catch (error) {
+      this.report(`Minutes that wait to be sent can’t be ${what}: ${(error as Error).message}`)
+      return false
+    }
+  }
+}
+
+/** A segment has at most this many bytes decompressed. */
+const maxSegmentBytes = 8 * 1024 * 1024
+
+const padded = (start: number) => String(start).padStart(16, '0')
+const looseName = (start: number) => `${padded(start)}.json`
+
+const inOrder = (minutes: Iterable<MeasuredMinute>) =>
+  new Map([...minutes].sort((a, b) => a.row[0] - b.row[0]).map(minute => [minute.row[0], minute]))
+
+const isValues = (value: unknown, length: number) =>
+  Array.isArray(value) && value.length === length && value.every(one => one === null || Number.isFinite(one))
+
+function isMinute(value: unknown): value is MeasuredMinute {
+  if (!isRecord(value)) return false
+  const { columns, row } = value
+  if (!Array.isArray(columns) || !columns.every(one => typeof one === 'string') || !Array.isArray(row)) return false
+  return isTime(row[0]) && Number.isInteger(row[1]) && isValues(row[2], columns.length) && isValues(row[3], columns.length)
+}

@@ -1,0 +1,95 @@
+import { generateKeyPairSync, type KeyObject } from 'node:crypto'
+import type { AgentConfig, AgentReport } from '../../src/wire/agent'
+import { isSignedBy, parsePublicKey, parseSignature, publicKeyText, signatureHeader } from '../../src/wire/signed'
+
+/** How the hub responds: as it should, with a status, a page instead of JSON, or never. */
+type Behavior = 'ok' | 'page' | 'silent' | { status: number; code?: string; headers?: Record<string, string> }
+
+/** The part of a hub that agents talk to. It keeps what they sent, and responds as a test asks it to. */
+export class AgentHub implements AsyncDisposable {
+  behavior: Behavior = 'ok'
+  config: AgentConfig = { interval_seconds: 60, watched_units: [] }
+  sendAll = false
+  /** Enrolments are approved after this many requests. */
+  approveAfter = 0
+  /** Refuses reports for which this returns true. */
+  rejects: (report: AgentReport) => boolean = () => false
+  readonly enrolments: Record<string, unknown>[] = []
+  readonly reports: AgentReport[] = []
+  /** Minutes by start, as averages by column. */
+  readonly minutes = new Map<number, Record<string, number | null>>()
+  readonly requests: { path: string; headers: Headers; at: number }[] = []
+  readonly token = `bw_agent_${'a'.repeat(36)}`
+  readonly key = generateKeyPairSync('ed25519').privateKey
+  publicKey: KeyObject | null = null
+  private readonly server: Bun.Server<undefined>
+
+  /** @param now time of the hub (ms UTC) */
+  constructor(
+    private readonly now: () => number,
+    options: { port?: number; tls?: { cert: string; key: string } } = {},
+  ) {
+    this.server = Bun.serve({
+      hostname: '127.0.0.1',
+      port: options.port ?? 0,
+      ...(options.tls && { tls: options.tls }),
+      fetch: request => this.respond(request),
+    })
+  }
+
+  get url(): string {
+    return this.server.url.origin
+  }
+
+  get port(): number {
+    return this.server.port!
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.server.stop(true)
+  }
+
+  private async respond(request: Request): Promise<Response> {
+    const path = new URL(request.url).pathname
+    const body = new Uint8Array(await request.arrayBuffer())
+    this.requests.push({ path, headers: request.headers, at: this.now() })
+    const { behavior } = this
+    if (behavior === 'silent') return await new Promise<never>(() => {})
+    if (behavior === 'page') return new Response('<h1>Sign in to the network</h1>', { headers: { 'content-type': 'text/html' } })
+    if (behavior !== 'ok') return this.problem(behavior.status, behavior.code, behavior.headers)
+    const signature = parseSignature(request.headers.get(signatureHeader) ?? '')
+    const enrolls = path === '/v1/ingest/agents/enrol'
+    const sent = body.length > 0 ? JSON.parse(Buffer.from(Bun.gunzipSync(body)).toString()) : null
+    if (enrolls) this.publicKey = parsePublicKey(sent.public_key)
+    const method = request.method
+    if (!signature || !isSignedBy(this.publicKey!, { method, path, body, ...signature }, signature.signature))
+      return this.problem(401, 'invalid_token')
+    if (Math.abs(signature.time - this.now()) > 300_000) return this.problem(401, 'invalid_token')
+    return enrolls ? this.enrol(sent) : this.report(sent)
+  }
+
+  private enrol(sent: Record<string, unknown>): Response {
+    this.enrolments.push(sent)
+    if (this.enrolments.length <= this.approveAfter) return Response.json({ state: 'awaiting_approval' }, { status: 202 })
+    const hub_key = publicKeyText(this.key)
+    return Response.json(
+      { agent_id: 'agent_1', server_id: 'srv_1', token: this.token, hub_key, config: this.config },
+      { status: 201 },
+    )
+  }
+
+  private report(sent: AgentReport): Response {
+    if (this.rejects(sent)) return this.problem(422, 'validation_failed')
+    this.reports.push(sent)
+    for (const [start, , averages] of sent.minutes)
+      this.minutes.set(start, Object.fromEntries(sent.columns.map((column, at) => [column, averages[at]!])))
+    const send_all = this.sendAll
+    this.sendAll = false
+    return Response.json({ acknowledged: sent.seq, time: this.now(), config: this.config, send_all })
+  }
+
+  private problem(status: number, code?: string, headers: Record<string, string> = {}): Response {
+    const date = new Date(this.now()).toUTCString()
+    return Response.json({ ...(code && { code }), detail: 'The request failed.' }, { status, headers: { date, ...headers } })
+  }
+}
