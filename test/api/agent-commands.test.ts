@@ -120,3 +120,98 @@ describe('a waiting request', () => {
     expect(await second).toEqual([])
   })
 })
+
+describe('an action through the agent', () => {
+  const act = async (action: string, params: object = {}) =>
+    await s.here.acme.call('POST', `/v1/servers/${s.agent.serverId}/actions`, { action, params })
+  const server = async () => (await s.here.acme.call('GET', `/v1/servers/${s.agent.serverId}`)).body
+  const seen = async (id: string) => {
+    await s.here.advance(1000)
+    return (await s.here.acme.call('GET', `/v1/actions/${id}`)).body
+  }
+  /** The agent fetches a command, and reports its result. */
+  const obey = async (more: object = {}) => {
+    const command = commandIn((await s.take())[0])
+    const result = { command_id: command.id, outcome: 'done' as const, detail: null, output: null, ...more }
+    await recordCommandResult(s.here.hub, s.agent.id, result)
+    return command
+  }
+
+  test('is offered only if the owner of the server allows it, and the agent reports', async () => {
+    const offered = async () => (await server()).actions.map((one: any) => [one.action, ...one.via])
+    expect(await offered()).toEqual([['collect', 'agent']])
+    expect(await act('reboot')).toMatchObject({
+      status: 422,
+      body: { code: 'unsupported_action', detail: expect.stringContaining('must contain `reboot`'), supported: ['collect'] },
+    })
+    await s.agent.reports({ allow: ['collect', 'reboot', 'restart:nginx.service'] })
+    expect((await offered()).map(([name]: string[]) => name)).toEqual(['shutdown', 'reboot', 'restart_unit', 'collect'])
+    const refused = await act('restart_unit', { unit: 'sshd.service' })
+    expect([refused.status, refused.body.detail]).toEqual([409, expect.stringContaining('must contain `restart:sshd.service`')])
+    expect((await act('restart_unit', { unit: '; reboot' })).status).toBe(422)
+    expect((await act('shutdown', { then_force: true })).body.errors[0].pointer).toBe('#/params/then_force')
+    expect(await s.take()).toEqual([])
+    await s.agent.stops('stop')
+    expect(await offered()).toEqual([])
+    expect((await act('reboot')).body.detail).toContain('is stopped')
+  })
+
+  test('ends with the result of the command', async () => {
+    await s.agent.reports({ allow: ['restart:nginx.service'] })
+    const { body, status } = await act('restart_unit', { unit: 'nginx.service' })
+    expect(status).toBe(202)
+    const command = await obey({ output: 'active' })
+    expect(command).toMatchObject({ name: 'restart_unit', params: { unit: 'nginx.service' } })
+    expect(command.requested_by.type).toBe('token')
+    expect(await seen(body.id)).toMatchObject({ status: 'success', result: { output: 'active' } })
+    expect((await server()).action_id).toBeNull()
+
+    const again = await act('collect')
+    await obey({ outcome: 'refused', detail: 'The command expired.' })
+    expect(await seen(again.body.id)).toMatchObject({
+      status: 'error',
+      error: { code: 'provider_failed', detail: 'The server refused the command. The command expired.' },
+    })
+  })
+
+  test('fails if the agent does not fetch the command in time, and is never run later', async () => {
+    const { body } = await act('collect')
+    await s.here.advance(58_000)
+    expect((await seen(body.id)).status).toBe('running')
+    await s.here.advance(2000)
+    expect(await seen(body.id)).toMatchObject({ status: 'error', error: { code: 'provider_failed', failure: 'timeout' } })
+    expect(await s.take()).toEqual([])
+  })
+
+  test('is interrupted if the agent reports no result', async () => {
+    const { body } = await act('collect')
+    await s.take()
+    for (let minute = 0; minute < 9; minute++) {
+      await s.here.advance(60_000)
+      await s.agent.reports()
+    }
+    expect((await seen(body.id)).status).toBe('running')
+    await s.here.advance(60_000)
+    expect(await seen(body.id)).toMatchObject({ status: 'error', error: { code: 'interrupted' } })
+  })
+
+  test('reboots a server once it reports again, and shuts it down once it stopped', async () => {
+    await s.agent.reports({ allow: ['reboot'] })
+    const reboot = (await act('reboot')).body.id
+    await obey()
+    expect((await server()).status).toBe('rebooting')
+    expect((await seen(reboot)).status).toBe('running')
+    await s.agent.stops('reboot')
+    expect((await seen(reboot)).status).toBe('running')
+    await s.agent.reports()
+    expect((await seen(reboot)).status).toBe('success')
+    expect(await server()).toMatchObject({ status: 'running', power: 'on' })
+
+    const shutdown = (await act('shutdown')).body.id
+    expect((await obey()).name).toBe('shutdown')
+    expect((await seen(shutdown)).status).toBe('running')
+    await s.agent.stops('shutdown')
+    expect((await seen(shutdown)).status).toBe('success')
+    expect(await server()).toMatchObject({ status: 'off', power: 'off' })
+  })
+})

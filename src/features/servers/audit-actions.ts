@@ -22,6 +22,8 @@ const phrases: Partial<Record<(typeof serverVerbs)[number], string>> = {
   disable_backups: 'disable backups of {server}',
   snapshot: 'create a snapshot of {server}',
   restore_snapshot: 'restore {server} from a snapshot',
+  restart_unit: 'restart a unit of {server}',
+  collect: 'collect the data of {server}',
   set_labels: 'store the labels of {server} at its cloud',
 }
 

@@ -460,6 +460,12 @@ export const actionParams = {
   }),
   rebuild: Shape({ image: slug('Slug of the image.'), user_data: userData }),
   enable_backups: Shape(spendMembers),
+  restart_unit: Shape({
+    unit: Type.String({
+      pattern: '^[A-Za-z0-9][A-Za-z0-9@_.:\\\\-]{0,199}$',
+      description: 'Name of the unit of systemd, such as `nginx.service`.',
+    }),
+  }),
   set_protection: Shape({
     delete: Type.Optional(Type.Boolean({ description: 'Whether to protect it from deletion.' })),
     rebuild: Type.Optional(Type.Boolean({ description: 'Whether to protect it from being rebuilt.' })),

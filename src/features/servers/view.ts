@@ -120,7 +120,7 @@ export function serverView(
     protection: row.cloud?.protection ?? { delete: false, rebuild: false },
     backups: row.cloud?.backups ?? null,
     price: priceOfRow(row),
-    actions: availableActions(row, account, controllers),
+    actions: availableActions(row, account, controllers, agent),
     agent: agent ? agentSummary(agent) : null,
     controllers: controllers.map(({ kind, state }) => ({ kind: kind as ServerView['controllers'][number]['kind'], state })),
     volume_ids: [...volumeIds],

@@ -58,6 +58,13 @@ const dialogs: Partial<Record<Verb, VerbDialog>> = {
     paramsOf: plain,
   },
   reboot: { text: 'The operating system is asked to restart.' },
+  restart_unit: {
+    text: 'The agent restarts a unit of systemd, if the owner of the server allows it.',
+    initial: { 'params.unit': '' },
+    fields: () => <TextField name="params.unit" label="Unit" placeholder="e.g. nginx.service" mono autoFocus />,
+    paramsOf: plain,
+  },
+  collect: { text: 'The agent reads everything again, and reports it at once.' },
   suspend: { text: 'The server is paused, and keeps its memory.' },
   power_off: { text: 'The server is switched off at once, like pulling the plug. Unsaved data is lost.', danger: true },
   power_cycle: {

@@ -54,6 +54,8 @@ export const verbTitles: Readonly<Record<Verb, string>> = {
   delete: 'Delete',
   snapshot: 'Create snapshot',
   restore_snapshot: 'Restore snapshot',
+  restart_unit: 'Restart unit',
+  collect: 'Collect data now',
 }
 
 /** Where facts come from. */

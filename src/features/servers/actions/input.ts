@@ -2,14 +2,18 @@ import type { ServerCommand, ServerOrder, ServerVerb } from '../clouds/cloud'
 import type { ServerOrderView, ServerStatus } from '../shapes'
 
 export type PlainCommand = Exclude<ServerCommand, { verb: 'provision' }>
+/** What only agents can do. */
+type AgentOnlyCommand = { verb: 'restart_unit'; unit: string } | { verb: 'collect' }
 
 /** What an action was asked to do. */
 export type ServerActionInput = {
   verb: ServerVerb
-  /** `cloud`, or the kind of the controller that performs it. */
+  /** `cloud`, `agent`, or the kind of the controller that performs it. */
   via: string
   /** For all verbs but `provision`. Without user data, which is stored with the server. */
   command: PlainCommand | null
+  /** For verbs that only agents can perform. */
+  agentCommand?: AgentOnlyCommand
   /** What is done before and after it. The last one also follows if the command fails. */
   before?: PlainCommand[]
   after?: PlainCommand[]

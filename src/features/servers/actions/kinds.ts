@@ -32,6 +32,7 @@ import type { ServerRow } from '../view'
 import { forgetStorage, readSnapshot, releaseSnapshots } from '../snapshots/snapshot-state'
 import { snapshots } from '../snapshots/tables'
 import { releaseOrderedVolumes } from '../volumes/ordered'
+import { runByAgent } from './by-agent'
 import { runByController } from './by-controller'
 import { endOnServer } from './end-on-server'
 import { maybeCarriedOut } from './attempts'
@@ -60,7 +61,10 @@ export const serverActionKind = (verb: ServerVerb): ActionKind<ServerActionInput
   // Most of the time, they wait for a cloud.
   concurrency: 32,
   leaseMs: 300_000,
-  run: (hub, work) => (work.input.via === 'cloud' ? new ServerAction(hub, work).run() : runByController(hub, work)),
+  run: (hub, work) => {
+    if (work.input.via === 'cloud') return new ServerAction(hub, work).run()
+    return work.input.via === 'agent' ? runByAgent(hub, work) : runByController(hub, work)
+  },
 })
 
 export const serverActionKinds = serverVerbs.map(serverActionKind)

@@ -16,9 +16,10 @@ import { getAction } from '../../actions/actions'
 import type { ActionView } from '../../actions/shapes'
 import { addFinishedAction, startAction } from '../../actions/start'
 import { catalogOf, type DatedCatalog } from '../accounts/catalog'
+import { agentOf, type AgentRow } from '../agents/rows'
 import { cloudAccounts } from '../accounts/tables'
 import type { CloudAccountRow } from '../accounts/view'
-import { isPossibleIn, waysOf } from '../available-actions'
+import { isByAgents, isPossibleIn, waysOf, whyNotByAgent } from '../available-actions'
 import { cloudKindOf } from '../clouds'
 import { serverVerbs, type CloudKind, type Price, type ServerCommand, type ServerVerb } from '../clouds/cloud'
 import { microsOf, priceColumns } from '../money'
@@ -33,6 +34,7 @@ import { proofsOf } from '../proofs'
 import { controllerStates } from '../states'
 import { requireShort, sealUserData } from '../user-data'
 import { addressesOf, labelsOf, serverRows, type ServerRow } from '../view'
+import { refuseUnlessAllowed, sendForAction } from './by-agent'
 import type { ServerActionInput } from './input'
 import { serverActionKind } from './kinds'
 import { holdSnapshots, newerSnapshotsOf, refuseNewer } from '../snapshots/restore'
@@ -68,8 +70,13 @@ async function startServerAction(ctx: Ctx, id: string, input: Input): Promise<Ac
   const found = await findRow(ctx.hub.read, ctx, serverRows, id)
   const account = await findAccount(ctx, found)
   const controllers = (await controllerStates(ctx.hub.read, [found])).get(id) ?? []
-  const { verb, via } = chosenWay(input, account, controllers)
+  const agent = await agentOf(ctx.hub.read, id)
+  const { verb, via } = chosenWay(input, account, controllers, agent)
   const params = validatedParams(verb, input.params ?? {})
+  if (via === 'agent')
+    return await change(ctx, `cloud.server.${verb}` as AuditAction, async tx =>
+      startByAgent(tx, ctx, await lockRow(tx, ctx, serverRows, id), account, verb, params),
+    )
   if (via !== 'cloud' || !account)
     return await change(ctx, `cloud.server.${verb}` as AuditAction, async tx =>
       startByController(tx, ctx, await lockRow(tx, ctx, serverRows, id), account, verb, params, via),
@@ -99,6 +106,42 @@ async function startByController(
   if (done) return await unchanged(tx, ctx, row, verb)
   const input = { ...plainInput, verb, via, command: commandOf(row, verb, params), statusBefore: row.status }
   return await started(tx, ctx, row, account, { input, columns: {}, notices: [] })
+}
+
+/** Starts an action that the agent performs, in the caller's transaction. The command is part of it. */
+async function startByAgent(
+  tx: Tx,
+  ctx: Ctx,
+  row: ServerRow,
+  account: CloudAccountRow | null,
+  verb: ServerVerb,
+  params: Record<string, unknown>,
+): Promise<ChangeResult<ActionView>> {
+  const done = refuseUnlessPossible(row, account, verb)
+  if (done) return await unchanged(tx, ctx, row, verb)
+  const agent = await agentOf(tx, row.id)
+  if (!agent) throw conflict('The agent was removed from the server.')
+  if (params.then_force)
+    throw invalid([{ pointer: '#/params/then_force', code: 'unsupported', detail: 'is not possible through an agent.' }])
+  const input: ServerActionInput = {
+    ...plainInput,
+    verb,
+    via: 'agent',
+    statusBefore: row.status,
+    ...commandsOf(row, verb, params),
+  }
+  refuseUnlessAllowed(agent, input)
+  const result = await started(tx, ctx, row, account, { input, columns: {}, notices: [] })
+  return { ...result, ...(await sendForAction(tx, ctx.hub, result.result.id, agent, ctx.actor, input)) }
+}
+
+function commandsOf(
+  row: ServerRow,
+  verb: ServerVerb,
+  params: Record<string, unknown>,
+): Pick<ServerActionInput, 'command' | 'agentCommand'> {
+  if (verb === 'restart_unit') return { command: null, agentCommand: { verb, unit: params.unit as string } }
+  return verb === 'collect' ? { command: null, agentCommand: { verb } } : { command: commandOf(row, verb, params) }
 }
 
 /** @returns whether there is nothing to do @throws Problem 409 */
@@ -501,18 +544,21 @@ function chosenWay(
   { action: name, via }: Input,
   account: CloudAccountRow | null,
   controllers: readonly { kind: string }[],
+  agent?: AgentRow,
 ): { verb: ServerVerb; via: string } {
   const verb = serverVerbs.find(one => one === name.replaceAll('-', '_'))
-  const ways = verb ? waysOf(verb, account, controllers) : []
+  const ways = verb ? waysOf(verb, account, controllers, agent) : []
   const chosen = via === undefined ? ways[0] : ways.find(one => one === via)
   if (verb && chosen !== undefined) return { verb, via: chosen }
   if (verb && ways.length > 0)
     throw invalid([{ pointer: '#/via', code: 'unsupported', detail: `must be one of ${ways.join(', ')}.` }])
-  const supported = serverVerbs.filter(one => waysOf(one, account, controllers).length > 0)
+  const supported = serverVerbs.filter(one => waysOf(one, account, controllers, agent).length > 0)
   const detail =
-    supported.length === 0
-      ? 'The server has no cloud account and no controller, so there are no actions for it.'
-      : `The server doesn’t support the action ${name}. Supported: ${supported.join(', ')}.`
+    verb && agent && isByAgents(verb)
+      ? whyNotByAgent(agent, verb)
+      : supported.length === 0
+        ? 'The server has no cloud account, no controller, and no agent that reports, so there are no actions for it.'
+        : `The server doesn’t support the action ${name}. Supported: ${supported.join(', ')}.`
   throw new Problem('unsupported_action', detail, {
     fields: { supported },
     errors: [{ pointer: '#/action', code: 'unsupported', detail }],
@@ -536,6 +582,8 @@ function commandOf(row: ServerRow, verb: ServerVerb, params: Record<string, any>
     case 'snapshot':
     case 'restore_snapshot':
     case 'set_labels':
+    case 'restart_unit':
+    case 'collect':
       throw new TypeError(`${verb} is planned elsewhere`)
     case 'shutdown':
       return { verb, timeoutSeconds: params.timeout_seconds ?? 120, thenForce: params.then_force ?? false }

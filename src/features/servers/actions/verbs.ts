@@ -103,6 +103,8 @@ export const verbRules: Readonly<Record<ServerVerb, VerbRule>> = {
     isRepeatable: false,
     takesDown: true,
   }),
+  restart_unit: plain({ possibleIn: ['running', 'unknown'], limitMs: 15 * minute }),
+  collect: plain({ possibleIn: ['running', 'unknown'], limitMs: 15 * minute }),
 }
 
 /** How long an action may take, in milliseconds. */

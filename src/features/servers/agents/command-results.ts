@@ -13,7 +13,7 @@ export type CommandRow = typeof agentCommands.$inferSelect
 const keepMs = 86_400_000
 
 /**
- * Records what became of a command. A repeated result changes nothing.
+ * Records the result of a command. A repeated result changes nothing.
  * @returns false if the agent has no such command
  */
 export async function recordCommandResult(hub: Hub, agentId: string, result: CommandResult): Promise<boolean> {
@@ -53,8 +53,8 @@ export async function commandOfAction(read: Reader, actionId: string): Promise<C
   return row ?? null
 }
 
-/** Gives up a command, unless it was sent or has finished meanwhile. @returns whether it was given up */
-export async function giveUpCommand(tx: Tx, { id, sends }: CommandRow, now: number): Promise<boolean> {
+/** Stops waiting for a command, unless it was sent or has finished meanwhile. @returns whether it did */
+export async function abandonCommand(tx: Tx, { id, sends }: CommandRow, now: number): Promise<boolean> {
   const given = await tx
     .update(agentCommands)
     .set({ finishedAt: now })

@@ -25,7 +25,7 @@ export const agentCommands = table(
     sentAt: time('sent_at'),
     sends: int('sends').notNull(),
     finishedAt: time('finished_at'),
-    // Null if it has not finished, or was given up.
+    // Null if it has not finished, or its action did not wait for it.
     outcome: text('outcome', { enum: [...commandOutcomes] }),
     detail: text('detail'),
     output: text('output'),

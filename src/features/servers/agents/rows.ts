@@ -24,6 +24,9 @@ export async function agentsOf(read: Reader, rows: readonly { id: string }[]): P
   return new Map(found.filter(isLinked).map(one => [one.serverId, one]))
 }
 
+/** The agent of a server. */
+export const agentOf = async (read: Reader, id: string): Promise<AgentRow | undefined> => (await agentsOf(read, [{ id }])).get(id)
+
 /** The agents of a workspace with these ids. */
 export const agentsById = (read: Reader, workspaceId: string, ids: readonly string[]): Promise<AnyAgentRow[]> =>
   read

@@ -29,6 +29,8 @@ export const serverVerbs = [
   'snapshot',
   'restore_snapshot',
   'set_labels',
+  'restart_unit',
+  'collect',
 ] as const
 
 /** Verbs that follow from changes of a server. They are not offered as actions. */

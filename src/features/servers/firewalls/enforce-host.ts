@@ -130,7 +130,7 @@ export const enforceHostJob: JobKind<{ server_id: string }> = {
 }
 
 const maxUplinks = 32
-/** What a command contains besides the rule set. */
+/** What a command contains in addition to the rule set. */
 const envelopeBytes = 4096
 
 // What the agent reports becomes part of a rule set, so anything else is left out.
