@@ -1,0 +1,176 @@
+import type { Clock, Timer } from '../../core/clock'
+import type { AgentCommand, CommandName, CommandResult, SignedCommand } from '../../wire/agent-command'
+import { isRecord } from '../transport/answers'
+import { pauseMs } from '../transport/back-off'
+import type { HubClock } from '../transport/hub-clock'
+import { HubRequestFailed, type HubClient } from '../transport/hub-client'
+import { checkCommand, CommandRefused, type CommandRules } from './check-command'
+import type { CommandLog } from './command-log'
+import type { OrderBox } from './order-box'
+import type { SeenCommands } from './seen-commands'
+import { wake } from './wake'
+
+/** What runs the commands of an agent. */
+export interface CommandPieces extends Pick<CommandRules, 'hubKey' | 'agentId' | 'allow'> {
+  client: Pick<HubClient, 'send'>
+  clock: HubClock
+  timers: Clock
+  /** Like `Math.random`. */
+  random: () => number
+  seen: SeenCommands
+  log: CommandLog
+  orders: Pick<OrderBox, 'run'>
+  /** Reports everything now. */
+  collect: () => void
+}
+
+export const commandsPath = '/v1/ingest/agents/commands'
+export const resultsPath = '/v1/ingest/agents/command-results'
+
+const waitSeconds = 30
+/** A response may be this much later (ms). */
+const marginMs = 15_000
+/** Pause after a response: at most one a second. */
+const minPauseMs = 1000
+/** The hub doesn't wait for a result any longer. */
+const maxResultMs = 600_000
+const maxAtOnce = 10
+
+type Result = Omit<CommandResult, 'command_id'>
+const done: Result = { outcome: 'done', detail: null, output: null }
+
+const asRoot: ReadonlySet<CommandName> = new Set([
+  'reboot',
+  'shutdown',
+  'restart_unit',
+  'firewall_apply',
+  'firewall_confirm',
+  'update',
+])
+
+/** Waits for commands of the hub, checks and runs them, and reports their results. An open request also tells the hub that the agent lives. */
+export class Commands {
+  /** Results by command; null while it runs. The hub sends a command again if its response may have been lost. */
+  private readonly results = new Map<string, Result | null>()
+  private failures = 0
+  private stopped = false
+  private pause: { timer: Timer; end: () => void } | null = null
+
+  constructor(private readonly pieces: CommandPieces) {}
+
+  start(): void {
+    void this.loop()
+  }
+
+  stop(): void {
+    this.stopped = true
+    this.pause?.timer.cancel()
+    this.pause?.end()
+  }
+
+  private async loop(): Promise<void> {
+    while (!this.stopped) {
+      const { client, random } = this.pieces
+      try {
+        const { body } = await client.send({
+          method: 'GET',
+          path: commandsPath,
+          headers: { Prefer: `wait=${waitSeconds}` },
+          waitMs: waitSeconds * 1000 + marginMs,
+          maxBodyBytes: maxAtOnce * 1024 * 1024,
+        })
+        this.failures = 0
+        if (this.stopped) return
+        const { commands, send_all: sendAll } = isRecord(body) ? body : {}
+        if (sendAll === true) this.pieces.collect()
+        for (const signed of Array.isArray(commands) ? commands.slice(0, maxAtOnce) : []) void this.handle(signed)
+        await this.wait(minPauseMs)
+      } catch (error) {
+        if (!(error instanceof HubRequestFailed)) throw error
+        // The reports deal with a token that was revoked.
+        if (error.kind === 'revoked') return
+        await this.wait(pauseMs(++this.failures, random, error.retryAfterMs))
+      }
+    }
+  }
+
+  /** Checks and runs a command, and reports its result. */
+  async handle(signed: unknown): Promise<void> {
+    const { log } = this.pieces
+    let command: AgentCommand
+    try {
+      if (!isSigned(signed)) throw new CommandRefused('The command has an unknown form.')
+      const { clock, seen, hubKey, agentId, allow } = this.pieces
+      command = checkCommand(signed, { hubKey, agentId, allow, now: clock.now(), wasSeen: seen.has })
+      seen.add(command.id, clock.wall())
+    } catch (error) {
+      const refused = error instanceof CommandRefused ? error : new CommandRefused((error as Error).message)
+      log.write(refused.command, refused.outcome, refused.message)
+      if (refused.command) await this.report(refused.command.id, this.answerTo(refused))
+      return
+    }
+    this.remember(command.id, null)
+    log.write(command, 'started', null)
+    const result = await this.run(command, signed)
+    log.write(command, result.outcome, result.detail)
+    this.remember(command.id, result)
+    await this.report(command.id, result)
+  }
+
+  /** What the hub is told about a command that is not run. Nothing if it was received before, and its result is not known. */
+  private answerTo({ command, outcome, message: detail }: CommandRefused): Result | null {
+    return outcome === 'repeated' ? (this.results.get(command!.id) ?? null) : { outcome, detail, output: null }
+  }
+
+  private remember(id: string, result: Result | null): void {
+    this.results.delete(id)
+    this.results.set(id, result)
+    if (this.results.size > maxRemembered) this.results.delete(this.results.keys().next().value!)
+  }
+
+  private async run(command: AgentCommand, signed: SignedCommand): Promise<Result> {
+    const { clock, orders, collect } = this.pieces
+    if (asRoot.has(command.name))
+      return await orders.run(command, { ...signed, clock_offset_ms: Math.round(clock.offsetMs ?? 0) })
+    if (command.name === 'collect') collect()
+    if (command.name !== 'wake') return done
+    try {
+      await wake(command.params)
+      return done
+    } catch (error) {
+      return { outcome: 'failed', detail: `The packet could not be sent: ${(error as Error).message}.`, output: null }
+    }
+  }
+
+  /** Reports a result over a new connection, until the hub has it or doesn't wait for it any longer. */
+  private async report(id: string, result: Result | null): Promise<void> {
+    if (result === null) return
+    const { client, timers, random } = this.pieces
+    const until = timers.now() + maxResultMs
+    for (let failures = 1; !this.stopped; failures++) {
+      try {
+        await client.send({ method: 'POST', path: resultsPath, body: { command_id: id, ...result } satisfies CommandResult })
+        return
+      } catch (error) {
+        if (!(error instanceof HubRequestFailed)) throw error
+        if (error.kind !== 'unavailable' || error.status === 404 || timers.now() >= until) return
+        // A change of the firewall is restored unless the hub hears of it soon.
+        await new Promise<void>(resolve => timers.after(Math.min(pauseMs(failures, random, error.retryAfterMs), 10_000), resolve))
+      }
+    }
+  }
+
+  private async wait(ms: number): Promise<void> {
+    if (this.stopped) return
+    await new Promise<void>(end => {
+      this.pause = { end, timer: this.pieces.timers.after(ms, end) }
+    })
+    this.pause = null
+  }
+}
+
+/** Results of this many commands are kept. */
+const maxRemembered = 100
+
+const isSigned = (value: unknown): value is SignedCommand =>
+  isRecord(value) && typeof value.payload === 'string' && typeof value.signature === 'string'

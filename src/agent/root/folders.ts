@@ -1,0 +1,32 @@
+/** Where the halves of the agent exchange commands and results, and where the root half keeps its state. */
+export interface RootFolders {
+  /** Commands, which the agent writes as `cmd_….json`. */
+  orders: string
+  /** Results. Only root writes there, so that nobody can let it write elsewhere. */
+  results: string
+  /** What is gone after a restart. */
+  runtime: string
+  /** What stays. */
+  state: string
+  log: string
+}
+
+/** The folders that belong to those of the agent. */
+export const rootFolders = ({ runtimeFolder, stateFolder }: { runtimeFolder: string; stateFolder: string }): RootFolders => ({
+  orders: `${runtimeFolder}/orders`,
+  results: `${runtimeFolder}-root/results`,
+  runtime: `${runtimeFolder}-root`,
+  state: `${stateFolder}-root`,
+  log: '/var/log/bailiwick-agent-root/commands.log',
+})
+
+/** What the agent hands to the root half, which verifies it itself. */
+export interface Order {
+  payload: string
+  signature: string
+  /** Time of the hub minus time of the server (ms), as the agent measured it. */
+  clock_offset_ms: number
+}
+
+/** The root half accepts offsets up to this: the agent must not be able to make commands valid that expired long ago. */
+export const maxOrderOffsetMs = 600_000
