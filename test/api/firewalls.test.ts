@@ -710,8 +710,13 @@ test('a node of Proxmox that is offline holds up nobody, and its guests get the 
   const { id } = (await s.call('POST', `${s.path}/detach`, { server_ids: [near.id, far.id], ...allow })).body
   await s.pass(40, 5)
   expect([counts(), await states()]).toEqual([[0, 4], [[far.id, 'detaching', 'The node pve2 is offline.']]])
+  const { status, error } = (await s.call('GET', `/v1/actions/${id}`)).body
+  expect([status, error.detail]).toEqual([
+    'error',
+    'The firewall has not been detached from all servers yet: The node pve2 is offline.',
+  ])
   node.online = true
-  await s.cloud.finish(id)
+  await s.pass(40, 5)
   expect([counts(), await states()]).toEqual([[0, 0], []])
 })
 

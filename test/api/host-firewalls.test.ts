@@ -121,6 +121,8 @@ describe('the agent of a server', () => {
 })
 
 describe('a change', () => {
+  const gone = { allow: ['opens_everything', 'opens_sensitive'], note: 'It is gone.' }
+
   beforeEach(async () => {
     await s.done(s.attach())
     await s.here.emitted()
@@ -160,14 +162,12 @@ describe('a change', () => {
     expect([await states(), s.host.passes(8443, '192.0.2.9')]).toEqual([['applied', 'applying'], true])
     s.host.restart()
     expect(s.host.passes(8443, '192.0.2.9')).toBe(true)
-    // Its own detachment waits for it.
-    const allow = { allow: ['opens_everything', 'opens_sensitive'], note: 'It is gone.' }
-    const detached = await s.action(s.call('POST', `${s.path}/detach`, { server_ids: [id], ...allow }))
-    await s.pass(20)
-    expect((await s.call('GET', `/v1/actions/${detached}`)).body.status).toBe('running')
-    await s.here.advance(300_000)
-    await s.pass(2)
-    expect((await s.call('GET', `/v1/actions/${detached}`)).body.status).toBe('error')
+    const detached = await s.done(s.call('POST', `${s.path}/detach`, { server_ids: [id], ...gone }), 10)
+    expect([detached.status, detached.error]).toEqual(['error', expect.objectContaining({ code: 'provider_failed' })])
+    expect(detached.error.detail).toContain(
+      'has not been detached from all servers yet: The agent of the server is not reporting',
+    )
+    expect((await s.get()).attached.find((one: any) => one.server_id === id).error).toContain('is not reporting')
     expect((await s.done(s.put([ssh, { ...https, ports: ['443', '8443', '9443'] }]), 10)).status).toBe('success')
     expect(await states()).toEqual(['applied', 'detaching'])
     other.isCutOff = false
@@ -177,6 +177,24 @@ describe('a change', () => {
       await s.pass(1)
     }
     expect([await states(), other.passes(1, '192.0.2.9')]).toEqual([['applied', null], true])
+  })
+
+  test('that detaches a server whose agent was deleted does not wait for another agent, which removes the firewall', async () => {
+    s.host.isCutOff = true
+    await s.here.advance(200_000)
+    await markSilent(s.here.hub)
+    await s.done(s.call('POST', `${s.path}/detach`, { server_ids: [s.server], ...gone }), 10)
+    expect((await s.get()).attached).toMatchObject([{ state: 'detaching' }])
+    await s.host.agent.isDeleted()
+    await s.here.settle()
+    expect((await s.get()).attached).toEqual([])
+    expect((await s.call('DELETE', s.path)).status).toBe(204)
+    expect(s.host.passes(1, '192.0.2.9')).toBe(false)
+    const next = await s.host.reenroll()
+    await next.reports()
+    await s.here.settle()
+    await next.work()
+    expect(next.passes(1, '192.0.2.9')).toBe(true)
   })
 
   test('that cuts off the host is taken back by the host itself, without the hub', async () => {

@@ -97,6 +97,12 @@ export class AgentDouble {
     await this.sendAccepted(changed.facts && facts ? { facts } : {})
   }
 
+  /** A user deletes it. */
+  async isDeleted(): Promise<void> {
+    const { status, text } = await this.here.acme.call('DELETE', `/v1/agents/${this.id}`)
+    if (status !== 204) throw new Error(`The agent was not deleted: ${text}`)
+  }
+
   /** Says why it stops, as on SIGTERM. */
   async stops(reason: StopReason): Promise<void> {
     await this.sendAccepted({ stopping: reason })

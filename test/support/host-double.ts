@@ -39,6 +39,13 @@ export class HostDouble {
     return new HostDouble(here, agent)
   }
 
+  /** The server gets another agent, after its first was deleted. What its firewall is stays the same. */
+  async reenroll(): Promise<HostDouble> {
+    const next = await HostDouble.enroll(this.here, this.agent.serverId)
+    next.#ruleset = next.#saved = this.#ruleset
+    return next
+  }
+
   /** Fetches and obeys commands, and reports the result of each. */
   async work(): Promise<void> {
     if (!this.#reachesHub()) return

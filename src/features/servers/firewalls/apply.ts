@@ -17,7 +17,7 @@ import { monitorChecksOf } from '../../monitors/statuses'
 import { servers } from '../tables'
 import { stageRules } from './change-rules'
 import { hint } from './enforce'
-import { enforceHostJobFor } from './host-job'
+import { enforceHostJobFor, notReporting } from './host-job'
 import { namedSources } from './rules'
 import { firewallAttachments, firewalls, firewallVersions } from './tables'
 import { attachmentsOf, firewallRows, type AttachmentRow, type FirewallRow } from './view'
@@ -26,7 +26,7 @@ type Input = {
   rules_version: number
   /** 0: the change needs no confirmation. */
   confirm_seconds: number
-  /** Servers that are detached. Others that are being detached are not waited for. */
+  /** Servers that are detached. Others that are being detached are not waited for, and neither are those that can’t be reached. */
   detached?: string[]
 }
 type State = {
@@ -71,7 +71,7 @@ export const applyKind: ActionKind<Input, State> = {
       ignored: (await boundMonitors(hub.read, row)).flatMap(one => (watched.has(one.status) ? [] : one.id)),
     }
     const isPatient = state.phase !== 'confirming' && now < state.until - applyMs + patienceMs
-    const attached = await awaitedOf(hub.read, id, input.detached ?? [], isPatient)
+    const { attached, left } = await awaitedOf(hub.read, id, input.detached ?? [], isPatient)
     const isConfirmed = row.pending?.isConfirmed === true
     if (state.phase !== 'restoring' && row.pending?.isTakenBack && !isConfirmed) return restore(hub, id, actionId, state, 'asked')
     if (state.phase === 'confirming') {
@@ -90,6 +90,7 @@ export const applyKind: ActionKind<Input, State> = {
       return isApplied ? ended(hub, id, actionId, state) : fail(id, actionId, failed, 'The previous rules could not be restored')
     }
     if (isApplied && row.pending !== null && attached.length > 0) return await confirming(hub, id, input, state, attached)
+    if (isApplied && left) return fail(id, actionId, left, 'The firewall has not been detached from all servers yet')
     if (isApplied) return end(id, actionId, { rules_version: input.rules_version })
     if (!isOver) return again(hub, state)
     return row.pending === null || isConfirmed
@@ -99,20 +100,31 @@ export const applyKind: ActionKind<Input, State> = {
 }
 
 /**
- * The attachments that a change waits for. Servers that can't be reached get the rules once they can, so that one of them doesn’t hold up
- * the others, and neither does one that is being detached. If none can be reached, all are waited for.
+ * The attachments that a change waits for, and one of those to detach that are left for later. Servers that can't be reached get the rules,
+ * or lose them, once they can, so that one of them doesn’t hold up the others. If none can be reached that is to have the rules, all of
+ * those are waited for.
  */
-async function awaitedOf(read: Reader, id: string, detached: readonly string[], isPatient: boolean): Promise<AttachmentRow[]> {
+async function awaitedOf(
+  read: Reader,
+  id: string,
+  detached: readonly string[],
+  isPatient: boolean,
+): Promise<{ attached: AttachmentRow[]; left: { error: string | null } | undefined }> {
   const all = (await attachmentsOf(read, [id])).map(one => one.attachment)
   const concerned = all.filter(one => one.state !== 'detaching' || detached.includes(one.serverId))
   const agents = await agentsOf(
     read,
     concerned.flatMap(one => (one.accountId === null ? { id: one.serverId } : [])),
   )
-  const isUnreached = ({ state, accountId, serverId, error }: AttachmentRow) =>
-    state === 'applying' && (accountId === null ? agents.get(serverId)?.state !== 'reporting' : error !== null && !isPatient)
-  const awaited = concerned.filter(one => !isUnreached(one))
-  return awaited.length > 0 ? awaited : concerned
+  const isHeard = ({ accountId, serverId }: AttachmentRow) => accountId !== null || agents.get(serverId)?.state === 'reporting'
+  const isUnreached = (one: AttachmentRow) =>
+    (one.state === 'applying' || one.state === 'detaching') && (!isHeard(one) || (one.error !== null && !isPatient))
+  const reached = concerned.filter(one => !isUnreached(one))
+  const left = concerned.find(one => one.state === 'detaching' && isUnreached(one))
+  return {
+    attached: reached.length > 0 ? reached : concerned.filter(one => one.state !== 'detaching'),
+    left: left && { error: isHeard(left) ? left.error : notReporting },
+  }
 }
 
 const again =
@@ -186,7 +198,7 @@ const end =
   }
 
 const fail =
-  (id: string, actionId: string, failed: AttachmentRow | undefined, what: string): CommitChunk<State> =>
+  (id: string, actionId: string, failed: Pick<AttachmentRow, 'error'> | undefined, what: string): CommitChunk<State> =>
   async tx => {
     await release(tx, id, actionId)
     return { result: { failed: new Problem('provider_failed', failed ? `${what}: ${failed.error}` : `${what} in time.`) } }

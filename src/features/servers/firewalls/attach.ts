@@ -78,7 +78,7 @@ export async function detachFirewall(ctx: Ctx, id: string, input: FirewallAttach
     const allowed = requireAllowed(await blockedBy(tx, ctx, { firewallId: id, detach: ids }), input)
     const detached = await tx
       .update(firewallAttachments)
-      .set({ state: 'detaching', drift: null })
+      .set({ state: 'detaching', drift: null, error: null })
       .where(and(eq(firewallAttachments.firewallId, id), inArray(firewallAttachments.serverId, ids)))
       .returning()
     return await startApplying(tx, ctx, row, { detached: ids, allowed }, input.note ?? null, detached, ids)

@@ -19,7 +19,7 @@ import { hubAddress } from './hub-address'
 import { dynamicSourceOf } from './rules'
 import { firewallAttachments, firewalls } from './tables'
 import type { AttachmentRow, FirewallRow } from './view'
-import { enforceHostJobFor, enforceHostKind } from './host-job'
+import { enforceHostJobFor, enforceHostKind, notReporting } from './host-job'
 import { nftRuleset, noRuleset } from './host-ruleset'
 
 type HostRow = typeof hostFirewalls.$inferSelect
@@ -79,7 +79,7 @@ export const enforceHostJob: JobKind<{ server_id: string }> = {
       if (attached.length === 0 && !row) return { result: undefined }
       const agent = (await agentsOf(tx, [{ id: serverId }])).get(serverId)
       if (!agent?.allow.includes('firewall'))
-        return await giveUp(tx, row, attached, 'The server has no agent that may change its firewall.')
+        return await giveUp(tx, row, attached, 'The server has no agent that may change its firewall.', agent !== undefined)
       const wanted = attached.filter(one => !isDetaching(one))
       const networks = await linkedNetworks(
         tx,
@@ -120,6 +120,7 @@ export const enforceHostJob: JobKind<{ server_id: string }> = {
         .insert(hostFirewalls)
         .values({ serverId, ...values })
         .onConflictDoUpdate({ target: hostFirewalls.serverId, set: values })
+      if (agent.state !== 'reporting') await markWaiting(tx, attached)
       const revertAfterSeconds = Math.max(defaultConfirmSeconds, ...pending) + marginSeconds
       return {
         result: undefined,
@@ -142,17 +143,21 @@ const uplinksOf = ({ facts }: AgentRow): string[] =>
     .toSorted()
     .slice(0, maxUplinks)
 
-/** The firewall of the host can't be changed. It keeps what it has until an agent that can change it reports. */
+/**
+ * The firewall of the host can't be changed. It keeps what it has until an agent that can change it reports.
+ * @param hasAgent false if there may never be another one, so that what is detached is not waited for
+ */
 async function giveUp(
   tx: Tx,
   row: HostRow | undefined,
   attached: readonly Attached[],
   error: string,
+  hasAgent = true,
 ): Promise<RecordResult<undefined>> {
   await markFailed(tx, attached, error)
   if (row) await tx.update(hostFirewalls).set({ state: 'outdated' }).where(eq(hostFirewalls.serverId, row.serverId))
-  // Nothing was ever sent to the host.
-  else await removeDetached(tx, attached)
+  // Nothing was ever sent to the host, or nobody can tell it. The next agent of the server removes it there.
+  if (!row || !hasAgent) await removeDetached(tx, attached)
   return { result: undefined }
 }
 
@@ -249,6 +254,15 @@ async function markApplied(
     tx,
     attached.filter(one => versions[one.firewall.id] === undefined),
   )
+}
+
+/** The host gets a change once its agent reports again. */
+async function markWaiting(tx: Tx, attached: readonly Attached[]): Promise<void> {
+  for (const { attachment, firewall } of attached) {
+    if (attachment.state !== 'applying' && attachment.state !== 'detaching') continue
+    await updateAttachment(tx, attachment, { error: notReporting })
+    hint(tx, firewall)
+  }
 }
 
 async function markFailed(tx: Tx, attached: readonly Attached[], error: string): Promise<void> {

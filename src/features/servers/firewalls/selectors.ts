@@ -142,7 +142,7 @@ export async function followSelectors(
       }
       await tx
         .update(firewallAttachments)
-        .set({ isSelected: false, ...(!known.isDirect && { state: 'detaching' as const, drift: null }) })
+        .set({ isSelected: false, ...(!known.isDirect && { state: 'detaching' as const, drift: null, error: null }) })
         .where(and(ofFirewall, eq(firewallAttachments.serverId, serverId)))
     }
     // Refused servers are looked at again and again.

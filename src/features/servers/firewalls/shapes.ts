@@ -154,7 +154,7 @@ const FirewallAttachment = Shape(
     }),
     state: Words(attachmentStates, {
       description:
-        '`applying`: the rules are being applied. `drifted`: they were changed at the cloud. `failed`: see `error`. `detaching`: the firewall is being removed from the server.',
+        '`applying`: the rules are being applied. `drifted`: they were changed at the cloud. `failed`: see `error`. `detaching`: the firewall is being removed from the server, or will be once the server can be reached, see `error`.',
     }),
     rules_version: Nullable(Type.Integer(), { description: 'Version of the rules that was applied last; null if none was.' }),
     applied_at: NullableInstant({ description: 'When it was applied.' }),
