@@ -686,6 +686,36 @@ test('a snapshot that is restored at Incus takes no firewall away', async () => 
   expect([await state(), acls()]).toEqual([[['applied', null]], expect.any(String)])
 })
 
+test('a snapshot that is restored at Proxmox takes no firewall away, or the reason is reported', async () => {
+  const { double, accountId } = await proxmoxScene(s.here)
+  const bare = { net0: 'virtio=BC:24:11:AA:00:01,bridge=vmbr0' }
+  const guest = double.guest(300, 'box', { status: 'running', config: bare })
+  await s.call('POST', `/v1/cloud-accounts/${accountId}/claim`, { refs: ['300'] })
+  const { id } = await s.cloud.named('box')
+  const created = (await s.call('POST', '/v1/snapshots', { server_id: id, name: 'before', includes_memory: true })).body
+  await s.cloud.finish(created.action_id)
+  guest.config.net0 = `${bare.net0},firewall=1`
+  await s.done(s.attach([id]))
+  const restore = () => s.done(s.cloud.act(id, 'restore_snapshot', { snapshot_id: created.id, safety_snapshot: false }))
+  const isFiltered = () => guest.config.net0!.endsWith('firewall=1')
+  expect([(await restore()).status, isFiltered()]).toEqual(['success', true])
+  const state = async () => (await s.get()).attached.map((one: any) => [one.state, one.error ?? one.warning])
+  expect(await state()).toEqual([['applied', null]])
+  // A token that can’t change network interfaces.
+  double.fault = ({ method, path }) =>
+    method === 'PUT' && path.endsWith('/config') ? { status: 403, code: 'Permission check failed' } : null
+  const { status, error } = await restore()
+  expect([status, error.detail, isFiltered()]).toEqual([
+    'error',
+    expect.stringMatching(/^The snapshot was restored\. The firewall web could not be applied: The API token lacks a privilege/),
+    false,
+  ])
+  expect(await state()).toEqual([['failed', expect.stringContaining('lacks a privilege')]])
+  double.fault = () => null
+  await s.pass(60, 5)
+  expect([await state(), isFiltered()]).toEqual([[['applied', null]], true])
+})
+
 test('a node of Proxmox that is offline holds up nobody, and its guests get the rules, or are without them, once it is back', async () => {
   const { double, accountId } = await proxmoxScene(s.here)
   const node = { online: true }

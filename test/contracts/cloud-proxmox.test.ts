@@ -688,6 +688,31 @@ test('the firewall of a guest is applied without touching rules of others, with 
   expect(double.firewallOf(guest).options).toMatchObject({ enable: 1, policy_in: 'DROP' })
 })
 
+test('a network interface that was filtered is filtered again, and others are left as they are', async () => {
+  const double = await cluster()
+  const guests = [double.guest(300, 'web'), double.guest(301, 'box', { type: 'lxc' })]
+  const cloud = opened(double)
+  const firewall = { id: 'fw_00000000000000000000000001', name: 'web', rules: [], refs: ['300', '301'], detach: [] }
+  const options = () => guests.map(one => one.config.net0)
+  const bare = ['virtio=BC:24:11:AA:00:01,bridge=vmbr0,firewall=0', 'name=eth0,bridge=vmbr0,type=veth']
+  const restore = () => guests.forEach((one, at) => (one.config.net0 = bare[at]!))
+  restore()
+  const off = expect.stringContaining('network interface net0 is off')
+  const warning = { detail: off }
+  expect(await cloud.setFirewall!(firewall)).toMatchObject({ refused: [], warnings: [warning, warning] })
+  expect(options()).toEqual(bare)
+  const effectiveOn = firewall.refs
+  expect(await cloud.setFirewall!({ ...firewall, effectiveOn })).toMatchObject({ refused: [], warnings: [] })
+  expect(options()).toEqual(['virtio=BC:24:11:AA:00:01,bridge=vmbr0,firewall=1', 'name=eth0,bridge=vmbr0,type=veth,firewall=1'])
+  // A running guest that can’t be changed until it is switched off.
+  restore()
+  Object.assign(guests[0]!, { status: 'running', pending: {} })
+  expect(await cloud.setFirewall!({ ...firewall, effectiveOn })).toMatchObject({
+    refused: [{ ref: '300', detail: off }],
+    warnings: [],
+  })
+})
+
 test('a guest that a firewall is removed from accepts packets again, even if no rule was left', async () => {
   const double = await cluster()
   const { options, rules } = double.firewallOf(double.guest(300, 'web'))

@@ -27,6 +27,8 @@ import { ProxmoxTasks } from './proxmox-tasks'
 
 type Values = Record<string, string>
 
+const modified = 'detected modified configuration - file changed by other user? Try again.'
+
 /** A rule of the firewall of a guest, as it was sent. */
 interface FirewallRule {
   type: string
@@ -259,8 +261,14 @@ export class ProxmoxCloud extends ApiDouble {
         .filter(one => one.node === node && one.type === type && this.has(`/vms/${one.vmid}`, 'VM.Audit'))
         .map(one => ({ vmid: one.vmid, ...statsOf(one), status: one.status === 'stopped' ? 'stopped' : 'running' })),
     'GET /nodes/{node}/guest/{vmid}/config': (values, type) => {
-      const { config, lock, template } = this.#of(values, type)
-      return { ...config, digest: digestOf(config), ...(lock && { lock }), ...(template && { template: 1 }) }
+      const { config, pending, lock, template } = this.#of(values, type)
+      return {
+        ...config,
+        ...(values.current !== '1' && pending),
+        digest: digestOf(config),
+        ...(lock && { lock }),
+        ...(template && { template: 1 }),
+      }
     },
     'PUT /nodes/{node}/guest/{vmid}/config': (values, type) => void this.#configure(values, type),
     'POST /nodes/{node}/guest/{vmid}/config': (values, type) => {
@@ -470,8 +478,7 @@ export class ProxmoxCloud extends ApiDouble {
   #ruleOf(values: Values, type: ProxmoxGuest['type']) {
     const { rules } = this.firewallOf(this.#of(values, type))
     const at = Number(values.pos)
-    if (values.digest !== undefined && values.digest !== digestOf(rules))
-      throw failed('detected modified configuration - file changed by other user? Try again.')
+    if (values.digest !== undefined && values.digest !== digestOf(rules)) throw failed(modified)
     if (!rules[at]) throw failed(`no rule at position ${values.pos}`)
     return { rules, rule: rules[at], at }
   }
@@ -503,6 +510,7 @@ export class ProxmoxCloud extends ApiDouble {
   #configure(values: Values, type: ProxmoxGuest['type']): void {
     const guest = this.#of(values, type)
     this.#refuseOptions(values)
+    if (values.digest !== undefined && values.digest !== digestOf(guest.config)) throw failed(modified)
     const options = { ...values }
     for (const option of ['node', 'vmid', 'digest']) delete options[option]
     for (const [option, value] of Object.entries(options)) if (/^net\d+$/.test(option)) this.#refuseBridge(value)

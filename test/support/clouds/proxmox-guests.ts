@@ -8,6 +8,8 @@ export interface ProxmoxGuest {
   template: boolean
   /** As stored: the name is `name` or `hostname`, `description` ends with a line break. */
   config: Record<string, string>
+  /** Changes of network devices that have no effect until it is switched off; absent if they have at once. */
+  pending?: Record<string, string>
   /** Cores and memory that a running guest has, whatever its configuration says now. */
   live: { cores: number; memory: number } | null
   lock: string | null
@@ -123,7 +125,8 @@ export function configure(guest: ProxmoxGuest, { delete: removed = '', ...option
     throw failed('balloon value too large (must be smaller than assigned memory)')
   if (options.description !== undefined) options.description = `${options.description.replace(/\n$/, '')}\n`
   if (options.tags !== undefined) options.tags = [...new Set(options.tags.split(/[,; ]+/))].sort().join(';')
-  Object.assign(config, options)
+  for (const [option, value] of Object.entries(options))
+    (guest.pending && guest.status !== 'stopped' && /^net\d+$/.test(option) ? guest.pending : config)[option] = value
 }
 
 export function snapshotNamed(guest: ProxmoxGuest, name: string): ProxmoxSnapshot {

@@ -349,19 +349,19 @@ class ServerAction extends CloudAction<ServerActionInput, ServerRow, CloudServer
         return { ...ended, jobs: [...jobs, ...(ended.jobs ?? [])] }
       }
     }
-    if (isNew && (await this.#getsFirewallsLater(server))) return null
+    const needsRunning = await this.#needsRunning(server)
+    if (isNew && needsRunning && !this.work.input.order!.start) return null
     const { error, isApplied } = await orderedState(hub.read, server.id, isNew)
     if (error === null && isApplied) return null
-    // Where that needs a server that runs, the next reading after it was started applies them.
-    if (error !== null && !isNew && seen.status === 'off') return null
+    // The next reading after it was started applies them.
+    if (error !== null && !isNew && needsRunning && seen.status === 'off') return null
     if (error === null && hub.clock.now() < state.firewallsUntil) return this.again(wait)
     const detail = `The ${isNew ? 'server was created' : 'snapshot was restored'}. ${error ?? 'Its firewalls could not be applied in time.'}`
     return this.failed(server, new Problem('provider_failed', detail), seen, state)
   }
 
-  /** Whether a new server can only have firewalls once it runs, but is not to be started. Only those that select it are attached then. */
-  async #getsFirewallsLater(server: ServerRow): Promise<boolean> {
-    if (this.work.input.order!.start) return false
+  /** Whether the cloud only sets firewalls of servers that run. A new one that is not to be started has only those that select it. */
+  async #needsRunning(server: ServerRow): Promise<boolean> {
     const [account] = await this.hub.read.select().from(cloudAccounts).where(eq(cloudAccounts.id, server.accountId!))
     return cloudKindOf(account!.kind)!.capabilities.firewallsOfNew === 'running'
   }

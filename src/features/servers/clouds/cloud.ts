@@ -419,6 +419,8 @@ export interface CloudFirewall {
   refs: readonly string[]
   /** Servers that should not have it any more. All others are left as they are. */
   detach: readonly FirewallDetachment[]
+  /** Refs of servers on which it had an effect. What keeps it from having one now, such as a snapshot that was restored, is undone. */
+  effectiveOn?: readonly string[]
 }
 
 /** A server that a firewall is removed from. */

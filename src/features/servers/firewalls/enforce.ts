@@ -123,7 +123,9 @@ export const enforceFirewallJob: JobKind<{ firewall_id: string; cloud_account_id
         )
         const refs = [...wanted, ...staying].map(one => one.ref!)
         if (refs.length === 0) return { ...(await cloud.removeFirewall!(id, detach)), refused: [], warnings: [] }
-        return await cloud.setFirewall!({ id, name: firewall.name, rules, refs, detach })
+        const effective = wanted.filter(({ attachment }) => attachment.rulesVersion !== null && attachment.warning === null)
+        const effectiveOn = effective.map(one => one.ref!)
+        return await cloud.setFirewall!({ id, name: firewall.name, rules, refs, detach, effectiveOn })
       }
     } catch (error) {
       if (!(error instanceof CloudError)) throw error

@@ -78,6 +78,16 @@ export const hasAgent = ({ agent = '0' }: Config): boolean => /^(?:enabled=)?1(?
 
 const networkDevices = (config: Config) => Object.entries(config).filter(([option]) => /^net\d+$/.test(option))
 
+/** Options that let firewalls filter the network devices that they don’t filter. */
+export const filteringOptions = (config: Config): Record<string, string> =>
+  Object.fromEntries(
+    networkDevices(config).flatMap(([option, value]) =>
+      partsOf(value, '').some(([key, set]) => key === 'firewall' && set === '1')
+        ? []
+        : [[option, withParts(value, { firewall: '1' })] as const],
+    ),
+  )
+
 /** MAC addresses of the network devices, in lowercase. */
 export const macsOf = (config: Config): Set<string> =>
   new Set(networkDevices(config).flatMap(([, value]) => value.toLowerCase().match(/(?:[0-9a-f]{2}:){5}[0-9a-f]{2}/g) ?? []))

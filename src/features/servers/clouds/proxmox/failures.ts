@@ -13,6 +13,7 @@ const rejected = 'Proxmox rejected the request'
 /** Errors of Proxmox, which have status 500 or are the exit status of a task: only the text tells what is wrong. */
 const texts: [pattern: RegExp, failure: CloudFailure, title: string][] = [
   [/can't lock file|got lock request timeout|unable to acquire lock/i, 'locked', 'Another operation is working on this guest'],
+  [/detected modified configuration/i, 'locked', 'The configuration was changed at the same time'],
   [/is locked \(|^(?:VM|CT) is locked/i, 'locked', 'Another operation is working on this guest'],
   [/cluster not ready|no quorum/i, 'locked', 'The cluster has no quorum'],
   [/configuration file '[^']*' does not exist|no such (?:VM|CT)|(?:VM|CT) \d+ does not exist/i, 'not_found', 'Not found'],

@@ -2,7 +2,7 @@ import { isObject } from '../../../../dns/octets'
 import type { PlainRule, RuleProtocol } from '../../firewalls/rules'
 import { CloudError, type CloudFirewall, type FirewallDetachment, type FirewallOutcome, type FirewallReading } from '../cloud'
 import { NodeUnreachable, type ProxmoxClient } from './client'
-import type { Config } from './config'
+import { configOf, filteringOptions, type Config } from './config'
 import { pathOf, type Guest, type Inventory } from './guests'
 
 /** A rule of a guest. */
@@ -20,6 +20,7 @@ interface GuestRule {
 interface Guests {
   inventory(): Promise<Inventory>
   configOf(guest: Guest): Promise<Config>
+  configure(guest: Guest, options: Record<string, string>): Promise<void>
 }
 
 // Lists of addresses have at most 512 characters; lists of ports at most 15 ports, where a range counts twice.
@@ -70,11 +71,13 @@ export class ProxmoxFirewalls {
         continue
       }
       await atNode(guest, reachable, unreached, async () => {
+        const isEffective = firewall.effectiveOn?.includes(ref) ?? false
         await this.#setRules(guest, firewall.id, proxmoxRules(firewall.rules))
+        if (isEffective) await this.#filterInterfaces(guest)
         const detail = isOff
           ? 'The firewall of the datacenter is off, so the rules have no effect. Enable it in Datacenter, Firewall, Options.'
           : await this.#unfilteredInterface(guest)
-        if (detail !== null) outcome.warnings.push({ ref, detail })
+        if (detail !== null) (isEffective && !isOff ? outcome.refused : outcome.warnings).push({ ref, detail })
       })
     }
     // A new guest can have the VMID of a deleted one.
@@ -264,9 +267,17 @@ export class ProxmoxFirewalls {
     }
   }
 
-  async #unfilteredInterface(guest: Guest): Promise<string | null> {
+  async #filterInterfaces(guest: Guest): Promise<void> {
     const config = await this.guests.configOf(guest)
-    const name = Object.keys(config).find(one => /^net\d+$/.test(one) && !/(?:^|,)firewall=1(?:,|$)/.test(config[one]!))
+    const options = filteringOptions(config)
+    if (Object.keys(options).length > 0)
+      await this.guests.configure(guest, { ...options, ...(config.digest !== undefined && { digest: config.digest }) })
+  }
+
+  async #unfilteredInterface(guest: Guest): Promise<string | null> {
+    // Without hotplug, changes of a running guest have no effect until it is switched off.
+    const config = configOf(await this.client.get(`${pathOf(guest)}/config`, { current: 1 }))
+    const [name] = Object.keys(filteringOptions(config))
     return name === undefined ? null : `The firewall option of the network interface ${name} is off, so it is not filtered.`
   }
 }
