@@ -1,7 +1,7 @@
 import { InvalidSetting } from '../core/config'
 import { isUnavailable } from '../core/db/errors'
 import { MigrationRefused } from '../core/db/migrate'
-import { Problem } from '../core/problem'
+import { Problem, problemSentence } from '../core/problem'
 import { BackupFailed } from '../hub/backup/errors'
 import { DecryptionFailed, RotationHalted, WrongMasterKey } from '../core/secrets'
 
@@ -15,7 +15,7 @@ export function failureText(error: unknown): string {
   if (error instanceof Problem) {
     const { errors = [] } = error.extras
     // The detail contains the first one.
-    return [error.detail, ...errors.slice(1).map(one => `${one.pointer.slice(1)}: ${one.detail}`)].join('\n')
+    return [error.detail, ...errors.slice(1).map(problemSentence)].join('\n')
   }
   if (knownErrors.some(kind => error instanceof kind)) return (error as Error).message
   const { code, message, stack } = error as NodeJS.ErrnoException

@@ -130,7 +130,13 @@ export const conflict = (detail: string): Problem => new Problem('conflict', det
 /** An invalid request body. Each entry names a field and the rule it breaks. */
 export function invalid(errors: FieldProblem[]): Problem {
   const more = errors.length > 1 ? ` (and ${pluralize(errors.length - 1, 'more errors')})` : ''
-  return new Problem('validation_failed', `${errors[0]!.pointer.slice(1) || 'The body'}: ${errors[0]!.detail}${more}`, { errors })
+  return new Problem('validation_failed', `${problemSentence(errors[0]!)}${more}`, { errors })
+}
+
+/** An error as a sentence: “`schedule/period_seconds` must be at least 5.” A detail that starts with a capital letter is one already. */
+export function problemSentence({ pointer, detail }: FieldProblem): string {
+  if (/^\p{Lu}/u.test(detail)) return detail
+  return `${pointer === '#' ? 'The body' : `\`${pointer.replace(/^#\//, '')}\``} ${detail}`
 }
 
 export const tooManyRequests = (seconds: number, fields: Record<string, unknown> = {}): Problem =>

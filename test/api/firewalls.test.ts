@@ -78,7 +78,7 @@ describe('rules', () => {
     const large = Array.from({ length: 20 }, (_, at) => ({ ...https, id: `r${at}`, ports: [String(at + 1)], sources }))
     const { errors } = (await s.put([...large, ssh])).body
     expect(errors.map((one: any) => [one.pointer, one.code])).toEqual([['#/rules/20/sources', 'too_many']])
-    expect(errors[0].detail).toContain('of the rule ssh would make 2001 entries')
+    expect(errors[0].detail).toContain('the firewall has 2001 entries')
     await s.done(s.put(large))
     await s.here.limit(s.here.acme.workspaceId, { firewalls: 9 })
     const created = async (name: string, rules: object[]) => (await s.call('POST', '/v1/firewalls', { name, rules })).body.id
@@ -570,7 +570,7 @@ describe('new servers', () => {
     expect(body.problems).toMatchObject([
       {
         code: 'too_many',
-        detail: 'The server would have 6000 entries (networks × ports) in all its firewalls, and at most 5000 are possible.',
+        detail: 'The server would have 6000 entries (networks × ports) in its firewalls, more than the maximum of 5000.',
       },
     ])
   }, 30_000)

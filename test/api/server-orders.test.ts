@@ -62,7 +62,9 @@ describe('a new server', () => {
     expect(draft.actions).toEqual([{ action: 'provision', via: ['cloud'] }])
     const incomplete = await act(draft.id, 'provision')
     expect(pointers(incomplete)).toEqual([422, ['#/action', '#/action', '#/action']])
-    expect(incomplete.body.errors[0].detail).toBe('The draft can’t be created. `size`: is required to create a server.')
+    expect(incomplete.body.errors[0].detail).toBe(
+      'The draft can’t be created at the cloud. `size` is required to create a server.',
+    )
     const patch = {
       size: 'cx22',
       image: 'debian-12',

@@ -23,6 +23,7 @@ const fields = [
   field('targets.tags', 'Target tags'),
   field('down_if', 'Down if'),
   field('down_if.1', 'Condition 2', { reads: [] }),
+  field('rows', 'Rows'),
   field('keyword', 'Keyword', { also: ['down_if.2'], reads: ['keyword', 'keyword_rule'] }),
 ]
 const error = (pointer: string, detail: string, code = 'invalid') => ({ pointer, code, detail })
@@ -62,7 +63,15 @@ test('errors are sentences with the labels of fields', () => {
 })
 
 test('an error remains until its own value changes', () => {
-  const before = { name: '', tags: ['a', 'B'], down_if: ['x', 'y'], keyword: '', keyword_rule: 'present', 'targets.tags': [] }
+  const before = {
+    rows: [{ networks: 'a b' }],
+    name: '',
+    tags: ['a', 'B'],
+    down_if: ['x', 'y'],
+    keyword: '',
+    keyword_rule: 'present',
+    'targets.tags': [],
+  }
   const left = (pointer: string, changed: object) =>
     remainingErrors([error(pointer, 'is wrong.')], fields, before, { ...before, ...changed }).length === 1
   expect(left('#/name', { name: 'Shop' })).toBe(false)
@@ -72,6 +81,9 @@ test('an error remains until its own value changes', () => {
   expect(left('#/down_if/1', { down_if: ['x'] })).toBe(false)
   expect(left('#/down_if/2', { keyword_rule: 'absent' })).toBe(false)
   expect(left('#/targets', { 'targets.tags': ['a'] })).toBe(false)
+  // The row has other fields than the item of the API.
+  expect(left('#/rows/0/sources/1', { rows: [{ networks: 'a c' }] })).toBe(false)
+  expect(left('#/rows/0/sources/1', { rows: [{ networks: 'a b' }, { networks: 'c' }] })).toBe(true)
   // An error without a field may be about anything.
   expect(left('#/unknown', { name: 'Shop' })).toBe(false)
   expect(left('#/unknown', {})).toBe(true)

@@ -62,11 +62,11 @@ export function remainingErrors(
   })
 }
 
-/** The value at a path, or the last one on the way that isn’t an object. */
+/** The value at a path, or the last one on the way: forms can have other fields than the API. */
 function at(value: unknown, path: readonly string[]): unknown {
   let found = value
   for (const segment of path) {
-    if (typeof found !== 'object' || found === null) return found
+    if (typeof found !== 'object' || found === null || (!Array.isArray(found) && !Object.hasOwn(found, segment))) return found
     found = (found as Record<string, unknown>)[segment]
   }
   return found

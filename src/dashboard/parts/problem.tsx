@@ -44,7 +44,8 @@ export function Problem({ error, onRetry }: { error: ApiError; onRetry?: () => v
 /** An error for people. Within a document or list, with its place. */
 function problemText(error: FieldProblem): string {
   const place = error.pointer.replace(/^#\/?(?:operations\/\d+\/body\/)?/, '')
-  return /\/\d+(?:\/|$)/.test(place) ? `\`${place}\` ${error.detail}` : errorText(error)
+  if (!/\/\d+(?:\/|$)/.test(place)) return errorText(error)
+  return `\`${place}\`${/^\p{Lu}/u.test(error.detail) ? ':' : ''} ${error.detail}`
 }
 
 /** The error of an action, with a link to its description in the handbook. */

@@ -12,6 +12,8 @@ export interface RowField<Row> {
   width?: string
   /** Options of a select. Default: a text input. */
   choices?: readonly (readonly [value: string, label: string])[]
+  /** Other names in the request body whose errors belong to it. */
+  also?: readonly string[]
   /** Conversion of the value to text and back. */
   read?(row: Row): string
   write?(text: string): unknown
@@ -56,7 +58,7 @@ export function RowsField<Row extends object>({ name, label, fields, newRow, add
                       <Cell
                         field={field}
                         row={row}
-                        name={`${name}.${at}.${field.name}`}
+                        item={`${name}.${at}`}
                         onChange={value => write(at, { [field.name]: value } as Partial<Row>)}
                       />
                     </label>
@@ -83,16 +85,21 @@ export function RowsField<Row extends object>({ name, label, fields, newRow, add
 }
 
 interface CellProps<Row> {
-  /** Name in the request body. */
-  name: string
+  /** Name of the item in the request body. */
+  item: string
   field: RowField<Row>
   row: Row
   onChange(value: unknown): void
 }
 
-function Cell<Row>({ name, field: { name: column, label, choices, read, write }, row, onChange }: CellProps<Row>) {
+function Cell<Row>({ item, field, row, onChange }: CellProps<Row>) {
+  const { name: column, label, choices, also = [], read, write } = field
   const value = read ? read(row) : String(row[column] ?? '')
-  const isWrong = useField({ name, label, reads: [], isPicked: choices !== undefined }) !== null
+  const isWrong =
+    useField({
+      ...{ name: `${item}.${column}`, label, reads: [], isPicked: choices !== undefined },
+      also: also.map(one => `${item}.${one}`),
+    }) !== null
   const attributes = {
     value,
     'aria-invalid': isWrong,

@@ -26,7 +26,8 @@ export function orderProblems(
     ...(order.location === null ? [] : [{ place: order.location, field: 'location' }]),
     ...order.fallback_locations.map((place, at) => ({ place, field: `fallback_locations/${at}` })),
   ]
-  if (order.location === null && can.needsLocation) refuse('location', 'required', `is required: ${oneOf(catalog.locations)}.`)
+  if (order.location === null && can.needsLocation)
+    refuse('location', 'required', `is required. Locations: ${oneOf(catalog.locations)}.`)
   for (const { place, field } of places)
     if (catalog.locations.length > 0 && !catalog.locations.some(one => one.slug === place))
       refuse(field, 'not_found', `There is no location ${place}. Locations: ${oneOf(catalog.locations)}.`)
@@ -37,7 +38,7 @@ export function orderProblems(
   else if (!catalog.images.some(one => one.slug === order.image))
     refuse('image', 'not_found', `There is no image ${order.image}. Images: ${oneOf(catalog.images)}.`)
   if (can.sshKeys === 'required' && sshKeyCount === 0)
-    refuse('ssh_keys', 'required', 'must have at least one SSH key: without one, the cloud would create a password for root.')
+    refuse('ssh_keys', 'required', 'must have at least one SSH key. Without one, the cloud would create a password for root.')
   const unsupported = (field: string, what: string) => refuse(field, 'unsupported', `${kind.title} doesn’t support ${what}.`)
   if (can.sshKeys === 'unsupported' && order.ssh_keys.length > 0) unsupported('ssh_keys', 'SSH keys for new servers')
   if (!can.userData && hasUserData) unsupported('user_data', 'user data')
@@ -67,7 +68,10 @@ function sizeProblems({ capabilities: can, title }: CloudKind, catalog: Catalog,
   if (size === null) return refuse('required', 'is required to create a server.')
   if (can.sizes === 'free')
     return typeof size === 'string'
-      ? refuse('type', `must be an object with cores, memory_bytes, and disk_bytes: ${title} has no fixed sizes.`)
+      ? refuse(
+          'type',
+          `must be an object with \`cores\`, \`memory_bytes\`, and \`disk_bytes\`, because ${title} has no fixed sizes.`,
+        )
       : []
   const inStock = catalog.sizes.filter(one => one.offers.some(offer => offer.location === order.location && offer.available))
   const possible = `Sizes in ${order.location}: ${inStock

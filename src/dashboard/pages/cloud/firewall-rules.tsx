@@ -88,7 +88,7 @@ const rowFields: readonly RowField<RuleRow>[] = [
   { name: 'direction', label: 'Direction', width: '7.5rem', choices: Object.entries(directionTitles) },
   { name: 'protocol', label: 'Protocol', width: '6rem', choices: Object.entries(protocolTitles) },
   { name: 'ports', label: 'Ports', width: '9rem' },
-  { name: 'networks', label: 'From or to' },
+  { name: 'networks', label: 'From or to', also: ['sources', 'destinations'] },
   { name: 'description', label: 'Description', width: '12rem' },
 ]
 

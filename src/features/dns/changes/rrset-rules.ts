@@ -58,7 +58,7 @@ export function rrsetProblems(wanted: WantedRrset): FieldProblem[] {
   }
   const singleRule = singleValueTypes[type]
   if (singleRule && values.length > 1)
-    problems.push(ruleViolation(values[1]!.pointer, `${name} can have only one ${type} record`, singleRule))
+    problems.push(ruleViolation(values[1]!.pointer, `Only one ${type} record is possible at ${name}`, singleRule))
   const nullMx = type === 'MX' && values.length > 1 && values.find(value => value.target === '.')
   if (nullMx)
     problems.push(

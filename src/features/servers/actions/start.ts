@@ -7,7 +7,7 @@ import type { Ctx } from '../../../core/ctx'
 import type { Tx } from '../../../core/db/transaction'
 import type { NoticeDraft } from '../../../core/notices'
 import { pluralize } from '../../../core/pluralize'
-import { conflict, invalid, Problem, type FieldProblem } from '../../../core/problem'
+import { conflict, invalid, Problem, problemSentence, type FieldProblem } from '../../../core/problem'
 import { canAccess } from '../../../core/resource-access'
 import { findRow, lockRow, targetOf } from '../../../core/rows'
 import { fieldProblems } from '../../../core/validate'
@@ -395,10 +395,10 @@ async function planProvision(
 }
 
 /** A problem of the order of a draft, for a request that doesn’t contain the order. */
-const ofDraft = ({ pointer, code, detail }: FieldProblem): FieldProblem => ({
+const ofDraft = (problem: FieldProblem): FieldProblem => ({
   pointer: '#/action',
-  code,
-  detail: `The draft can’t be created. \`${pointer.slice(2)}\`: ${detail}`,
+  code: problem.code,
+  detail: `The draft can’t be created at the cloud. ${problemSentence(problem)}`,
 })
 
 /**

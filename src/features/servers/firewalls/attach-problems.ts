@@ -56,13 +56,13 @@ export async function attachProblems(
   let free = maxAttached - count
   return chosen.flatMap((server, at): FieldProblem[] => {
     const problem = (code: string, detail: string) => [
-      { pointer: `#/server_ids/${at}`, code, detail: `${server.name} ${detail}` },
+      { pointer: `#/server_ids/${at}`, code, detail: `The server ${server.name} ${detail}` },
     ]
     const account = accounts.get(server.id)
     if (!account && !agents.get(server.id)?.allow.includes('firewall'))
       return problem(
         'unsupported',
-        'can’t have firewalls: neither a cloud with firewalls nor an agent that may change its firewall can enforce them.',
+        'can’t have firewalls. It needs a cloud with firewalls, or an agent that may change its firewall.',
       )
     if (account) {
       const kind = cloudKindOf(account.kind)!
@@ -71,19 +71,20 @@ export async function attachProblems(
       if (unsupported)
         return problem(
           'unsupported',
-          `can’t have the rule ${unsupported.rule.id}: ${kind.title} can’t filter ${unsupported.rule.protocol}.`,
+          `can’t have the rule ${unsupported.rule.id}, because ${kind.title} can’t filter ${unsupported.rule.protocol}.`,
         )
       if (row.blocks.length > 0 && !kind.capabilities.firewallBlocks)
         return problem(
           'unsupported',
-          `can’t have the blocks of the firewall: ${kind.title} can’t enforce them. ${blockingKinds()}`,
+          `can’t have the blocks of the firewall, because ${kind.title} can’t enforce them. ${blockingKinds()}`,
         )
     }
     const own = others.filter(one => one.serverId === server.id && one.firewallId !== row.id)
-    if (own.length >= maxPerServer) return problem('too_many', `has ${maxPerServer} firewalls already, the maximum.`)
+    if (own.length >= maxPerServer) return problem('too_many', `already has ${maxPerServer} firewalls, the maximum.`)
     if (full.has(server.id)) return problem('too_many', `${overfull(full.get(server.id)!.count)}.`)
     const isThere = others.some(one => one.serverId === server.id && one.firewallId === row.id)
-    if (!isThere && free-- <= 0) return problem('too_many', `can’t be added: a firewall can have ${maxAttached} servers.`)
+    if (!isThere && free-- <= 0)
+      return problem('too_many', `can’t be added, because a firewall can be attached to at most ${maxAttached} servers.`)
     return []
   })
 }

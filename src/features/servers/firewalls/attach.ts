@@ -66,7 +66,7 @@ export async function detachFirewall(ctx: Ctx, id: string, input: FirewallAttach
         selected.map(one => ({
           pointer: `#/server_ids/${input.server_ids.indexOf(one.serverId)}`,
           code: 'selected',
-          detail: 'is selected by the label selector of the firewall. Change its labels, or the selector.',
+          detail: 'The label selector of the firewall selects this server. Change the labels of the server, or the selector.',
         })),
       )
     await tx.update(firewallAttachments).set({ isDirect: false }).where(ofFirewall)

@@ -31,4 +31,4 @@ export async function overfullServers(
 }
 
 export const overfull = (count: number): string =>
-  `would have ${count} entries (networks × ports) in all its firewalls, and at most ${maxServerEntries} are possible`
+  `would have ${count} entries (networks × ports) in its firewalls, more than the maximum of ${maxServerEntries}`

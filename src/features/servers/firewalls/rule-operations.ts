@@ -79,7 +79,7 @@ async function requireSources(ctx: Ctx, rules: readonly FirewallRule[]): Promise
         {
           pointer: `#/rules/${at}/sources/${n}`,
           code: 'not_found',
-          detail: `of the rule ${rule.id} must be the ID of a dynamic IP source of the workspace, not ${id}.`,
+          detail: `There is no dynamic IP source with the ID ${id}.`,
         },
       ]
     }),
@@ -250,7 +250,7 @@ async function requirePossible(ctx: Ctx, firewallId: string, set: RuleSet): Prom
     unsupportedProtocols(kind, set.rules).map(({ at, rule }) => ({
       pointer: `#/rules/${at}/protocol`,
       code: 'unsupported',
-      detail: `of the rule ${rule.id} can’t be ${rule.protocol}, because the firewall is attached to servers at ${cloudKindOf(kind)!.title}.`,
+      detail: `The rule ${rule.id} is for ${rule.protocol}, which ${cloudKindOf(kind)!.title} can’t filter. The firewall is attached to servers there.`,
     })),
   )
   if (set.blocks.length > 0)
@@ -258,12 +258,11 @@ async function requirePossible(ctx: Ctx, firewallId: string, set: RuleSet): Prom
       if (!cloudKindOf(kind)!.capabilities.firewallBlocks)
         problems.push({
           ...{ pointer: '#/blocks', code: 'unsupported' },
-          detail: `can’t be used, because the firewall is attached to servers at ${cloudKindOf(kind)!.title}. ${blockingKinds()}`,
+          detail: `${cloudKindOf(kind)!.title} can’t block networks, and the firewall is attached to servers there. ${blockingKinds()}`,
         })
   const ids = attached.map(one => one.serverId)
   const [full] = (await overfullServers(ctx.hub.read, ids, { id: firewallId, ...set })).values()
-  if (full)
-    problems.push({ pointer: '#/rules', code: 'too_many', detail: `can’t be these: ${full.name} ${overfull(full.count)}.` })
+  if (full) problems.push({ pointer: '#/rules', code: 'too_many', detail: `The server ${full.name} ${overfull(full.count)}.` })
   if (problems.length > 0) throw invalid(problems)
 }
 
@@ -362,7 +361,7 @@ export async function adoptRules(ctx: Ctx, id: string, { server_id: serverId, ..
   const networks = await linkedNetworks(ctx.hub.read, [id])
   const set = adoptedRules(found.rules, drift.rules, (sourceId, ruleId) => networks.get(linkKey(id, ruleId, sourceId)) ?? [])
   const problems = ruleProblems(set)
-  if (problems.length > 0) throw conflict(`The rules at the cloud can’t be expressed here: ${problems[0]!.detail}`)
+  if (problems.length > 0) throw conflict(`The rules at the cloud can’t be adopted. ${problems[0]!.detail}`)
   await requireSources(ctx, set.rules)
   await requirePossible(ctx, id, set)
   return await startKnownChange(ctx, found, set, 'adopted', input)

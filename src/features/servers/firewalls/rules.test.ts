@@ -24,45 +24,43 @@ describe('Validation', () => {
   test('names the field and the rule', () => {
     expect(problemsOf(rule())).toEqual([])
     expect(problemsOf(rule({ id: 'a' }), rule({ id: 'https', ports: ['80', '443-80', '0', '99999', 'http', '80'] }))).toEqual([
-      '#/rules/1/ports/1: of the rule https must start with the lower port: 80-443 instead of 443-80.',
-      '#/rules/1/ports/2: of the rule https must be between 1 and 65535, not 0.',
-      '#/rules/1/ports/3: of the rule https must be between 1 and 65535, not 99999.',
-      '#/rules/1/ports/4: of the rule https must be a port such as 443 or a range such as 8000-8010, not "http".',
-      '#/rules/1/ports/5: of the rule https contains 80 twice.',
+      '#/rules/1/ports/1: The range 443-80 must start with the lower port: 80-443.',
+      '#/rules/1/ports/2: Ports must be between 1 and 65535, not 0.',
+      '#/rules/1/ports/3: Ports must be between 1 and 65535, not 99999.',
+      '#/rules/1/ports/4: Not a port: "http". Use a port such as 443, or a range such as 8000-8010.',
+      '#/rules/1/ports/5: The port 80 is listed twice.',
     ])
     expect(
       problemsOf(rule({ sources: ['203.0.113.9/24', '::ffff:192.0.2.0/120', 'example.com', '10.0.0.1', '10.0.0.1/32'] })),
     ).toEqual([
-      '#/rules/0/sources/0: of the rule r1 must be a network address: 203.0.113.9/24 has host bits. Use 203.0.113.0/24.',
-      '#/rules/0/sources/1: of the rule r1 must not mix address families: use 192.0.2.0/24 instead of ::ffff:192.0.2.0/120.',
-      '#/rules/0/sources/2: of the rule r1 must be a network such as 203.0.113.0/24 or 2001:db8::/32, or the ID of a dynamic IP source, not "example.com".',
-      '#/rules/0/sources/4: of the rule r1 contains 10.0.0.1/32 twice.',
+      '#/rules/0/sources/0: The network 203.0.113.9/24 has host bits. Use 203.0.113.0/24.',
+      '#/rules/0/sources/1: The network ::ffff:192.0.2.0/120 mixes address families. Use 192.0.2.0/24.',
+      '#/rules/0/sources/2: Not a network: "example.com". Use a CIDR such as 203.0.113.0/24 or 2001:db8::/32, or the ID of a dynamic IP source.',
+      '#/rules/0/sources/4: The network 10.0.0.1/32 is listed twice.',
     ])
     expect(
       problemsOf(rule({ protocol: 'icmp' }), rule({ id: 'b', sources: [] }), rule({ id: 'b', destinations: ['::/0'] })),
     ).toEqual([
-      '#/rules/0/ports: of the rule r1 must be empty for the protocol icmp.',
-      '#/rules/1/sources: of the rule b must contain at least one network. To allow all addresses, use 0.0.0.0/0 and ::/0.',
-      '#/rules/2/id: of the rule b is also the ID of another rule. IDs must be unique within the firewall.',
-      '#/rules/2/destinations: of the rule b must be empty, because the direction is `in`. Use `sources`.',
+      '#/rules/0/ports: A rule for the protocol icmp can’t have ports.',
+      '#/rules/1/sources: A rule needs at least one network. To allow all addresses, use 0.0.0.0/0 and ::/0.',
+      '#/rules/2/id: Another rule has the ID b, too. Each rule needs its own ID.',
+      '#/rules/2/destinations: A rule with the direction `in` can’t have `destinations`. Use `sources`.',
     ])
     expect(problemsOf(rule({ direction: 'out', sources: [], destinations: [dip] }))).toEqual([
-      `#/rules/0/destinations/0: of the rule r1 must be a network such as 203.0.113.0/24 or 2001:db8::/32, not "${dip}".`,
+      `#/rules/0/destinations/0: Not a network: "${dip}". Use a CIDR such as 203.0.113.0/24 or 2001:db8::/32.`,
     ])
     expect(problemsOf(rule({ sources: [dip, `${dip}/prefix6`] }))).toEqual([])
   })
 
   test('limits rules, ports, and sources', () => {
     const many = Array.from({ length: 51 }, (_, at) => rule({ id: `r${at}` }))
-    expect(problemsOf(...many)).toEqual(['#/rules: can contain at most 50 rules, but 51 were given.'])
+    expect(problemsOf(...many)).toEqual(['#/rules: A firewall can have at most 50 rules, but 51 were given.'])
     const sources = Array.from({ length: 101 }, (_, at) => `10.0.0.${at}/32`)
     expect(problemsOf(rule({ sources }))).toEqual([
-      '#/rules/0/sources: of the rule r1 can contain at most 100 entries, but 101 were given.',
+      '#/rules/0/sources: A rule can have at most 100 networks, but 101 were given.',
     ])
     const ports = Array.from({ length: 21 }, (_, at) => String(at + 1))
-    expect(problemsOf(rule({ ports }))).toEqual([
-      '#/rules/0/ports: of the rule r1 can contain at most 20 ports, but 21 were given.',
-    ])
+    expect(problemsOf(rule({ ports }))).toEqual(['#/rules/0/ports: A rule can have at most 20 ports, but 21 were given.'])
   })
 
   test('limits entries of all rules together', () => {
@@ -73,7 +71,7 @@ describe('Validation', () => {
       })
     expect(problemsOf(large('a', 10), large('b', 10))).toEqual([])
     expect(problemsOf(large('a', 10), large('b', 5), large('c', 6), rule({ id: 'd' }))).toEqual([
-      '#/rules/2/sources: of the rule c would make 2100 entries (networks × ports) in total, and a firewall can have at most 2000.',
+      '#/rules/2/sources: Up to this rule, the firewall has 2100 entries (networks × ports). At most 2000 are possible.',
     ])
   })
 

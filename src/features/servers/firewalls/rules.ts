@@ -92,7 +92,7 @@ export function portRange(text: string): [number, number] | null {
   return low === undefined ? null : [Number(low), Number(high)]
 }
 
-/** Returns what is wrong with rules and blocks. The message of each problem names the rule. */
+/** Returns what is wrong with rules and blocks, in sentences. */
 export function ruleProblems({ rules, blocks }: RuleSet): FieldProblem[] {
   const pointer = '#/rules'
   const problems = blockProblems(blocks)
@@ -100,29 +100,30 @@ export function ruleProblems({ rules, blocks }: RuleSet): FieldProblem[] {
     problems.push({
       pointer,
       code: 'too_long',
-      detail: `can contain at most ${maxRules} rules, but ${rules.length} were given.`,
+      detail: `A firewall can have at most ${maxRules} rules, but ${rules.length} were given.`,
     })
   const ids = new Set<string>()
   let entries = blocks.length
   for (const [at, rule] of rules.entries()) {
     const add = (field: string, code: string, detail: string) =>
-      problems.push({ pointer: `${pointer}/${at}/${field}`, code, detail: `of the rule ${rule.id} ${detail}` })
-    if (ids.has(rule.id)) add('id', 'already_exists', 'is also the ID of another rule. IDs must be unique within the firewall.')
+      problems.push({ pointer: `${pointer}/${at}/${field}`, code, detail })
+    if (ids.has(rule.id)) add('id', 'already_exists', `Another rule has the ID ${rule.id}, too. Each rule needs its own ID.`)
     ids.add(rule.id)
     // What a cloud has may be anything.
-    if (!ruleProtocols.includes(rule.protocol)) add('protocol', 'unsupported', `can’t be ${String(rule.protocol)}.`)
+    if (!ruleProtocols.includes(rule.protocol))
+      add('protocol', 'unsupported', `The protocol ${String(rule.protocol)} is not supported.`)
     portProblems(rule, add)
     const [field, other] =
       rule.direction === 'in' ? (['sources', 'destinations'] as const) : (['destinations', 'sources'] as const)
     if (rule[other].length > 0)
-      add(other, 'not_allowed', `must be empty, because the direction is \`${rule.direction}\`. Use \`${field}\`.`)
+      add(other, 'not_allowed', `A rule with the direction \`${rule.direction}\` can’t have \`${other}\`. Use \`${field}\`.`)
     networkProblems(rule, field, add)
     const count = entryCountOf(rule)
     if (entries <= maxEntries && entries + count > maxEntries)
       add(
         field,
         'too_many',
-        `would make ${entries + count} entries (networks × ports) in total, and a firewall can have at most ${maxEntries}.`,
+        `Up to this rule, the firewall has ${entries + count} entries (networks × ports). At most ${maxEntries} are possible.`,
       )
     entries += count
   }
@@ -132,26 +133,28 @@ export function ruleProblems({ rules, blocks }: RuleSet): FieldProblem[] {
 type Add = (field: string, code: string, detail: string) => void
 
 function portProblems({ ports, protocol }: FirewallRule, add: Add): void {
-  if (ports.length > 0 && !hasPorts(protocol)) add('ports', 'not_allowed', `must be empty for the protocol ${protocol}.`)
-  if (ports.length > maxPorts) add('ports', 'too_long', `can contain at most ${maxPorts} ports, but ${ports.length} were given.`)
+  if (ports.length > 0 && !hasPorts(protocol))
+    add('ports', 'not_allowed', `A rule for the protocol ${protocol} can’t have ports.`)
+  if (ports.length > maxPorts)
+    add('ports', 'too_long', `A rule can have at most ${maxPorts} ports, but ${ports.length} were given.`)
   for (const [at, text] of ports.entries()) {
     const range = portRange(text)
     if (!range)
-      add(`ports/${at}`, 'pattern', `must be a port such as 443 or a range such as 8000-8010, not ${JSON.stringify(text)}.`)
+      add(`ports/${at}`, 'pattern', `Not a port: ${JSON.stringify(text)}. Use a port such as 443, or a range such as 8000-8010.`)
     else if (range.some(port => port < 1 || port > maxPort))
-      add(`ports/${at}`, 'out_of_range', `must be between 1 and ${maxPort}, not ${text}.`)
+      add(`ports/${at}`, 'out_of_range', `Ports must be between 1 and ${maxPort}, not ${text}.`)
     else if (range[0] > range[1])
-      add(`ports/${at}`, 'order', `must start with the lower port: ${range[1]}-${range[0]} instead of ${text}.`)
-    else if (ports.indexOf(text) < at) add(`ports/${at}`, 'duplicate', `contains ${text} twice.`)
+      add(`ports/${at}`, 'order', `The range ${text} must start with the lower port: ${range[1]}-${range[0]}.`)
+    else if (ports.indexOf(text) < at) add(`ports/${at}`, 'duplicate', `The port ${text} is listed twice.`)
   }
 }
 
 function networkProblems(rule: FirewallRule, field: 'sources' | 'destinations', add: Add): void {
   const networks = rule[field]
   if (networks.length === 0)
-    add(field, 'required', 'must contain at least one network. To allow all addresses, use 0.0.0.0/0 and ::/0.')
+    add(field, 'required', 'A rule needs at least one network. To allow all addresses, use 0.0.0.0/0 and ::/0.')
   if (networks.length > maxNetworks)
-    add(field, 'too_long', `can contain at most ${maxNetworks} entries, but ${networks.length} were given.`)
+    add(field, 'too_long', `A rule can have at most ${maxNetworks} networks, but ${networks.length} were given.`)
   listProblems(networks, field === 'sources', (at, code, detail) => add(`${field}/${at}`, code, detail))
 }
 
@@ -160,7 +163,7 @@ function blockProblems(blocks: readonly string[]): FieldProblem[] {
   if (blocks.length > maxBlocks)
     problems.push({
       ...{ pointer: '#/blocks', code: 'too_long' },
-      detail: `can contain at most ${maxBlocks} networks, but ${blocks.length} were given.`,
+      detail: `A firewall can block at most ${maxBlocks} networks, but ${blocks.length} were given.`,
     })
   listProblems(blocks, false, (at, code, detail) => problems.push({ pointer: `#/blocks/${at}`, code, detail }))
   return problems
@@ -174,25 +177,25 @@ function listProblems(
   const seen = new Set<string>()
   for (const [at, text] of networks.entries()) {
     if (canBeDynamic && dynamicSourceOf(text)) {
-      if (seen.has(text)) add(at, 'duplicate', `contains ${text} twice.`)
+      if (seen.has(text)) add(at, 'duplicate', `The source ${text} is listed twice.`)
       seen.add(text)
       continue
     }
     const range = parseRange(text)
     if (!range) {
       const kinds = canBeDynamic ? ', or the ID of a dynamic IP source' : ''
-      add(at, 'pattern', `must be a network such as 203.0.113.0/24 or 2001:db8::/32${kinds}, not ${JSON.stringify(text)}.`)
+      add(at, 'pattern', `Not a network: ${JSON.stringify(text)}. Use a CIDR such as 203.0.113.0/24 or 2001:db8::/32${kinds}.`)
       continue
     }
     // The notation is IPv6, but the packets are IPv4.
     if (range[0].kind() === 'ipv4' && text.includes(':')) {
-      add(at, 'mixed_families', `must not mix address families: use ${formatNetwork(range)} instead of ${text}.`)
+      add(at, 'mixed_families', `The network ${text} mixes address families. Use ${formatNetwork(range)}.`)
       continue
     }
     const network = formatNetwork(range)
     if (!network.startsWith(`${formatAddress(range[0])}/`))
-      add(at, 'host_bits', `must be a network address: ${text} has host bits. Use ${network}.`)
-    if (seen.has(network)) add(at, 'duplicate', `contains ${network} twice.`)
+      add(at, 'host_bits', `The network ${text} has host bits. Use ${network}.`)
+    if (seen.has(network)) add(at, 'duplicate', `The network ${network} is listed twice.`)
     seen.add(network)
   }
 }

@@ -220,7 +220,7 @@ async function startFor(hub: Hub, policy: PolicyRow, server: ServerRow): Promise
     await startSnapshot(ctx, server, params)
     return null
   } catch (error) {
-    if (error instanceof Problem) return error.extras.errors?.[0]?.detail ?? error.detail
+    if (error instanceof Problem) return error.detail
     if (error instanceof AdapterError) return error.message
     throw error
   }

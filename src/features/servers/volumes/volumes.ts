@@ -196,15 +196,22 @@ function orderProblems(
   if (server && location != null && location !== server.location)
     refuse('location', 'conflict', `must be ${server.location}, the location of the server.`)
   else if (!server && location == null && cloudKindOf(kind)!.capabilities.needsLocation)
-    refuse('location', 'required', `is required without a server: ${slugs}.`)
+    refuse('location', 'required', `is required without a server. Locations: ${slugs}.`)
   else if (!server && location != null && !locations.some(one => one.slug === location))
     refuse('location', 'not_found', `There is no location ${location}. Locations: ${slugs}.`)
-  if (format != null && !can.formats.includes(format))
-    refuse('format', 'unsupported', 'is not possible: the cloud does not format volumes this way.')
-  if (input.mount_path != null && !can.isMounted)
-    refuse('mount_path', 'unsupported', 'is not possible: the cloud does not mount volumes.')
+  if (format != null && !can.formats.includes(format)) refuse('format', 'unsupported', formatProblem(kind, can))
+  if (input.mount_path != null && !can.isMounted) refuse('mount_path', 'unsupported', unmounted(kind))
   return problems
 }
+
+function formatProblem(kind: string, { formats }: VolumeCapabilities): string {
+  const { title } = cloudKindOf(kind)!
+  return formats.length === 0
+    ? `${title} does not format volumes.`
+    : `${title} can format volumes with ${formats.join(' or ')} only.`
+}
+
+const unmounted = (kind: string): string => `${cloudKindOf(kind)!.title} does not mount volumes. Mount it in the server.`
 
 const attachment = (server: ServerRow, mountPath: string | null | undefined): VolumeCommand => ({
   verb: 'attach',
@@ -400,9 +407,7 @@ async function startOn(
       const server = await serverFor(tx, ctx, account.id, params.server_id, '#/params/server_id')
       const command = attachment(server, params.mount_path)
       if (params.mount_path != null && !can.isMounted)
-        throw invalid([
-          { pointer: '#/params/mount_path', code: 'unsupported', detail: 'is not possible: the cloud does not mount volumes.' },
-        ])
+        throw invalid([{ pointer: '#/params/mount_path', code: 'unsupported', detail: unmounted(account.kind) }])
       if (row.serverId === server.id) return await unchanged(command)
       if (row.state === 'in_use')
         throw conflict(`The volume is attached to ${row.serverId ?? 'another server'}. Detach it first.`)
@@ -463,7 +468,9 @@ async function resize(
   const command = { verb: 'resize', sizeBytes } as const
   const pointer = '#/params/size_bytes'
   if (row.sizeBytes !== null && sizeBytes < row.sizeBytes)
-    throw invalid([{ pointer, code: 'range', detail: `must be at least ${row.sizeBytes}: volumes can only grow.` }])
+    throw invalid([
+      { pointer, code: 'range', detail: `must be at least ${row.sizeBytes} bytes, the current size. Volumes can only grow.` },
+    ])
   if (row.sizeBytes === sizeBytes) return await unchanged(command)
   const problems = sizeProblems(can, sizeBytes, pointer)
   if (problems.length > 0) throw invalid(problems)
