@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import { cloudScene } from '../support/clouds/cloud-scene'
+import { incusScene } from '../support/clouds/incus-scene'
 import { pointers } from '../support/pointers'
 import { world } from '../support/world'
 
@@ -140,5 +141,90 @@ describe('actions on a server', () => {
     const one = (await create('web-1')).body
     const busy = await here.acme.call('POST', `/v1/servers/${one.id}/actions`, { action: 'delete' })
     expect([busy.status, busy.body.code, busy.body.holder]).toEqual([409, 'resource_locked', one.action_id])
+  })
+})
+
+// Incus forgets operations a few seconds after they ended.
+describe('operations that the cloud forgot', () => {
+  /** Counts requests that change the instance. Each operation is forgotten before its end is seen, and the first ones fail. */
+  const scene = async (failures = 0) => {
+    const here = await world()
+    const cloud = await incusScene(here)
+    const sent: string[] = []
+    cloud.double.fault = ({ method, path, body }) => {
+      if (path.startsWith('/operations/')) cloud.double.operations = []
+      if (method === 'GET' || !path.startsWith('/instances/')) return null
+      sent.push(body?.action ?? method)
+      cloud.double.failure = sent.length <= failures ? 'The host is busy' : null
+      return null
+    }
+    return {
+      ...cloud,
+      here,
+      sent,
+      run: async (action: string, params: object = {}) => {
+        const started = await cloud.act(cloud.id, action, params)
+        if (started.status !== 202) throw new Error(started.text)
+        return await cloud.finish(started.body.id)
+      },
+    }
+  }
+
+  test('succeeded if the server is as it should be', async () => {
+    const { run, sent, get } = await scene()
+    for (const action of ['power_off', 'power_on', 'suspend', 'resume', 'reboot', 'power_cycle'])
+      expect([action, (await run(action)).status]).toEqual([action, 'success'])
+    expect(sent).toEqual(['stop', 'start', 'freeze', 'unfreeze', 'restart', 'restart'])
+    const size = { cores: 2, memory_bytes: 2 ** 29, disk_bytes: 2 ** 30 }
+    expect((await run('resize', { size })).status).toBe('success')
+    expect((await get()).size).toMatchObject({ cores: 2, memory_bytes: 2 ** 29 })
+  })
+
+  test('are started again if the server is not as it should be', async () => {
+    const { run, sent, instance } = await scene(1)
+    expect((await run('power_off')).status).toBe('success')
+    expect([sent, instance.status]).toEqual([['stop', 'stop'], 'Stopped'])
+  })
+
+  test('end as interrupted if they never succeed', async () => {
+    const { run, sent, instance } = await scene(Infinity)
+    expect(await run('power_off')).toMatchObject({ status: 'error', error: { code: 'interrupted' } })
+    expect([sent, instance.status]).toEqual([['stop', 'stop', 'stop', 'stop'], 'Running'])
+  })
+
+  test('end as interrupted without another attempt if the server doesn’t show how they ended', async () => {
+    const { run, sent, get, double, call } = await scene(1)
+    expect(await run('reboot')).toMatchObject({ status: 'error', error: { code: 'interrupted' } })
+    expect([sent, (await get()).status]).toEqual([['restart'], 'running'])
+    double.failure = null
+    expect((await run('snapshot', { name: 'one' })).status).toBe('success')
+    const [snapshot] = (await call('GET', '/snapshots')).body.data
+    sent.length = 0
+    const restored = await run('restore_snapshot', { snapshot_id: snapshot.id, safety_snapshot: false })
+    expect(restored).toMatchObject({ status: 'error', error: { code: 'interrupted' } })
+    expect([sent, (await get()).status]).toEqual([['PUT'], 'running'])
+    expect((await call('GET', `/snapshots/${snapshot.id}`)).body).toMatchObject({ state: 'available', action_id: null })
+  })
+
+  test('of volumes end as interrupted if a restoration may have succeeded', async () => {
+    const here = await world()
+    const { double, volume, call, finish } = await incusScene(here)
+    const { id } = (await volume('data-1')).volume
+    const taken = (await call('POST', '/snapshots', { volume_id: id, name: 'one' })).body
+    await finish(taken.action_id)
+    const puts: string[] = []
+    double.fault = ({ method, path }) => {
+      if (path.startsWith('/operations/')) double.operations = []
+      if (method === 'PUT') puts.push(path)
+      return null
+    }
+    const started = await call('POST', `/volumes/${id}/actions`, {
+      action: 'restore_snapshot',
+      params: { snapshot_id: taken.id },
+    })
+    expect(await finish(started.body.id)).toMatchObject({ status: 'error', error: { code: 'interrupted' } })
+    expect(puts).toHaveLength(1)
+    expect((await call('GET', `/volumes/${id}`)).body).toMatchObject({ state: 'available', action_id: null })
+    expect((await call('GET', `/snapshots/${taken.id}`)).body).toMatchObject({ state: 'available', action_id: null })
   })
 })

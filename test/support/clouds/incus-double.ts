@@ -9,6 +9,7 @@ interface DoubleInstance {
   createdAt: string
   /** Whether its state can't be read, as while a guest switches itself off. */
   isUnreadable: boolean
+  starts: number
   snapshots: { name: string; created_at: string; stateful: boolean; size: number; devices: DoubleInstance['devices'] }[]
   /** Counters and memory while it runs. */
   usage: { cpuSeconds: number; memory: number; received: number; sent: number }
@@ -64,6 +65,7 @@ export class IncusDouble extends ApiDouble {
       devices,
       createdAt,
       isUnreadable: false,
+      starts: 0,
       usage: { cpuSeconds: 0, memory: 2 ** 26, received: 0, sent: 0 },
       snapshots: [] as DoubleInstance['snapshots'],
     }
@@ -301,7 +303,10 @@ export class IncusDouble extends ApiDouble {
   #state(instance: DoubleInstance, action: string): ApiResponse {
     const [from, to, already] = changes[action]!
     if (!from.includes(instance.status)) return this.#started(already)
-    return this.#started('', () => (instance.status = to))
+    return this.#started('', () => {
+      instance.status = to
+      if (action === 'start' || action === 'restart') instance.starts++
+    })
   }
 
   #started(err: string, carryOut: () => unknown = () => {}): ApiResponse {
@@ -333,13 +338,14 @@ const stateOf = ({ cpuSeconds, memory, received, sent }: DoubleInstance['usage']
   },
 })
 
-const shown = ({ name, status, config, devices, createdAt, usage, snapshots }: DoubleInstance) => ({
+const shown = ({ name, status, config, devices, createdAt, starts, usage, snapshots }: DoubleInstance) => ({
   snapshots,
   name,
   status,
   type: 'container',
   location: 'none',
   created_at: createdAt,
+  last_used_at: new Date(1_700_000_000_000 + starts * 1000).toISOString(),
   config,
   expanded_config: config,
   devices,

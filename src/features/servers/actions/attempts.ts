@@ -36,6 +36,10 @@ export const providerFailed = (error: CloudError): Problem =>
 export const timedOut = (by: string): Problem =>
   new Problem('provider_failed', `The ${by} did not finish in time.`, { fields: { failure: 'timeout' } })
 
+/** The error of a command whose operation was forgotten by the cloud before it told how it ended. */
+export const maybeSucceeded = (): Problem =>
+  new Problem('interrupted', 'The cloud no longer knows the operation, so it is not known whether it succeeded.')
+
 /** The error of a command that can’t be repeated, if it is not known whether an earlier attempt was carried out. */
 export const maybeCarriedOut = (): Problem =>
   new Problem('interrupted', 'The connection was lost while the request was sent, so it may have been carried out.')

@@ -6,7 +6,7 @@ import type { CommitChunk, ProgressReport, Work } from '../../actions/kind'
 import { openCloud } from '../accounts/open'
 import type { CloudAccountRow } from '../accounts/view'
 import { CloudError, type Cloud, type Operation, type Started } from '../clouds/cloud'
-import { attemptAgain, isUncertainAfter, providerFailed, timedOut } from './attempts'
+import { attemptAgain, isUncertainAfter, maybeSucceeded, providerFailed, timedOut } from './attempts'
 
 /** How far an action is. */
 export type CloudActionState = {
@@ -29,6 +29,8 @@ export type CloudActionState = {
   attempts: number
   /** Number of refs that others took. */
   taken: number
+  /** How often the cloud had forgotten the operation before it could tell how it ended. */
+  forgotten: number
   /** Until when the firewalls of a server may take (ms UTC); null before they are being applied. */
   firewallsUntil: number | null
   /** Why a command failed whose effects the remaining one reverts. */
@@ -45,6 +47,7 @@ interface CloudRow {
   providerRef: string | null
 }
 
+const maxForgotten = 3
 // Pauses between two looks at an operation, and between two attempts.
 const pausesMs = [1, 2, 3, 5, 8, 13, 20, 30].map(seconds => seconds * 1000)
 
@@ -79,6 +82,8 @@ export abstract class CloudAction<I extends Record<string, unknown>, Row extends
   protected abstract findCreated(cloud: Cloud, row: Row): Promise<Seen | null>
   /** Whether the command has ended, as far as the resource tells. */
   protected abstract hasEnded(seen: Seen, at: number): boolean
+  /** Whether the command can be sent again if it is not known whether it was carried out. It then does nothing if it was. */
+  protected abstract isRepeatable(at: number): boolean
   protected abstract saveRef(tx: Tx, ref: string | null): Promise<unknown>
   /** Ends the command successfully. */
   protected abstract done(row: Row, seen: Seen | null, isUnchanged: boolean, state: State): Promise<Chunk> | Chunk
@@ -111,7 +116,7 @@ export abstract class CloudAction<I extends Record<string, unknown>, Row extends
     const now = this.hub.clock.now()
     return {
       ...{ phase: 'prepare', at, sentAt: now, deadline: now + this.limitMs(at), ref: null, location: 0, isUncertain: false },
-      ...{ operation: null, attempts: 0, taken: 0, firewallsUntil: null, failure: null },
+      ...{ operation: null, attempts: 0, taken: 0, forgotten: 0, firewallsUntil: null, failure: null },
     }
   }
 
@@ -141,7 +146,7 @@ export abstract class CloudAction<I extends Record<string, unknown>, Row extends
     if (state.operation === null) return await this.#look(cloud, row, state)
     const polled = await cloud.poll(state.operation)
     if (polled.state === 'done') return await this.#finish(cloud, row, polled.ref ?? row.providerRef, false, state)
-    if (polled.state === 'gone') return await this.#look(cloud, row, { ...state, operation: null })
+    if (polled.state === 'gone') return await this.#afterForgotten(cloud, row, { ...state, operation: null })
     const { operation, progress, detail, ref, againMs } = polled
     // Pauses only grow while nothing happens.
     const attempts = isDeepStrictEqual(operation, state.operation) ? state.attempts : 0
@@ -151,6 +156,21 @@ export abstract class CloudAction<I extends Record<string, unknown>, Row extends
       ref,
       againMs,
     )
+  }
+
+  /**
+   * Concludes from the resource itself how an operation ended that the cloud has forgotten. Where the resource doesn't tell that, such as
+   * after a restart, the command is not sent again.
+   */
+  async #afterForgotten(cloud: Cloud, row: Row, state: State): Promise<Chunk> {
+    if (this.isCreation(state.at) || this.isDeletion(state.at)) return await this.#look(cloud, row, state)
+    const seen = await this.#now(cloud, row, state)
+    if (seen === null) return await this.gone(row, state)
+    const isRepeatable = this.isRepeatable(state.at)
+    if (isRepeatable && this.hasEnded(seen, state.at)) return await this.done(row, seen, false, state)
+    if (!isRepeatable || state.forgotten >= maxForgotten) return this.failed(row, maybeSucceeded(), seen, state)
+    const next: State = { ...state, phase: 'send', forgotten: state.forgotten + 1 }
+    return async () => ({ result: { state: next, at: this.after(state.forgotten) } })
   }
 
   /** Concludes from the resource itself how far the action is. */

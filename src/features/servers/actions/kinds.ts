@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util'
 import { eq } from 'drizzle-orm'
 import type { AuditAction } from '../../../core/audit-actions'
 import type { RecordResult } from '../../../core/change-result'
@@ -118,10 +119,12 @@ class ServerAction extends CloudAction<ServerActionInput, ServerRow, CloudServer
   }
 
   protected hasEnded(seen: CloudServer, at: number): boolean {
-    const command = this.#commands[at]
-    if (command?.verb === 'set_labels') return isLabeled(seen.labels, command.labels)
     const { endsIn } = verbRules[this.#verbAt(at)]
-    return endsIn === null || endsIn.includes(seen.status)
+    return (endsIn === null || endsIn.includes(seen.status)) && isAsAsked(seen, this.#commands[at] ?? null)
+  }
+
+  protected isRepeatable(at: number): boolean {
+    return verbRules[this.#verbAt(at)].isRepeatable
   }
 
   /** Checks the price, and reserves a ref. */
@@ -191,7 +194,7 @@ class ServerAction extends CloudAction<ServerActionInput, ServerRow, CloudServer
         state,
       )
     const mayBeSent = state.isUncertain || this.work.isRepeated
-    if (mayBeSent && !verbRules[verb].isRepeatable) {
+    if (mayBeSent && !this.isRepeatable(state.at)) {
       if (!cloud.findOperation) return this.failed(server, maybeCarriedOut(), seen, state)
       const operation = await cloud.findOperation(ref, verb, state.sentAt)
       if (operation) return this.polling(state, operation)
@@ -419,6 +422,30 @@ function differenceOf(found: CloudServer, order: NonNullable<ServerActionInput['
   if (found.location !== null && location !== null && ![location, ...fallbackLocations].includes(found.location))
     return `the location ${found.location}`
   return null
+}
+
+/** Whether a server has what a command changes, as far as the cloud reports that. */
+function isAsAsked({ name, size, resources, labels, protection, backups }: CloudServer, command: PlainCommand | null): boolean {
+  switch (command?.verb) {
+    case 'rename':
+      return name === command.name
+    case 'resize': {
+      const { size: wanted, upgradeDisk } = command
+      if ('slug' in wanted) return size === wanted.slug
+      const { cores, memoryBytes, diskBytes } = wanted
+      const isLarge = !upgradeDisk || resources.diskBytes === null || resources.diskBytes >= diskBytes
+      return (resources.cores ?? cores) === cores && (resources.memoryBytes ?? memoryBytes) === memoryBytes && isLarge
+    }
+    case 'set_labels':
+      return isLabeled(labels, command.labels)
+    case 'set_protection':
+      return isDeepStrictEqual(protection, command.protection)
+    case 'enable_backups':
+    case 'disable_backups':
+      return backups === (command.verb === 'enable_backups')
+    default:
+      return true
+  }
 }
 
 const destructive: ReadonlySet<ServerVerb> = new Set(['delete', 'rebuild'])

@@ -98,6 +98,10 @@ export class StorageAction<
     return this.of.hasEnded(seen, this.#commandAt(at))
   }
 
+  protected isRepeatable(at: number): boolean {
+    return this.of.isRepeatable?.(this.#commandAt(at)) ?? true
+  }
+
   protected async saveRef(tx: Tx, ref: string | null): Promise<void> {
     await this.of.saveRef?.(tx, this.id, ref)
   }
@@ -128,7 +132,7 @@ export class StorageAction<
     const storage = this.of.storage(cloud)
     const order = orderOf(command)
     const mayBeSent = state.isUncertain || this.work.isRepeated
-    if (mayBeSent && this.of.isRepeatable?.(command) === false) return this.failed(row, maybeCarriedOut(), undefined, state)
+    if (mayBeSent && !this.isRepeatable(state.at)) return this.failed(row, maybeCarriedOut(), undefined, state)
     if (!order) return await this.started(cloud, row, state, await storage.start(row.providerRef, command))
     const found = await storage.find(order, null)
     if (found?.mark === row.id) return this.polling(state, null, found.ref)

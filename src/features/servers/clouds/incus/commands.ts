@@ -38,6 +38,8 @@ type Running = {
   wanted?: CloudStatus
   /** Mark of the server that is being created. */
   mark?: string
+  /** When the instance was started before a restart, which changes that. */
+  startedAt?: string
 }
 
 /** How long a guest may take to restart, in seconds. */
@@ -82,7 +84,9 @@ export class IncusCommands {
       case 'failed':
         return await this.#failed(running, found.error)
       case 'gone':
-        return running.next === 'start' || running.next === 'delete' ? await this.#succeeded(running) : { state: 'gone' }
+        return running.next === 'start' || running.next === 'delete' || (await this.#isRestarted(running))
+          ? await this.#succeeded(running)
+          : { state: 'gone' }
       case 'done':
         return await this.#succeeded(running)
     }
@@ -121,10 +125,10 @@ export class IncusCommands {
         )
       case 'reboot':
         refuseOff()
-        return await this.#state(name, { action: 'restart', timeout: rebootSeconds })
+        return await this.#state(name, { action: 'restart', timeout: rebootSeconds }, { startedAt: instance.startedAt })
       case 'power_cycle':
         refuseOff()
-        return await this.#state(name, { action: 'restart', force: true })
+        return await this.#state(name, { action: 'restart', force: true }, { startedAt: instance.startedAt })
       case 'suspend':
         refuseOff()
         if (status === 'suspended') return unchanged
@@ -260,6 +264,12 @@ export class IncusCommands {
       // The operation has started, whatever the connection does now.
       return { state: 'running', operation: running }
     }
+  }
+
+  async #isRestarted({ name, startedAt }: Running): Promise<boolean> {
+    if (startedAt === undefined) return false
+    const instance = await this.instances.byName(name)
+    return instance !== null && instance.startedAt !== startedAt && serverOf(instance).status === 'running'
   }
 
   async #succeeded({ name, next, mark }: Running): Promise<Polled> {

@@ -265,7 +265,9 @@ export class IncusFirewalls {
     for (let waits = 0; waits < maxWaits; waits++) {
       const found = await this.client.operation(operation)
       if (found.state === 'failed') throw found.error
-      if (found.state !== 'running') return
+      // What is there is read again before it is changed again.
+      if (found.state === 'gone') throw new CloudError('timeout', 'The result of the change is not known.', null, true)
+      if (found.state === 'done') return
     }
     throw new CloudError('timeout', 'The change did not finish in time.', null, true)
   }

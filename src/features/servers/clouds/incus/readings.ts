@@ -18,6 +18,8 @@ export interface Instance {
   type: string
   location: string | null
   createdAt: string
+  /** When it was started last. */
+  startedAt: string
   config: Record<string, string>
   /** Including its profiles. */
   expandedConfig: Record<string, string>
@@ -33,7 +35,7 @@ export type Device = Record<string, string>
 
 /** Parses an instance. @throws CloudError `incomplete` */
 export function instanceOf(row: Record<string, unknown>): Instance {
-  const { name, status, type, location, created_at, state } = row
+  const { name, status, type, location, created_at, last_used_at, state } = row
   if (typeof name !== 'string' || name === '' || typeof status !== 'string' || !isObject(row.config))
     throw new CloudError('incomplete', 'The response has an instance without a name, status, or configuration.')
   const { network, cpu, memory } = isObject(state) ? state : {}
@@ -44,6 +46,7 @@ export function instanceOf(row: Record<string, unknown>): Instance {
     // `none` without a cluster.
     location: typeof location === 'string' && location !== 'none' && location !== '' ? location : null,
     createdAt: String(created_at),
+    startedAt: String(last_used_at),
     config: textsOf(row.config),
     expandedConfig: textsOf(row.expanded_config ?? row.config),
     devices: devicesOf(row.devices),
