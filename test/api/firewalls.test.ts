@@ -441,7 +441,7 @@ describe('drift', () => {
       }),
     )
     expect([s.project.firewalls.size, double.acls.size]).toEqual([0, 0])
-  })
+  }, 30_000)
 
   test('is only adopted with what it cuts or opens allowed', async () => {
     s.theirs().rules = s.theirs().rules.filter(one => one.port !== '22')

@@ -352,13 +352,61 @@ describe('a change', () => {
     expect([sends(443, { uid: 987 }), sends(443, { uid: 1000 }), sends(53, { protocol: 'udp' })]).toEqual([true, false, true])
   })
 
-  test('that something else on the host makes is undone', async () => {
-    s.host.flush()
-    expect(s.host.passes(1, '192.0.2.9')).toBe(true)
-    await s.host.reports()
-    await s.pass(3)
-    expect(s.host.passes(1, '192.0.2.9')).toBe(false)
-    expect((await s.get()).state).toBe('applied')
+  describe('that something else on the host makes', () => {
+    const drifts = async () =>
+      (await s.call('GET', '/v1/notices')).body.data
+        .filter((one: any) => one.kind === 'firewall.drifted')
+        .map((one: any) => one.count)
+    const flushed = async (reports = 1) => {
+      s.host.flush()
+      for (let at = 0; at < reports; at++) {
+        await s.host.reports()
+        await s.pass(3)
+      }
+      return s.host.passes(1, '192.0.2.9')
+    }
+
+    test('is reported once, and undone if someone applies the rules again', async () => {
+      await s.here.audited()
+      expect(await flushed(3)).toBe(true)
+      const drift = { is_attached: false, changed_defaults: [], added: [], removed: [] }
+      expect(await s.get()).toMatchObject({ state: 'drifted', attached: [{ state: 'drifted', drift }] })
+      expect([await drifts(), await s.here.audited()]).toEqual([[1], ['cloud.firewall.drift']])
+      const adopted = await s.call('POST', `${s.path}/adopt`, { server_id: s.server })
+      expect([adopted.status, adopted.body.code]).toEqual([409, 'conflict'])
+      // Other reports of the agent change nothing about it.
+      await s.host.agent.reports({ facts: { uplinks: ['eth0'], agent_uid: 987, hostname: 'other' } })
+      await s.pass(3)
+      expect((await s.get()).state).toBe('drifted')
+      await s.done(s.put([ssh, https]))
+      expect(await s.get()).toMatchObject({ state: 'applied', attached: [{ state: 'applied', drift: null }] })
+      expect(s.host.passes(1, '192.0.2.9')).toBe(false)
+    })
+
+    test('is no longer reported once it is undone there', async () => {
+      await flushed()
+      s.host.restart()
+      await s.host.reports()
+      await s.pass(3)
+      expect(await s.get()).toMatchObject({ state: 'applied', attached: [{ state: 'applied', drift: null }] })
+    })
+
+    test('is undone three times in ten minutes if one of the firewalls says so', async () => {
+      const other = (await s.call('POST', '/v1/firewalls', { name: 'metrics', rules: [{ ...https, ports: ['9100'] }] })).body
+      await s.done(s.call('POST', `/v1/firewalls/${other.id}/attach`, { server_ids: [s.server] }))
+      await s.call('PATCH', `/v1/firewalls/${other.id}`, { drift_policy: 'enforce' })
+      await s.here.audited()
+      for (let n = 1; n <= 4; n++) {
+        expect([n, await flushed()]).toEqual([n, n === 4])
+        await s.pass(30)
+      }
+      expect((await s.get()).state).toBe('drifted')
+      expect(await s.here.audited()).toEqual(Array.from({ length: 8 }, () => 'cloud.firewall.drift'))
+      await s.pass(600)
+      await s.host.reports()
+      await s.pass(3)
+      expect([(await s.get()).state, s.host.passes(1, '192.0.2.9')]).toEqual(['applied', false])
+    }, 30_000)
   })
 })
 

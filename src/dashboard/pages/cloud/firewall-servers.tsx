@@ -74,7 +74,7 @@ export function FirewallServers({ firewall, onStart }: FirewallServersProps) {
             </div>
             {one.error && <p className="mt-1 text-[13px] text-bad wrap-anywhere">{one.error}</p>}
             {one.warning && <p className="mt-1 text-[13px] text-warn wrap-anywhere">{one.warning}</p>}
-            {one.drift && <Drift drift={one.drift} />}
+            {one.drift && <Drift drift={one.drift} isOnHost={one.enforcer === 'agent'} />}
           </>
         )
       }}
@@ -82,9 +82,13 @@ export function FirewallServers({ firewall, onStart }: FirewallServersProps) {
   )
 }
 
-const Drift = ({ drift }: { drift: NonNullable<Attachment['drift']> }) => (
+const Drift = ({ drift, isOnHost }: { drift: NonNullable<Attachment['drift']>; isOnHost: boolean }) => (
   <div className="mt-1 text-[13px] text-warn">
-    {drift.is_attached ? 'Changed at the cloud:' : 'The server no longer has the firewall.'}
+    {!drift.is_attached
+      ? 'The server no longer has the firewall.'
+      : isOnHost
+        ? 'Something on the server changed the rules.'
+        : 'Changed at the cloud:'}
     {drift.changed_defaults.map(way => (
       <p key={way}>{way === 'in' ? 'The default for incoming traffic' : 'The default for outgoing traffic'}</p>
     ))}

@@ -36,7 +36,7 @@ export const providerFailed = (error: CloudError): Problem =>
 export const timedOut = (by: string): Problem =>
   new Problem('provider_failed', `The ${by} did not finish in time.`, { fields: { failure: 'timeout' } })
 
-/** The error of a command whose operation was forgotten by the cloud before it told how it ended. */
+/** The error of a command whose operation the cloud forgot before its result was read. */
 export const maybeSucceeded = (): Problem =>
   new Problem('interrupted', 'The cloud no longer knows the operation, so it is not known whether it succeeded.')
 

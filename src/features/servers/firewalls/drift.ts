@@ -1,25 +1,22 @@
 import { isDeepStrictEqual } from 'node:util'
 import { and, eq, inArray, isNotNull, or } from 'drizzle-orm'
 import { AdapterError } from '../../../adapters/failure'
-import { jobContext, record, systemActor } from '../../../core/change'
-import type { AuditDraft, RecordResult } from '../../../core/change-result'
+import { record } from '../../../core/change'
+import type { RecordResult } from '../../../core/change-result'
 import { forUpdate } from '../../../core/db/dialect'
 import type { Tx } from '../../../core/db/transaction'
 import type { Hub } from '../../../core/hub'
-import { pluralize } from '../../../core/pluralize'
-import { targetOf } from '../../../core/rows'
 import { isTurnOver, yieldToEventLoop } from '../../../core/time-slices'
 import { openActionIds } from '../../actions/open-actions'
+import { syncKind } from '../accounts/sync-jobs'
 import type { CloudAccountRow } from '../accounts/view'
 import type { Cloud, FirewallReading } from '../clouds/cloud'
+import { countRestoration, driftAudit, driftNotice, markAudit } from './drift-effects'
 import { desiredAt, enforceJobFor, hint, updateAttachment } from './enforce'
 import { ruleChanges } from './rules'
 import { retryRefused } from './selectors'
 import { firewallAttachments, firewalls, type Drift } from './tables'
-import { firewallRows, type AttachmentRow, type FirewallRow } from './view'
-
-const maxEnforced = 3
-const enforceWindowMs = 10 * 60_000
+import type { AttachmentRow } from './view'
 
 /** Compares the firewalls at an account with what they should be. If they can't be read, the reading of its servers is valid nevertheless. */
 export async function checkFirewalls(hub: Hub, account: CloudAccountRow, cloud: Cloud, startedAt: number): Promise<void> {
@@ -104,30 +101,29 @@ async function compare(
     hint(tx, row)
   }
   const retry = hasFailed ? [enforceJobFor(firewallId, account.id)] : []
+  const place = { where: `at ${account.name}`, accountId: account.id }
   if (drifted.length === 0) {
-    const isRemarked = readings.some(one => !one.isMarked) && (await mayEnforce(tx, hub, row))
+    const isRemarked = readings.some(one => !one.isMarked) && (await countRestoration(tx, hub, row))
     return {
       result: undefined,
       jobs: isRemarked ? [enforceJobFor(firewallId, account.id)] : retry,
-      audits: isRemarked ? [markAuditOf(row, account)] : [],
+      audits: isRemarked ? [markAudit(row, place, syncKind)] : [],
     }
   }
-  const enforced = row.driftPolicy === 'enforce' && (await mayEnforce(tx, hub, row))
+  const enforced = row.driftPolicy === 'enforce' && (await countRestoration(tx, hub, row))
   return {
     result: undefined,
     // Another try for servers that failed would also restore the rules of the others.
     jobs: enforced ? [enforceJobFor(firewallId, account.id)] : [],
-    audits: isNew || enforced ? [auditOf(row, account, drifted.length, enforced)] : [],
+    audits: isNew || enforced ? [driftAudit(row, place, drifted.length, enforced, syncKind)] : [],
     notices: isNew
       ? [
-          {
-            workspaceId: row.workspaceId,
-            kind: 'firewall.drifted',
-            resource: targetOf(firewallRows, row),
-            text: `The firewall ${row.name} was changed at ${account.name}. This affects ${pluralize(drifted.length, 'servers')}.`,
-            details: { account_id: account.id, server_ids: drifted.map(one => one.serverId), enforced },
-            dedupKey: row.id,
-          },
+          driftNotice(
+            row,
+            place,
+            drifted.map(one => one.serverId),
+            enforced,
+          ),
         ]
       : [],
   }
@@ -146,36 +142,3 @@ function driftOf(
   const { detectedAt, ...before } = drift ?? { detectedAt: now }
   return { detectedAt: isDeepStrictEqual(before, found) ? detectedAt : now, ...found }
 }
-
-/** Counts a restoration. Not more than a few are made in a row, in case something else changes the firewall again and again. */
-async function mayEnforce(tx: Tx, hub: Hub, row: FirewallRow): Promise<boolean> {
-  const now = hub.clock.now()
-  const recent = row.enforcedAt.filter(at => at > now - enforceWindowMs)
-  if (recent.length >= maxEnforced) return false
-  await tx
-    .update(firewalls)
-    .set({ enforcedAt: [...recent, now] })
-    .where(eq(firewalls.id, row.id))
-  return true
-}
-
-const auditOf = (row: FirewallRow, account: CloudAccountRow, count: number, isEnforced: boolean): AuditDraft => ({
-  ...auditBase(row),
-  after: { servers: count, enforced: isEnforced },
-  reason: `It was changed at ${account.name}.${isEnforced ? ' The rules are being restored.' : ''}`,
-})
-
-/** No server is affected: only the mark by which the firewall is found was removed. */
-const markAuditOf = (row: FirewallRow, account: CloudAccountRow): AuditDraft => ({
-  ...auditBase(row),
-  after: { servers: 0, enforced: true },
-  reason: `The label that marks it as a firewall of Bailiwick was removed at ${account.name}. It is being restored.`,
-})
-
-const auditBase = (row: FirewallRow) => ({
-  workspaceId: row.workspaceId,
-  action: 'cloud.firewall.drift' as const,
-  actor: systemActor('cloud.sync-account'),
-  context: jobContext,
-  targets: [targetOf(firewallRows, row)],
-})

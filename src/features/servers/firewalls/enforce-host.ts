@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { and, eq, isNull } from 'drizzle-orm'
+import { and, asc, eq, inArray, isNull } from 'drizzle-orm'
 import { record } from '../../../core/change'
 import type { RecordResult } from '../../../core/change-result'
 import { forUpdate } from '../../../core/db/dialect'
@@ -12,6 +12,8 @@ import { confirmLinks } from '../../dynamic-ips/drive-links'
 import { linkedNetworks } from '../../dynamic-ips/rule-links'
 import { agentsOf, lockAgent, type AgentRow } from '../agents/rows'
 import { recordPackets } from '../metrics/recorder'
+import { servers } from '../tables'
+import { countRestoration, driftAudit, driftNotice } from './drift-effects'
 import { hint, plainRules, updateAttachment } from './enforce'
 import { applyAtHost, confirmAtHost } from './host-commands'
 import { hostFirewalls } from './host-tables'
@@ -23,7 +25,7 @@ import { enforceHostJobFor, enforceHostKind, notReporting } from './host-job'
 import { nftRuleset, noRuleset } from './host-ruleset'
 
 type HostRow = typeof hostFirewalls.$inferSelect
-type Effects = Pick<RecordResult<unknown>, 'jobs' | 'wakeTopics'>
+type Effects = Pick<RecordResult<unknown>, 'audits' | 'jobs' | 'notices' | 'wakeTopics'>
 
 /** How long a host waits for the confirmation of a change that nobody has to confirm: only the agent must reach the hub. */
 const defaultConfirmSeconds = 60
@@ -110,7 +112,13 @@ export const enforceHostJob: JobKind<{ server_id: string }> = {
       if (row?.digest === digest && row.state !== 'outdated') {
         if (row.state !== 'applied' && row.state !== 'confirmed') return { result: undefined }
         await tx.update(hostFirewalls).set({ versions }).where(eq(hostFirewalls.serverId, serverId))
-        await markApplied(tx, hub, attached, versions)
+        await markApplied(
+          tx,
+          hub,
+          // What was changed on the host still is.
+          attached.filter(one => one.attachment.state !== 'drifted'),
+          versions,
+        )
         if (row.state === 'confirmed' || pending.length > 0) return { result: undefined }
         await tx.update(hostFirewalls).set({ state: 'confirmed' }).where(eq(hostFirewalls.serverId, serverId))
         return { result: undefined, ...(await confirmAtHost(tx, hub, { agentId: agent.id, digest })) }
@@ -169,6 +177,7 @@ export async function recordHostFirewall(hub: Hub, agentId: string, report: Host
   const counting = await record(hub, async tx => {
     const agent = await lockAgent(tx, agentId)
     if (!agent) return { result: null }
+    await lockFirewallsOf(tx, agent.serverId, report)
     const row = await lockHost(tx, agent.serverId)
     const attached = await attachedTo(tx, agent.serverId)
     // The job decides what the host should have. If it had no agent that may change its firewall, this is the first report of one.
@@ -181,6 +190,14 @@ export async function recordHostFirewall(hub: Hub, agentId: string, report: Host
   })
   for (const { firewallId, serverId } of counting ?? []) await countPackets(hub, firewallId, serverId, report)
   return counting !== null
+}
+
+/** Locks the firewalls of a host that reports something else than it should have, in the order of other changes, to avoid deadlocks. */
+async function lockFirewallsOf(tx: Tx, serverId: string, { digest }: HostReport): Promise<void> {
+  const [row] = await tx.select().from(hostFirewalls).where(eq(hostFirewalls.serverId, serverId))
+  if (!row || row.digest === digest) return
+  const ids = (await attachedTo(tx, serverId)).map(one => one.firewall.id)
+  await forUpdate(tx.select().from(firewalls).where(inArray(firewalls.id, ids)).orderBy(asc(firewalls.id)))
 }
 
 async function countPackets(
@@ -225,11 +242,50 @@ async function follow(tx: Tx, hub: Hub, row: HostRow, attached: readonly Attache
     await markFailed(tx, attached, 'The host restored the rules confirmed last, because the change was not confirmed in time.')
     return {}
   }
-  // A command was lost, or something else on the host changed the table.
-  const isLost = row.state === 'sent' ? now >= row.sentAt + lostMs : row.state === 'confirmed' || now >= row.sentAt + retryMs
+  // Something else on the host changed the table.
+  if (row.state === 'confirmed') {
+    const { isRestored, ...effects } = await followDrift(tx, hub, row.serverId, attached, report)
+    if (!isRestored) return effects
+    await update('outdated')
+    return { ...effects, ...again }
+  }
+  // A command was lost.
+  const isLost = now >= row.sentAt + (row.state === 'sent' ? lostMs : retryMs)
   if (!isLost) return {}
   await update('outdated')
   return again
+}
+
+/** Records that the table of a host was changed there, and decides whether it is restored: it is, if one of its firewalls says so. */
+async function followDrift(
+  tx: Tx,
+  hub: Hub,
+  serverId: string,
+  attached: readonly Attached[],
+  { digest }: HostReport,
+): Promise<Effects & { isRestored: boolean }> {
+  // Firewalls that are being removed are not followed.
+  if (attached.every(isDetaching)) return { isRestored: true }
+  const [server] = await tx.select({ name: servers.name }).from(servers).where(eq(servers.id, serverId))
+  const place = { where: `on the server ${server!.name}`, accountId: null }
+  const effects: Required<Pick<Effects, 'audits' | 'notices'>> = { audits: [], notices: [] }
+  let isRestored = false
+  for (const { attachment, firewall } of attached) {
+    if (attachment.state !== 'applied' && attachment.state !== 'drifted') continue
+    // Agents don't report which rules there are.
+    const isAttached = digest !== null
+    const isNew = attachment.drift?.isAttached !== isAttached
+    const drift = { detectedAt: hub.clock.now(), isAttached, changedDefaults: [], added: [], removed: [], rules: [] }
+    if (isNew) {
+      await updateAttachment(tx, attachment, { state: 'drifted', drift })
+      hint(tx, firewall)
+    }
+    const isEnforced = firewall.driftPolicy === 'enforce' && (await countRestoration(tx, hub, firewall))
+    isRestored ||= isEnforced
+    if (isNew || isEnforced) effects.audits.push(driftAudit(firewall, place, 1, isEnforced, enforceHostKind))
+    if (isNew) effects.notices.push(driftNotice(firewall, place, [serverId], isEnforced))
+  }
+  return { ...effects, isRestored }
 }
 
 async function markApplied(

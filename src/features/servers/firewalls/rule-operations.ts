@@ -356,6 +356,10 @@ export async function adoptRules(ctx: Ctx, id: string, { server_id: serverId, ..
     .where(and(eq(firewallAttachments.firewallId, id), eq(firewallAttachments.serverId, serverId)))
   const drift = attachment && canAccess(ctx, serverId) ? attachment.drift : null
   if (!drift || !drift.isAttached) throw conflict('The rules of this server were not changed at its cloud.')
+  if (attachment!.accountId === null)
+    throw conflict(
+      'The agent only reports that the rules on the host were changed, not how. Apply the rules again to restore them.',
+    )
   if (drift.added.length + drift.removed.length === 0)
     throw conflict('Only a default was changed at the cloud, and no rule. Apply the rules again to restore it.')
   const networks = await linkedNetworks(ctx.hub.read, [id])

@@ -85,7 +85,7 @@ export const firewallMembers = members({
   drift_policy: {
     schema: Words(['report', 'enforce'], {
       description:
-        'What happens if the rules are changed at the cloud. `report`: a notice. `enforce`: they are also restored, up to three times in ten minutes.',
+        'What happens if the rules are changed at the cloud, or on the host of an agent. `report`: a notice. `enforce`: they are also restored, up to three times in ten minutes. A host is restored if one of its firewalls says so.',
     }),
     default: 'report',
   },
@@ -124,12 +124,16 @@ const FirewallDrift = Shape(
       description:
         'Directions whose default was changed at the cloud. `in`: incoming traffic that no rule allows is no longer dropped. `out`: outgoing traffic that no rule is about is allowed although the firewall restricts it, or dropped although it doesn’t.',
     }),
-    added: Type.Array(FirewallEntry, { description: 'What the cloud allows or blocks, but the firewall doesn’t.' }),
-    removed: Type.Array(FirewallEntry, { description: 'What the firewall allows or blocks, but the cloud doesn’t.' }),
+    added: Type.Array(FirewallEntry, {
+      description: 'What the cloud allows or blocks, but the firewall doesn’t. Empty for agents, which don’t report that.',
+    }),
+    removed: Type.Array(FirewallEntry, {
+      description: 'What the firewall allows or blocks, but the cloud doesn’t. Empty for agents, which don’t report that.',
+    }),
   },
   {
     $id: 'FirewallDrift',
-    description: 'How the rules at the cloud differ from those of the firewall.',
+    description: 'How the rules at the cloud or on the host differ from those of the firewall.',
     examples: [
       {
         detected_at: '2026-11-27T10:00:00.000Z',
@@ -154,7 +158,7 @@ const FirewallAttachment = Shape(
     }),
     state: Words(attachmentStates, {
       description:
-        '`applying`: the rules are being applied. `drifted`: they were changed at the cloud. `failed`: see `error`. `detaching`: the firewall is being removed from the server, or will be once the server can be reached, see `error`.',
+        '`applying`: the rules are being applied. `drifted`: they were changed at the cloud, or on the host. `failed`: see `error`. `detaching`: the firewall is being removed from the server, or will be once the server can be reached, see `error`.',
     }),
     rules_version: Nullable(Type.Integer(), { description: 'Version of the rules that was applied last; null if none was.' }),
     applied_at: NullableInstant({ description: 'When it was applied.' }),
@@ -162,7 +166,7 @@ const FirewallAttachment = Shape(
     warning: Nullable(Type.String(), {
       description: 'A setting of the cloud that keeps the firewall from working; null if there is none.',
     }),
-    drift: Nullable(FirewallDrift, { description: 'What was changed at the cloud; null if nothing was.' }),
+    drift: Nullable(FirewallDrift, { description: 'What was changed at the cloud or on the host; null if nothing was.' }),
   },
   {
     $id: 'FirewallAttachment',
