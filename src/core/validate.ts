@@ -113,6 +113,8 @@ function rule(error: ValueError, pointer: string): { code: string; detail: strin
       return { code: 'out_of_range', detail: rangeOf(schema, unitOf(pointer)) }
     case ValueErrorType.Integer:
       return { code: 'type', detail: 'must be a whole number.' }
+    case ValueErrorType.Number:
+      return { code: 'type', detail: 'must be a number.' }
     case ValueErrorType.String:
       return { code: 'type', detail: 'must be a string.' }
     case ValueErrorType.Boolean:

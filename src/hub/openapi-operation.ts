@@ -317,13 +317,16 @@ const outcomes: Record<number, string> = {
 }
 
 /** Whether responses have an ETag: resources that can be updated have a version, and read-only resources an id. */
+/** Whether responses have an ETag. The version of a program is a text. */
 const hasVersion = (spec: Route, schemas: Schemas) =>
-  hasField(spec, schemas, 'version') || (spec.method === 'GET' && hasField(spec, schemas, 'id'))
+  fieldOf(spec, schemas, 'version')?.type === 'integer' || (spec.method === 'GET' && hasField(spec, schemas, 'id'))
 
-function hasField(spec: Route, schemas: Schemas, name: string): boolean {
-  if (!spec.response) return false
+const hasField = (spec: Route, schemas: Schemas, name: string): boolean => fieldOf(spec, schemas, name) !== undefined
+
+function fieldOf(spec: Route, schemas: Schemas, name: string): JsonSchema | undefined {
+  if (!spec.response) return undefined
   const schema = schemas.resolve(schemas.of(spec.response))
-  return schema.properties?.[name] !== undefined
+  return schema.properties?.[name]
 }
 
 function header(description: string, example: unknown, required = false, type = 'string'): JsonSchema {

@@ -13,6 +13,9 @@ export class Machine {
   readonly id = sha256Hex(randomUUID())
   readonly key: KeyObject = generateKeyPairSync('ed25519').privateKey
   token = ''
+  runId = randomUUID()
+  bootId = randomUUID()
+  seq = 0
   private count = 0
 
   /** @param address from which it sends its requests */
@@ -31,6 +34,16 @@ export class Machine {
     const response = await this.post('/v1/ingest/agents/enrol', gzipSync(JSON.stringify(message)), { token: key })
     if (response.status === 201) this.token = (response.body as EnrolmentAnswer).token
     return response
+  }
+
+  /** Sends a report with these fields. */
+  async report(changed: Record<string, unknown> = {}, options: Sent = {}): Promise<ApiResponse> {
+    const report: WireReport = {
+      ...{ v: 1, run_id: this.runId, seq: ++this.seq, sent_at: this.here.clock.now(), clock_offset_ms: 0, boot_id: this.bootId },
+      ...{ uptime_seconds: 600, interval_seconds: 60, version: '0.3.0', allow: ['collect'], columns: [], minutes: [] },
+      ...{ backlog: false, spooled: 0, dropped: 0 },
+    }
+    return await this.post('/v1/ingest/agents/reports', gzipSync(JSON.stringify({ ...report, ...changed })), options)
   }
 
   /** Sends a compressed message. @param options null as `signature`: without one */
@@ -69,9 +82,6 @@ interface Sent {
 /** An agent on a server. It sends the requests that an agent sends, without the program. */
 export class AgentDouble {
   readonly report: AgentReport = { version: '0.3.0', intervalSeconds: 60, allow: ['collect'] }
-  readonly runId = randomUUID()
-  readonly bootId = randomUUID()
-  private seq = 0
 
   private constructor(
     private readonly here: World,
@@ -122,23 +132,9 @@ export class AgentDouble {
   }
 
   /** Sends a report with these fields. */
-  async sendReport(changed: Record<string, unknown> = {}): Promise<ApiResponse> {
+  async sendReport(changed: Record<string, unknown> = {}, options: Sent = {}): Promise<ApiResponse> {
     const { version, intervalSeconds, allow } = this.report
-    const now = this.here.clock.now()
-    const report: WireReport = {
-      ...{
-        v: 1,
-        run_id: this.runId,
-        seq: ++this.seq,
-        sent_at: now,
-        clock_offset_ms: 0,
-        boot_id: this.bootId,
-        uptime_seconds: 600,
-      },
-      ...{ interval_seconds: intervalSeconds, version, allow, columns: [], minutes: [], backlog: false, spooled: 0, dropped: 0 },
-    }
-    const body = gzipSync(JSON.stringify({ ...report, ...changed }))
-    return await this.machine.post('/v1/ingest/agents/reports', body)
+    return await this.machine.report({ version, interval_seconds: intervalSeconds, allow, ...changed }, options)
   }
 
   private async sendAccepted(changed: Partial<WireReport>): Promise<void> {

@@ -1,5 +1,6 @@
 import { crud } from '../../../api/crud'
-import { area } from '../../../api/route'
+import { area, route } from '../../../api/route'
+import { installAgent, installAgentOnServer } from './install'
 import {
   agentListing,
   approveAgent,
@@ -11,12 +12,55 @@ import {
   rotateAgentToken,
   updateAgent,
 } from './management'
-import { Agent, AgentApproval, AgentList, AgentPatch, AgentTokenRotation, AgentWithToken } from './shapes'
+import {
+  Agent,
+  AgentApproval,
+  AgentInstallation,
+  AgentInstallInput,
+  ServerAgentInstallInput,
+  AgentList,
+  AgentPatch,
+  AgentTokenRotation,
+  AgentWithToken,
+} from './shapes'
 
-export const agentRoutes = area(
-  'agents',
-  'Servers and cloud',
-  crud({
+const shownOnce =
+  'They contain a key that can be used once, and are shown only in this response. Running the command again on a server with an agent updates the agent.'
+
+export const agentRoutes = area('agents', 'Servers and cloud', [
+  route({
+    method: 'POST',
+    path: '/v1/servers/:id/agent',
+    guard: 'cloud.write',
+    action: 'cloud.enrolment_key.create',
+    operationId: 'installServerAgent',
+    summary: 'Get the commands that install an agent on a server',
+    description: `Returns commands that install the agent on a server and enroll it. ${shownOnce}`,
+    body: ServerAgentInstallInput,
+    status: 201,
+    noLocation: true,
+    response: AgentInstallation,
+    secretFields: ['key', 'commands'],
+    problems: ['conflict'],
+    run: (ctx, { params, body }) => installAgentOnServer(ctx, params.id!, body),
+  }),
+  route({
+    method: 'POST',
+    path: '/v1/agents',
+    guard: 'cloud.write',
+    action: 'cloud.enrolment_key.create',
+    operationId: 'installAgent',
+    summary: 'Get the commands that install an agent on a new server',
+    description: `Returns commands that install the agent on a server that isn’t known yet and enroll it. The server is added when the agent calls. ${shownOnce}`,
+    body: AgentInstallInput,
+    status: 201,
+    noLocation: true,
+    response: AgentInstallation,
+    secretFields: ['key', 'commands'],
+    problems: ['conflict'],
+    run: (ctx, { body }) => installAgent(ctx, body),
+  }),
+  ...crud({
     type: 'agent',
     response: Agent,
     writes: { isUnversioned: true },
@@ -65,4 +109,4 @@ export const agentRoutes = area(
       },
     },
   }),
-)
+])

@@ -1,6 +1,8 @@
 import { Type, type Static } from '@sinclair/typebox'
 import { Instant, Line, ListOf, Nullable, NullableInstant, Shape, Words } from '../../../core/shapes'
 import { AgentConfig, AgentFacts, stopReasons } from '../../../wire/agent'
+import { oneAgentInput } from '../enrolment-keys/shapes'
+import { installCommands } from './install-commands'
 
 /** `silent`: it has not reported for too long. `stopped`: it announced that it stops, or its server was switched off here. */
 export const linkedStates = ['reporting', 'silent', 'stopped'] as const
@@ -181,6 +183,78 @@ export const AgentTokenRotation = Shape(
   { $id: 'AgentTokenRotation', description: 'How to rotate the token.', examples: [{ grace_seconds: 3600 }] },
 )
 
+const { approve, allow, expires_in_seconds, ...forNewServer } = oneAgentInput
+
+export const ServerAgentInstallInput = Shape(
+  { approve, allow, expires_in_seconds },
+  {
+    $id: 'ServerAgentInstallInput',
+    description: 'How to install the agent on a server.',
+    examples: [{ allow: ['reboot', 'firewall'] }],
+  },
+)
+
+export const AgentInstallInput = Shape(
+  {
+    name: Type.Optional(
+      Line({
+        minLength: 1,
+        maxLength: 100,
+        default: 'New server',
+        description: 'Name of the enrolment key. The server gets the name of its host.',
+      }),
+    ),
+    ...{ approve, allow, expires_in_seconds },
+    ...forNewServer,
+  },
+  {
+    $id: 'AgentInstallInput',
+    description: 'How to install the agent on a server that isn’t known yet.',
+    examples: [{ labels: { role: 'web' }, allow: ['reboot'] }],
+  },
+)
+
+const installKey = 'bw_enrol_4f6Tq0bWm2Zx8Kc1Vn7Rj3Ls9Hd5Pa1x7Kq2'
+export const AgentInstallation = Shape(
+  {
+    enrolment_key_id: Type.String({ description: 'ID of the enrolment key, which can be used once.' }),
+    key: Nullable(Type.String(), { description: 'The enrolment key. Shown only once; null in replayed responses.' }),
+    commands: Nullable(
+      Shape({
+        curl: Type.String({ description: 'Command for a shell on the server, with curl.' }),
+        wget: Type.String({ description: 'The same with wget.' }),
+        cloud_init: Type.String({ description: 'User data for cloud-init.' }),
+      }),
+      { description: 'Commands that install and enroll the agent; null in replayed responses.' },
+    ),
+    expires_at: Instant({ description: 'When the key expires.' }),
+    secret_shown_before: Type.Optional(
+      Type.Boolean({ description: 'True if the response is replayed for an Idempotency-Key. Key and commands are then null.' }),
+    ),
+  },
+  {
+    $id: 'AgentInstallation',
+    description: 'Commands that install and enroll an agent.',
+    examples: [
+      {
+        enrolment_key_id: 'enk_01k3z9a1b2c3d4e5f6g7h8j9km',
+        key: installKey,
+        commands: installCommands({
+          baseUrl: 'https://hub.example.com',
+          hubKey: 'ed25519:11qYAYKxCrfVS_7TyWQHOg7hcvPapiMlrwIaaPcHURo',
+          key: installKey,
+          pin: null,
+          allow: ['reboot'],
+        }),
+        expires_at: '2026-11-27T11:00:00.000Z',
+      },
+    ],
+  },
+)
+
+export type ServerAgentInstallInput = Static<typeof ServerAgentInstallInput>
+export type AgentInstallInput = Static<typeof AgentInstallInput>
+export type AgentInstallationView = Static<typeof AgentInstallation>
 export type AgentSummaryView = Static<typeof AgentSummary>
 export type AgentView = Static<typeof Agent>
 export type AgentPatch = Static<typeof AgentPatch>

@@ -13,13 +13,7 @@ import { invalid, Problem } from '../../../core/problem'
 import { changedRow, deleteRow, findRow, insertRow } from '../../../core/rows'
 import { rowsOf } from '../../../registry'
 import { serverRows } from '../view'
-import {
-  defaultLifeSeconds,
-  enrolmentKeyMembers,
-  type EnrolmentKeyInput,
-  type EnrolmentKeyView,
-  type EnrolmentKeyWithSecretView,
-} from './shapes'
+import { defaultLifeSeconds, enrolmentKeyMembers, type EnrolmentKeyInput, type EnrolmentKeyView } from './shapes'
 import { enrolmentKeys } from './tables'
 
 export type EnrolmentKeyRow = typeof enrolmentKeys.$inferSelect
@@ -62,8 +56,15 @@ export const listEnrolmentKeys = (ctx: Ctx, query: Record<string, unknown>) =>
 export const getEnrolmentKey = async (ctx: Ctx, id: string): Promise<EnrolmentKeyView> =>
   viewAt(ctx.hub)(await findRow(ctx.hub.read, ctx, rows, id))
 
-/** @throws Problem 409 if the limit is reached, 422 if there is no such server */
-export async function createEnrolmentKey(ctx: Ctx, input: EnrolmentKeyInput): Promise<EnrolmentKeyWithSecretView> {
+/**
+ * @param result what to return for the new key
+ * @throws Problem 409 if the limit is reached, 422 if there is no such server
+ */
+export async function createEnrolmentKey<R>(
+  ctx: Ctx,
+  input: EnrolmentKeyInput,
+  result: (created: EnrolmentKeyView & { key: string }) => R,
+): Promise<R> {
   const key = newIngestToken('enrol')
   return await change(ctx, 'cloud.enrolment_key.create', async tx => {
     if (input.server_id != null) await requireServer(tx, ctx, input.server_id)
@@ -80,8 +81,7 @@ export async function createEnrolmentKey(ctx: Ctx, input: EnrolmentKeyInput): Pr
       monitor: input.monitor !== false && ctx.permissions.has('monitoring.write'),
     })
     const created = await changedRow(rows, null, row, viewAt(ctx.hub))
-    // The stored response of a request with an Idempotency-Key has the same fields.
-    return { ...created, result: { ...created.result, key } }
+    return { ...created, result: result({ ...created.result, key }) }
   })
 }
 

@@ -23,7 +23,7 @@ export const enrolmentKeyRoutes = area(
       response: EnrolmentKeyWithSecret,
       secretFields: ['key'],
       problems: ['conflict'],
-      run: createEnrolmentKey,
+      run: (ctx, input) => createEnrolmentKey(ctx, input, created => created),
     },
     get: { description: 'Returns an enrolment key, without the key itself.', run: getEnrolmentKey },
     delete: {

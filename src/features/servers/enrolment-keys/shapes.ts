@@ -128,13 +128,22 @@ const monitor = Type.Optional(
   }),
 )
 
+const input = inputMembers(enrolmentKeyMembers)
+const labels = Type.Optional({
+  ...enrolmentKeyMembers.labels.schema,
+  description: `Labels of servers that agents add with it. ${enrolmentKeyMembers.labels.schema.description}`,
+})
+
+/** Fields of requests that create a key for a single agent. */
+export const oneAgentInput = {
+  ...{ approve: input.approve, allow: input.allow, match: input.match },
+  ...{ labels, expires_in_seconds: lifetime, monitor },
+}
+
 export const EnrolmentKeyInput = Shape(
   {
-    ...inputMembers(enrolmentKeyMembers),
-    labels: Type.Optional({
-      ...enrolmentKeyMembers.labels.schema,
-      description: `Labels of servers that agents add with it. ${enrolmentKeyMembers.labels.schema.description}`,
-    }),
+    ...input,
+    labels,
     server_id: Type.Optional(
       Nullable(Type.String({ minLength: 1, maxLength: 64 }), {
         description: 'ID of the server that the agent reports about. Null or omitted: it follows from the agent.',

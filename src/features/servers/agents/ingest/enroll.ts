@@ -70,7 +70,7 @@ export async function enrollAgent(
     ...{ hub, workspaceId, context, sessionId: null, resourceIds: null, operator: false, ifMatch: null, idempotency: null },
     ...(await planOf(hub.read, workspaceId)),
     actor: { type: 'ingest', id: key.id, name: key.name, hint: key.hint },
-    permissions: new Set(key.monitor ? ['monitoring.write'] : []),
+    permissions: new Set(key.monitor ? ['cloud.read', 'monitoring.write'] : ['cloud.read']),
   }
   const token = newIngestToken('agent')
   const enrolled = await record(hub, tx => enroll(tx, ctx, key.id, message, ip, token))

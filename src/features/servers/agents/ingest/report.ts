@@ -82,8 +82,10 @@ export async function receiveReport(hub: Hub, { request, ip }: { request: Reques
     await recordHostFirewall(hub, agent.id, { digest, isConfirmed, ...(counters && { counters }) })
   }
   incrementCounter(hub, 'agent_reports', report.backlog ? 'backlog' : 'current')
-  const { config } = agent
-  return { acknowledged: report.seq, time: hub.clock.now(), config, send_all: agent.factsAt === null && !facts }
+  // Parts are only in reports in which they changed, so they may have been in one that was not stored.
+  const last = agent.runs.find(one => one.id === report.run_id)?.seq ?? null
+  const mayMiss = last === null || report.seq > last + 1
+  return { acknowledged: report.seq, time: hub.clock.now(), config: agent.config, send_all: mayMiss && !facts && !stopping }
 }
 
 /** Stores the minutes of a report. Of a minute that it contains twice, the last one is stored. */

@@ -1,0 +1,54 @@
+import { X509Certificate } from 'node:crypto'
+import { readFile } from 'node:fs/promises'
+import type { Ctx } from '../../../core/ctx'
+import type { Hub } from '../../../core/hub'
+import { notFound } from '../../../core/problem'
+import { findRow } from '../../../core/rows'
+import { createEnrolmentKey } from '../enrolment-keys/enrolment-keys'
+import type { EnrolmentKeyView } from '../enrolment-keys/shapes'
+import { serverRows } from '../view'
+import { hubPublicKey } from './hub-key'
+import { installCommands } from './install-commands'
+import type { AgentInstallationView, AgentInstallInput, ServerAgentInstallInput } from './shapes'
+
+/** Creates a key for the agent of one server, and the commands that install it there. @throws Problem 404, 409 */
+export async function installAgentOnServer(
+  ctx: Ctx,
+  serverId: string,
+  input: ServerAgentInstallInput,
+): Promise<AgentInstallationView> {
+  const { name, deletedAt } = await findRow(ctx.hub.read, ctx, serverRows, serverId)
+  if (deletedAt !== null) throw notFound('server')
+  const named = { ...input, name: `Agent of ${name}`.slice(0, 100), server_id: serverId, monitor: false }
+  return await createEnrolmentKey(ctx, named, await installationAt(ctx.hub))
+}
+
+/** Creates a key for the agent of a server that isn’t known yet, and the commands that install it there. @throws Problem 409 */
+export const installAgent = async (
+  ctx: Ctx,
+  { name = 'New server', ...input }: AgentInstallInput,
+): Promise<AgentInstallationView> => await createEnrolmentKey(ctx, { ...input, name }, await installationAt(ctx.hub))
+
+async function installationAt(hub: Hub) {
+  const [pin, hubKey] = [await pinOf(hub), hubPublicKey(hub)]
+  return ({ id, key, allow, expires_at }: EnrolmentKeyView & { key: string }): AgentInstallationView => ({
+    enrolment_key_id: id,
+    key,
+    commands: installCommands({ baseUrl: hub.baseUrl, hubKey, key, pin, allow }),
+    expires_at,
+  })
+}
+
+/** The fingerprint of the certificate of this hub, if no certificate authority confirms it. */
+async function pinOf({ config, baseUrl, log }: Hub): Promise<string | null> {
+  if (config.tlsCert === null || !baseUrl.startsWith('https:')) return null
+  try {
+    const certificate = new X509Certificate(await readFile(config.tlsCert))
+    return certificate.issuer === certificate.subject
+      ? `sha256:${certificate.fingerprint256.replaceAll(':', '').toLowerCase()}`
+      : null
+  } catch (error) {
+    log.warn({ err: error }, 'the certificate of the hub could not be read, so install commands don’t pin it')
+    return null
+  }
+}
