@@ -3,7 +3,7 @@ import { systemClock, type Clock } from '../../core/clock'
 const path = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin'
 
 /** Why a program has no result: it isn’t installed, took too long, or printed too much. */
-export type NoResult = 'missing' | 'timeout' | 'too_long'
+type NoResult = 'missing' | 'timeout' | 'too_long'
 
 /**
  * Runs a program of the system and returns its output, whatever its exit status. A program that doesn’t end is killed, and not waited

@@ -1,5 +1,6 @@
 import { systemClock, type Clock } from '../../core/clock'
 import { maxColumns } from '../../wire/agent-limits'
+import type { Containers } from './containers'
 import { diskNames, disks } from './disks'
 import { valueOf, type DeviceFigures, type Figure, type Figures } from './figures'
 import { FileSystems, mountsIn } from './filesystems'
@@ -20,8 +21,9 @@ const maxDevices = 20
 export class Sampler {
   /** Values of the last sample by column, for the live view. */
   latest: ReadonlyMap<string, number> = new Map()
-  /** What could not be measured in the last sample, in sentences. */
-  problems: readonly string[] = []
+  private problemsNow: readonly string[] = []
+  /** Problems with what is measured once a minute. */
+  private slowProblems: string[] = []
 
   private figures: ReadonlyMap<string, Figure> = new Map<string, Figure>()
   private readonly sums = new MinuteSums()
@@ -33,10 +35,12 @@ export class Sampler {
 
   /**
    * @param root the file system of the server
+   * @param containers those that are measured; null if the owner of the server doesn’t allow it
    * @param seconds a time that no one sets back, for rates
    */
   constructor(
     private readonly root: Root = new Root(),
+    private readonly containers: Containers | null = null,
     private readonly seconds: () => number = () => performance.now() / 1000,
     clock: Clock = systemClock,
   ) {
@@ -61,8 +65,13 @@ export class Sampler {
     if (figures.size > maxColumns) problems.add(`Only ${maxColumns} of ${figures.size} metrics are reported.`)
     this.figures = figures
     this.latest = values
-    this.problems = [...problems]
+    this.problemsNow = [...problems]
     return this.sums.add(at, values)
+  }
+
+  /** What can’t be measured, in sentences. */
+  get problems(): string[] {
+    return [...this.problemsNow, ...this.slowProblems]
   }
 
   /** Ends the current minute, before the agent stops. Null without samples. */
@@ -87,19 +96,23 @@ export class Sampler {
       const text = root.text(path)
       if (text !== null) add(figures(text, seconds, this.pageBytes))
     }
-    if (!root.exists('proc/pressure')) problem('Pressure is not measured, because the kernel doesn’t provide it (PSI).')
+    if (root.text('proc/pressure/cpu') === null) problem('Pressure is not measured, because the kernel doesn’t provide it (PSI).')
     add(tcp(root.text(`${root.network}/snmp`) ?? '', seconds))
     addDevices('network interfaces', networks(root.text(`${root.network}/dev`) ?? '', seconds))
     const allDisks = disks(root.text('proc/diskstats') ?? '', seconds)
     if (isSlow) this.diskNames = diskNames(root, [...allDisks.keys()])
     addDevices('disks', new Map(this.diskNames.flatMap(name => (allDisks.has(name) ? [[name, allDisks.get(name)!]] : []))))
     if (isSlow) {
-      add({ ...processes(root, problem), 'tcp.listening': listening(root) })
+      this.slowProblems = []
+      add({ ...processes(root, sentence => this.slowProblems.push(sentence)), 'tcp.listening': listening(root) })
       addDevices('sensors', sensors(root))
       addDevices('batteries', batteries(root))
     }
+    if (this.containers) addDevices('containers', this.containers.figures(seconds))
     const mounts = mountsIn(new Root().text('proc/self/mountinfo') ?? '', root.folder)
-    addDevices('file systems', await this.fileSystems.read(mounts.slice(0, maxDevices), problem))
+    const fileSystems = await this.fileSystems.read(mounts.slice(0, maxDevices), problem)
+    if (mounts.length > maxDevices) problem(`Only ${maxDevices} of ${mounts.length} file systems are measured.`)
+    addDevices('file systems', fileSystems)
     return found
   }
 }
