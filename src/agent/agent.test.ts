@@ -5,9 +5,10 @@ import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import { AgentHub } from '../../test/support/agent-hub'
 import { ManualClock } from '../../test/support/manual-clock'
-import type { AgentConfig, AgentReport } from '../wire/agent'
+import type { AgentConfig } from '../wire/agent'
 import { Agent, type AgentPieces, type AgentStatus } from './agent'
 import type { Machine, ReportParts } from './machine'
+import { MinuteSums } from './sample/minutes'
 import { HubClient } from './transport/hub-client'
 import { HubClock } from './transport/hub-clock'
 import { Spool } from './transport/spool'
@@ -23,23 +24,14 @@ afterEach(() => {
   rmSync(folder, { recursive: true })
 })
 
-/** A server whose CPU load in each minute is the number of that minute. */
+/** A server whose CPU load in each minute follows from its number. */
 class Scripted implements Machine {
   readonly bootId = 'boot-1'
   changing: ReportParts = { facts: { hostname: 'web-1' }, units: [] }
   watched: readonly string[] = []
-  samples = 0
-  sample(): void {
-    this.samples++
-  }
-  minute(start: number) {
-    const samples = Math.min(this.samples, 6)
-    this.samples = 0
-    const value = start / minute
-    return samples === 0
-      ? null
-      : { columns: ['cpu.used_percent'], row: [start, samples, [value], [value]] as AgentReport['minutes'][number] }
-  }
+  private readonly sums = new MinuteSums()
+  sample = (at: number) => Promise.resolve(this.sums.add(at, new Map([['cpu.used_percent', Math.floor(at / minute) % 1000]])))
+  end = () => this.sums.end()
   parts = () => Promise.resolve(this.changing)
   watch(units: readonly string[]) {
     this.watched = units
@@ -97,14 +89,7 @@ function startAgent(hub: { url: string; token: string }, times: Times, changes: 
 async function pass({ clock }: Times, { agent }: Running, ms: number, step = 1000): Promise<void> {
   for (let passed = 0; passed < ms; passed += step) {
     clock.advance(step)
-    await settled(agent)
-  }
-}
-
-async function settled(agent: Agent): Promise<void> {
-  for (let last: unknown; last !== agent.idle;) {
-    last = agent.idle
-    await agent.idle
+    await agent.idle()
   }
 }
 
@@ -133,7 +118,7 @@ describe('reports', () => {
       expect(hub.reports.map(report => report.seq)).toEqual(hub.reports.map((_, at) => at + 1))
       expect(hub.reports.length).toBeWithin(10, 13)
       expect([...hub.minutes.keys()].slice(0, 9)).toEqual(wholeMinutes(times).slice(0, 9))
-      for (const [start, values] of hub.minutes) expect(values).toEqual({ 'cpu.used_percent': start / minute })
+      for (const [start, values] of hub.minutes) expect(values).toEqual({ 'cpu.used_percent': (start / minute) % 1000 })
       expect(hub.reports.at(-1)).toMatchObject({ clock_offset_ms: 0, spooled: 1, dropped: 0, allow: ['collect', 'reboot'] })
 
       running.machine.changing = { facts: { hostname: 'web-2' }, units: [] }

@@ -8,7 +8,8 @@ import { InvalidAnswer, readReportAnswer } from './transport/answers'
 import { pauseMs } from './transport/back-off'
 import type { HubClock } from './transport/hub-clock'
 import { HubRequestFailed, type HubClient } from './transport/hub-client'
-import { tableOf, type MeasuredMinute } from './transport/minutes'
+import { tableOf, type WaitingMinute } from './transport/minutes'
+import type { MeasuredMinute } from './sample/minutes'
 import type { Spool } from './transport/spool'
 
 /** What an agent consists of. */
@@ -19,7 +20,7 @@ export interface AgentPieces {
   client: Pick<HubClient, 'send'>
   clock: HubClock
   timers: Pick<Clock, 'after'>
-  spool: Spool
+  spool: Pick<Spool, 'add' | 'since' | 'oldest' | 'remove' | 'count' | 'dropped'>
   machine: Machine
   /** Like `Math.random`. */
   random: () => number
@@ -58,7 +59,7 @@ export class Agent {
   readonly runId: string = crypto.randomUUID()
   private config: AgentConfig
   private seq = 0
-  private minuteStart: number | null = null
+  private hasMeasured = false
   /** When the current minute was first measured by the steady clock, if the time of the hub was still unknown then. */
   private unsureSince: number | null = null
   /** Digests of the parts that the hub has. */
@@ -73,6 +74,7 @@ export class Agent {
   private sampling: Timer | null = null
   private waiting: Timer | null = null
   private turn: Promise<void> = Promise.resolve()
+  private measuring: Promise<void> = Promise.resolve()
   private stopped = false
   private readonly revocation = Promise.withResolvers<void>()
 
@@ -86,14 +88,17 @@ export class Agent {
     return this.revocation.promise
   }
 
-  /** Resolves when no request is being sent. */
-  get idle(): Promise<void> {
-    return this.turn
+  /** Resolves when nothing is being measured or sent. */
+  async idle(): Promise<void> {
+    for (let last: unknown = null; last !== this.turn;) {
+      last = this.turn
+      await Promise.all([this.measuring, this.turn])
+    }
   }
 
   /** Starts to measure, and reports at once. */
   start(): void {
-    this.sample()
+    this.measuring = this.measure()
     this.reportNow()
   }
 
@@ -104,11 +109,26 @@ export class Agent {
     this.arm()
   }
 
+  /**
+   * Measures once, and sends everything.
+   * @param pause waits between the two samples that rates need
+   * @throws HubRequestFailed, InvalidAnswer
+   */
+  async reportOnce(pause: () => Promise<unknown>): Promise<void> {
+    const { machine, clock } = this.pieces
+    await machine.sample(clock.now())
+    await pause()
+    await machine.sample(clock.now())
+    const minute = machine.end()
+    await this.report(minute ? [minute] : [], { ...(await this.changedParts()), backlog: false })
+  }
+
   /** Sends what has been measured until now, and why the agent stops. Doesn’t throw. */
   async stop(reason: StopReason): Promise<void> {
     this.halt()
-    await this.turn
-    if (this.minuteStart !== null) this.finishMinute(this.minuteStart)
+    await Promise.all([this.turn, this.measuring])
+    const last = this.pieces.machine.end()
+    if (last) this.keep(last)
     try {
       await this.report(this.presentMinutes(), { stopping: reason, backlog: false })
     } catch (error) {
@@ -123,25 +143,26 @@ export class Agent {
     this.waiting?.cancel()
   }
 
-  /** Measures every ten seconds, and sums up each minute when it is over. */
-  private sample(): void {
+  /** Measures every ten seconds, and stores each minute when it is over. */
+  private async measure(): Promise<void> {
     const { clock, machine, timers } = this.pieces
     const now = clock.now()
-    const start = now - (now % minuteMs)
-    machine.sample(now)
-    if (this.minuteStart !== null && this.minuteStart !== start) this.finishMinute(this.minuteStart)
-    if (this.minuteStart !== start) this.unsureSince = clock.offsetMs === null ? clock.steady() : null
-    this.minuteStart = start
     const left = sampleMs - (now % sampleMs)
     // A timer that fires slightly early must not measure twice.
-    this.sampling = timers.after(left < sampleMs / 20 ? left + sampleMs : left, () => this.sample())
+    this.sampling = timers.after(left < sampleMs / 20 ? left + sampleMs : left, () => {
+      this.measuring = this.measuring.then(() => this.measure())
+    })
+    const steady = clock.offsetMs === null ? clock.steady() : null
+    const ended = await machine.sample(now)
+    if (ended) this.keep(ended)
+    if (ended || !this.hasMeasured) this.unsureSince = steady
+    this.hasMeasured = true
   }
 
-  private finishMinute(start: number): void {
-    const minute = this.pieces.machine.minute(start)
-    if (!minute) return
-    const { bootId } = this.pieces.machine
-    this.pieces.spool.add(this.unsureSince === null ? minute : { ...minute, unsure: { bootId, steady: this.unsureSince } })
+  private keep(minute: MeasuredMinute): void {
+    const { spool, machine } = this.pieces
+    const { unsureSince } = this
+    spool.add(unsureSince === null ? minute : { ...minute, unsure: { bootId: machine.bootId, steady: unsureSince } })
   }
 
   private arm(): void {
@@ -199,12 +220,12 @@ export class Agent {
   }
 
   /** Minutes since the previous report: those of the backlog are older. */
-  private presentMinutes(): MeasuredMinute[] {
+  private presentMinutes(): WaitingMinute[] {
     return this.pieces.spool.since(this.presentFrom())
   }
 
   /** Older minutes. None while the hub is away: then only the present is tried. */
-  private backlog(): MeasuredMinute[] {
+  private backlog(): WaitingMinute[] {
     if (this.failures > 0 || this.pieces.clock.offsetMs === null) return []
     const from = this.presentFrom()
     return this.pieces.spool.oldest().filter(({ row: [start] }) => start < from)
@@ -227,7 +248,7 @@ export class Agent {
    * @returns the number of minutes that don’t wait anymore
    * @throws HubRequestFailed, InvalidAnswer
    */
-  private async report(minutes: readonly MeasuredMinute[], rest: RestOfReport, limit?: number): Promise<number> {
+  private async report(minutes: readonly WaitingMinute[], rest: RestOfReport, limit?: number): Promise<number> {
     const { spool, log } = this.pieces
     const { count, ...table } = tableOf(
       minutes.map(minute => this.filed(minute)),
@@ -282,7 +303,7 @@ export class Agent {
   }
 
   /** A minute with its start by the time of the hub, if that was unknown when it was measured. */
-  private filed(minute: MeasuredMinute): MeasuredMinute {
+  private filed(minute: WaitingMinute): WaitingMinute {
     const { clock, machine } = this.pieces
     if (!minute.unsure || minute.unsure.bootId !== machine.bootId || clock.offsetMs === null) return minute
     const at = clock.now() - clock.steady() + minute.unsure.steady

@@ -1,8 +1,9 @@
-import { closeSync, fstatSync, openSync, readFileSync, statSync, type Stats } from 'node:fs'
+import { closeSync, existsSync, fstatSync, mkdirSync, openSync, readFileSync, statSync, type Stats } from 'node:fs'
 import { dirname, isAbsolute } from 'node:path'
 import { isAgentPermission, maxPermissions, type AgentPermission } from '../wire/agent-permissions'
 import { parsePublicKey } from '../wire/signed'
-import { parseFingerprint } from '../core/net/pinned-fetch'
+import { parseFingerprint } from '../core/net/fingerprint'
+import { writeFile } from './state/write-file'
 
 /** Where the owner of a server decides what its agent may do. Only root writes to it, so that a hub can't allow itself more. */
 export const configFile = '/etc/bailiwick-agent/agent.conf'
@@ -85,6 +86,27 @@ export function parseConfigFile(text: string, path: string = configFile): AgentS
   }
 }
 
+/**
+ * Sets settings in the file, and leaves its other lines as they are. Creates the file and its folder if necessary. Only root can do this.
+ * @throws InvalidConfigFile if the result would not be valid; nothing is changed then
+ */
+export function changeConfigFile(path: string, changes: Partial<Record<Key, string>>): AgentSettings {
+  mkdirSync(dirname(path), { recursive: true, mode: 0o755 })
+  let text = existsSync(path) ? readFileSync(path, 'utf8') : heading
+  for (const [key, value] of Object.entries(changes)) {
+    const line = new RegExp(`^[ \\t]*${key}[ \\t]*=.*$`, 'm')
+    const set = `${key} = ${value.replaceAll(/[\r\n#]/g, ' ')}`
+    text = line.test(text) ? text.replace(line, () => set) : `${text.replace(/(?<=[^\n])$/, '\n')}${set}\n`
+  }
+  const settings = parseConfigFile(text, path)
+  writeFile(path, text, { mode: 0o644, durable: true })
+  return settings
+}
+
+const heading = `# Settings of the Bailiwick agent. Restart it after a change: systemctl restart bailiwick-agent
+# allow: what the hub may ask for, such as update, reboot, firewall, wake, restart:nginx.service. Without it, only data is collected.
+`
+
 /** A configuration file has at most this many bytes. */
 const maxBytes = 64 * 1024
 
@@ -110,6 +132,7 @@ const readers = {
   container_socket: folder,
 } satisfies Record<string, (value: string) => unknown>
 
+/** A setting of the file. */
 type Key = keyof typeof readers
 const isKey = (text: string): text is Key => Object.hasOwn(readers, text)
 

@@ -1,5 +1,5 @@
 import type { AgentReport } from '../wire/agent'
-import type { MeasuredMinute } from './transport/minutes'
+import type { MeasuredMinute } from './sample/minutes'
 
 /** Parts of a report that are only sent when they changed. */
 export type ReportParts = Partial<Pick<AgentReport, 'facts' | 'containers' | 'units' | 'disks' | 'arrays' | 'problems'>>
@@ -7,10 +7,10 @@ export type ReportParts = Partial<Pick<AgentReport, 'facts' | 'containers' | 'un
 /** The server, as the agent measures it. */
 export interface Machine {
   readonly bootId: string
-  /** Measures it now. @param at current time (ms UTC) */
-  sample(at: number): void
-  /** The samples of a minute, summed up; null if there were none. @param start start of the minute (ms UTC) */
-  minute(start: number): MeasuredMinute | null
+  /** Measures it now. @param at current time (ms UTC) @returns the minute that ended with the previous sample, if any */
+  sample(at: number): Promise<MeasuredMinute | null>
+  /** Ends the current minute, before the agent stops. Null without samples. */
+  end(): MeasuredMinute | null
   parts(): Promise<ReportParts>
   /** Units of systemd whose state is reported. */
   watch(units: readonly string[]): void

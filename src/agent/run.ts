@@ -1,37 +1,95 @@
+import { writeSync } from 'node:fs'
 import { version } from '../core/version'
+import { help, UsageError, type Flags, type Print } from './cli/arguments'
+import { InvalidConfigFile } from './config-file'
+import { RequirementNotMet } from './install/requirement'
+import { InvalidAnswer } from './transport/answers'
+import { HubRequestFailed } from './transport/hub-client'
+import { isWithoutJit, restartWithoutJit } from './without-jit'
 
-/** The result of running the program: exit code, standard output, standard error. */
-interface ProgramResult {
-  code: number
-  out: string
-  err: string
+type Command = (flags: Flags, print: Print) => Promise<number> | number
+
+/** The commands. Each is loaded when it runs, so that the service has only its own code in memory. */
+const commands: Record<string, () => Promise<Command>> = {
+  enrol: async () => (await import('./cli/enrol')).enrol,
+  run: async () => (await import('./cli/run-service')).runService,
+  status: async () => (await import('./cli/status')).status,
+  doctor: async () => (await import('./cli/doctor')).doctor,
+  'send-once': async () => (await import('./cli/send-once')).sendOnce,
+  install: async () => (await import('./install/install')).install,
+  uninstall: async () => (await import('./install/uninstall')).uninstall,
 }
 
-/** The server agent, as `bailiwick-agent` and as `bailiwick agent`. The exit code is 2 for unknown arguments. */
-export function runAgent(args: readonly string[]): ProgramResult {
-  const [first] = args
-  if (args.length === 1 && (first === '--version' || first === '-V')) return { code: 0, out: `${version}\n`, err: '' }
-  if (args.length === 1 && (first === '--help' || first === '-h')) return { code: 0, out: help, err: '' }
-  return {
-    code: 2,
-    out: '',
-    err: `${args.length === 0 ? 'No command given.' : `Unknown command: ${args.join(' ')}.`} ${notAvailable}\nRun bailiwick-agent --help for usage.\n`,
+/** Runs the server agent as a program of its own: `bailiwick-agent`, or `bailiwick agent`. @returns the exit code */
+export async function startAgent(args: readonly string[]): Promise<number> {
+  // A compiler that runs at the same time costs more memory than it saves time.
+  if (args[0] === 'run' && !isWithoutJit()) restartWithoutJit()
+  return await runAgent(args, { out: text => write(1, text), err: text => write(2, text) })
+}
+
+/** Writes to a file descriptor, without the streams of `process`, which take 3 MB of memory. A closed pipe is not an error. */
+function write(descriptor: number, text: string): void {
+  try {
+    writeSync(descriptor, text)
+  } catch {}
+}
+
+/**
+ * Runs a command of the server agent.
+ * @returns the exit code: 0 success, 1 failure, 2 invalid arguments or settings, 78 the hub revoked the agent
+ */
+export async function runAgent(args: readonly string[], print: Print): Promise<number> {
+  try {
+    const { values, positionals } = await readArguments(args)
+    if (values.version) return end(print, `${version}\n`)
+    if (values.help) return end(print, help)
+    const [name, ...rest] = positionals
+    if (name === undefined) throw new UsageError('No command given.')
+    const command = Object.hasOwn(commands, name) ? commands[name] : undefined
+    if (!command || rest.length > 0) throw new UsageError(`Unknown command: ${positionals.join(' ')}.`)
+    return await (
+      await command()
+    )(values, print)
+  } catch (error) {
+    if (error instanceof UsageError) print.err(`${error.message}\nRun bailiwick-agent --help for usage.\n`)
+    else if (error instanceof InvalidAnswer) print.err(`The hub’s response is invalid: ${error.message}.\n`)
+    else if (knownErrors.some(kind => error instanceof kind) || isSystemError(error)) print.err(`${(error as Error).message}\n`)
+    else throw error
+    return error instanceof UsageError || error instanceof InvalidConfigFile ? 2 : 1
   }
 }
 
-const notAvailable = 'The agent cannot collect data yet. This will be added in a later version of Bailiwick.'
+const knownErrors = [InvalidConfigFile, HubRequestFailed, RequirementNotMet]
 
-const help = `Usage: bailiwick-agent [options]
+const isSystemError = (error: unknown) => /^E[A-Z]+$/.test(String((error as NodeJS.ErrnoException).code))
 
-Reports CPU load, memory, disk, and network usage of a server to a Bailiwick hub.
+function end(print: Print, text: string): number {
+  print.out(text)
+  return 0
+}
 
-${notAvailable}
-
-Options:
-  -V, --version  Show the version
-  -h, --help     Show this help
-
-Examples:
-  bailiwick-agent --version
-  bailiwick agent --version
-`
+async function readArguments(
+  args: readonly string[],
+): Promise<{ values: Flags & { help?: boolean; version?: boolean }; positionals: readonly string[] }> {
+  // The service has no options: without the parser, it needs 1 MB less memory.
+  if (args.length === 1 && !args[0]!.startsWith('-')) return { values: {}, positionals: args }
+  const { parseArgs } = await import('node:util')
+  try {
+    return parseArgs({
+      args: [...args],
+      allowPositionals: true,
+      options: {
+        config: { type: 'string' },
+        hub: { type: 'string' },
+        key: { type: 'string' },
+        'hub-key': { type: 'string' },
+        pin: { type: 'string' },
+        allow: { type: 'string' },
+        help: { type: 'boolean', short: 'h' },
+        version: { type: 'boolean', short: 'V' },
+      },
+    })
+  } catch (error) {
+    throw new UsageError(`${(error as Error).message.split(/\n|\. /)[0]}.`)
+  }
+}

@@ -1,6 +1,6 @@
-import { runAgent } from '../agent/run'
+import { startAgent } from '../agent/run'
 
-const { code, out, err } = runAgent(process.argv.slice(2))
-process.stdout.write(out)
-process.stderr.write(err)
-process.exitCode = code
+// Keys, tokens, and minutes that wait are only readable by the user of the agent.
+process.umask(0o077)
+
+process.exit(await startAgent(process.argv.slice(2)))

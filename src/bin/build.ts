@@ -2,39 +2,43 @@ import { globSync, mkdirSync, rmSync, statSync } from 'node:fs'
 import { version } from '../core/version'
 
 // Builds the three programs in dist/: `bun src/bin/build.ts [--target bun-linux-arm64] [--outdir DIR]`
-// Doesn't minify identifiers: Elysia parses the source of handlers, which renaming would break.
 const flags = [
   '--compile',
-  '--bytecode',
   '--format=esm',
-  '--splitting',
-  '--sourcemap',
-  '--minify-syntax',
-  '--minify-whitespace',
   // The program must not load settings or code from the current directory.
   '--no-compile-autoload-dotenv',
   '--no-compile-autoload-bunfig',
 ]
+// Doesn't minify identifiers: Elysia parses the source of handlers, which renaming would break.
+const large = ['--bytecode', '--splitting', '--sourcemap', '--minify-syntax', '--minify-whitespace']
+// The agent uses 1.5 MB less memory without bytecode and source maps.
+const small = ['--minify', '--splitting']
 const built = Bun.spawnSync([process.execPath, 'src/bin/build-dashboard.ts'], { stdout: 'ignore', stderr: 'inherit' })
 if (built.exitCode !== 0) process.exit(built.exitCode)
 
 // Worker threads must be entry points in the same folder as the main one, or the compiled program doesn't find them.
 const programs = [
-  { name: 'bailiwick', entries: ['src/bin/hub.ts', 'src/bin/name-server.ts', 'src/bin/checks.ts'], assets: ['dist/web'] },
-  { name: 'bailiwick-agent', entries: ['src/bin/agent.ts'], assets: [] },
-  { name: 'bailiwick-probe', entries: ['src/bin/probe.ts'], assets: [] },
+  {
+    name: 'bailiwick',
+    entries: ['src/bin/hub.ts', 'src/bin/name-server.ts', 'src/bin/checks.ts'],
+    assets: ['dist/web'],
+    flags: large,
+  },
+  { name: 'bailiwick-agent', entries: ['src/bin/agent.ts'], assets: [], flags: small },
+  { name: 'bailiwick-probe', entries: ['src/bin/probe.ts'], assets: [], flags: large },
 ]
 
 const target = option('--target')
 const folder = option('--outdir') ?? 'dist'
 mkdirSync(folder, { recursive: true })
-for (const { name, entries, assets } of programs) {
+for (const { name, entries, assets, flags: own } of programs) {
   const file = `${folder}/${name}`
   const { exitCode } = Bun.spawnSync(
     [
       process.execPath,
       'build',
       ...flags,
+      ...own,
       ...(target ? [`--target=${target}`] : []),
       ...assets.flatMap(folder => ['--asset', folder]),
       ...entries,

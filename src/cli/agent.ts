@@ -9,10 +9,7 @@ export function addAgent(program: Command, endWith: EndWith): void {
     .allowUnknownOption()
     .argument('[args...]')
     .action(async (args: string[]) => {
-      const { runAgent } = await import('../agent/run')
-      const { code, out, err } = runAgent(args)
-      process.stdout.write(out)
-      process.stderr.write(err)
-      endWith(code)
+      const { startAgent } = await import('../agent/run')
+      endWith(await startAgent(args))
     })
 }

@@ -3,7 +3,7 @@ import { FetchFailed } from '../core/net/fetch-failure'
 import type { GuardedResponse } from '../core/net/guarded-fetch'
 import { version } from '../core/version'
 import type { EventView } from '../features/events/shapes'
-import { fetchUnrestricted } from '../core/net/unrestricted-fetch'
+import { fetchUnrestricted } from './unrestricted-fetch'
 import { Failure } from './failure'
 
 const waitSeconds = 30

@@ -59,7 +59,9 @@ export class AgentHub implements AsyncDisposable {
     if (behavior !== 'ok') return this.problem(behavior.status, behavior.code, behavior.headers)
     const signature = parseSignature(request.headers.get(signatureHeader) ?? '')
     const enrolls = path === '/v1/ingest/agents/enrol'
-    const sent = body.length > 0 ? JSON.parse(Buffer.from(Bun.gunzipSync(body)).toString()) : null
+    if (path === '/healthz') return Response.json({ status: 'ok' })
+    const json = request.headers.get('content-encoding') === 'gzip' ? Bun.gunzipSync(body) : body
+    const sent = JSON.parse(Buffer.from(json).toString())
     if (enrolls) this.publicKey = parsePublicKey(sent.public_key)
     const method = request.method
     if (!signature || !isSignedBy(this.publicKey!, { method, path, body, ...signature }, signature.signature))

@@ -1,12 +1,10 @@
 import type { KeyObject } from 'node:crypto'
-import { gzipSync } from 'node:zlib'
-import { FetchFailed } from '../../core/net/fetch-failure'
 import { retryAfterMs } from '../../core/net/retry-after'
-import { fetchUnrestricted } from '../../core/net/unrestricted-fetch'
 import { version } from '../../core/version'
 import { signatureHeader, signRequest } from '../../wire/signed'
 import { isRecord } from './answers'
 import type { HubClock } from './hub-clock'
+import { fetchHub, HubUnreachable, type HubAddress } from './hub-fetch'
 
 /**
  * A request that failed. `revoked`: the hub knows the token, and doesn’t accept it anymore. `rejected`: the hub doesn’t accept the body, now
@@ -26,27 +24,22 @@ export class HubRequestFailed extends Error {
   }
 }
 
-/** A request to the hub. `body` is sent as compressed JSON. `waitMs`: how long the hub may take. */
-export interface HubRequest {
+/** A request to the hub. `body` is sent as JSON, compressed unless `isShort`. `waitMs`: how long the hub may take. */
+interface HubRequest {
   method: 'GET' | 'POST'
   path: string
   body?: unknown
+  isShort?: boolean
   headers?: Record<string, string>
   waitMs?: number
   maxBodyBytes?: number
 }
 
 /** A successful response: its status, its JSON, and when the request was sent (by the steady clock). */
-export interface HubResponse {
+interface HubResponse {
   status: number
   body: unknown
   sentAt: number
-}
-
-/** Where a hub is, and how its certificate is verified. */
-export interface HubAddress {
-  hub: string
-  pin: string | null
 }
 
 /** Sends requests to the hub, with the token of the agent and signed with its key. */
@@ -69,28 +62,35 @@ export class HubClient {
 
   /** @throws HubRequestFailed */
   async send(request: HubRequest): Promise<HubResponse> {
-    const { method, path, headers = {}, waitMs = this.standardWaitMs, maxBodyBytes = 1024 * 1024 } = request
-    const body = request.body === undefined ? new Uint8Array() : new Uint8Array(gzipSync(JSON.stringify(request.body)))
+    const {
+      method,
+      path,
+      isShort = request.body === undefined,
+      headers = {},
+      waitMs = this.standardWaitMs,
+      maxBodyBytes = 1024 * 1024,
+    } = request
+    const json = request.body === undefined ? '' : JSON.stringify(request.body)
+    const body = new Uint8Array(isShort ? Buffer.from(json) : Bun.gzipSync(json))
     const time = Math.round(this.clock.now())
     const sentAt = this.clock.steady()
-    const response = await fetchUnrestricted(
-      {
-        url: `${this.address.hub}${path}`,
-        method,
-        ...(this.address.pin !== null && { pin: this.address.pin }),
-        headers: {
-          ...headers,
-          Accept: 'application/json',
-          Authorization: `Bearer ${this.token}`,
-          'User-Agent': `bailiwick-agent/${version}`,
-          [signatureHeader]: signRequest(this.key, { method, path, time, count: ++this.count, body }),
-          ...(request.body !== undefined && { 'Content-Type': 'application/json', 'Content-Encoding': 'gzip' }),
-        },
-        ...(request.body !== undefined && { body }),
+    const response = await fetchHub(this.address, {
+      method,
+      path,
+      headers: {
+        ...headers,
+        Accept: 'application/json',
+        Authorization: `Bearer ${this.token}`,
+        'User-Agent': `bailiwick-agent/${version}`,
+        [signatureHeader]: signRequest(this.key, { method, path, time, count: ++this.count, body }),
+        ...(request.body !== undefined && { 'Content-Type': 'application/json' }),
+        ...(!isShort && { 'Content-Encoding': 'gzip' }),
       },
-      { totalMs: waitMs, maxBodyBytes, overflow: 'fail' },
-    ).catch((error: unknown) => {
-      throw error instanceof FetchFailed ? new HubRequestFailed(error.message, 'unavailable', null) : error
+      body: request.body === undefined ? null : body,
+      waitMs,
+      maxBodyBytes,
+    }).catch((error: unknown) => {
+      throw error instanceof HubUnreachable ? new HubRequestFailed(error.message, 'unavailable', null) : error
     })
     const answer = parseJson(response.body)
     const { status } = response

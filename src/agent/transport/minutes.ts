@@ -1,10 +1,9 @@
-import { maxColumns, maxMinutes, type AgentReport } from '../../wire/agent'
+import type { AgentReport } from '../../wire/agent'
+import { maxColumns, maxMinutes } from '../../wire/agent-limits'
+import type { MeasuredMinute } from '../sample/minutes'
 
-/** A minute as it was measured, with the columns of its values. */
-export interface MeasuredMinute {
-  columns: readonly string[]
-  /** Start (ms UTC), number of samples, averages, maximums. */
-  row: AgentReport['minutes'][number]
+/** A minute that waits to be sent. */
+export interface WaitingMinute extends MeasuredMinute {
   /** Set if the time of the hub was unknown: the boot, and when the minute was first measured (ms since then). */
   unsure?: { bootId: string; steady: number }
 }
@@ -13,9 +12,9 @@ export interface MeasuredMinute {
 export type MinuteTable = Pick<AgentReport, 'columns' | 'minutes'>
 
 /** Puts minutes into one table, and as many of them as a report may have. Returns the number of those. */
-export function tableOf(measured: readonly MeasuredMinute[], limit: number = maxMinutes): MinuteTable & { count: number } {
+export function tableOf(measured: readonly WaitingMinute[], limit: number = maxMinutes): MinuteTable & { count: number } {
   const places = new Map<string, number>()
-  const taken: MeasuredMinute[] = []
+  const taken: WaitingMinute[] = []
   for (const minute of measured.slice(0, limit)) {
     const added = minute.columns.filter(column => !places.has(column))
     if (places.size + added.length > maxColumns && taken.length > 0) break

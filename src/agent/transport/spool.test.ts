@@ -2,7 +2,7 @@ import { mkdtempSync, readdirSync, rmSync, writeFileSync, truncateSync } from 'n
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'bun:test'
-import { tableOf, type MeasuredMinute } from './minutes'
+import { tableOf, type WaitingMinute } from './minutes'
 import { Spool } from './spool'
 
 let folder: string
@@ -18,7 +18,7 @@ afterEach(() => {
 const open = (limits?: ConstructorParameters<typeof Spool>[2]) =>
   new Spool(join(folder, 'spool'), problem => problems.push(problem), limits)
 const files = () => readdirSync(join(folder, 'spool')).sort()
-const minuteAt = (number: number, value = number): MeasuredMinute => ({
+const minuteAt = (number: number, value = number): WaitingMinute => ({
   columns: ['cpu.used_percent'],
   row: [number * 60_000, 6, [value], [value]],
 })
@@ -108,7 +108,7 @@ test('without a folder to write to, minutes wait in memory, and the oldest are d
 })
 
 test('minutes with different columns share a table of at most 300 columns', () => {
-  const of = (number: number, ...columns: string[]): MeasuredMinute => ({
+  const of = (number: number, ...columns: string[]): WaitingMinute => ({
     columns,
     row: [number, 6, columns.map((_, at) => at), columns.map((_, at) => at + 0.5)],
   })

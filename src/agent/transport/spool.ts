@@ -1,9 +1,8 @@
 import { mkdirSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs'
 import { join } from 'node:path'
-import { gunzipSync, gzipSync } from 'node:zlib'
-import { maxMinutes } from '../../wire/agent'
+import { maxMinutes } from '../../wire/agent-limits'
 import { isRecord, isTime } from './answers'
-import type { MeasuredMinute } from './minutes'
+import type { WaitingMinute } from './minutes'
 import { readJson } from '../state/identity'
 import { writeFile } from '../state/write-file'
 
@@ -30,10 +29,10 @@ interface Segment {
  */
 export class Spool {
   /** Minutes outside segments by start, in order. */
-  private loose = new Map<number, MeasuredMinute>()
+  private loose = new Map<number, WaitingMinute>()
   private segments: Segment[] = []
   /** What remains of the oldest segment while it is sent. */
-  private opened: MeasuredMinute[] | null = null
+  private opened: WaitingMinute[] | null = null
   private droppedMinutes = 0
 
   /** @param report is told what went wrong, in a sentence */
@@ -56,7 +55,7 @@ export class Spool {
     return this.droppedMinutes
   }
 
-  add(minute: MeasuredMinute): void {
+  add(minute: WaitingMinute): void {
     const [start] = minute.row
     this.loose = inOrder([...this.loose.values(), minute])
     this.attempt('stored', () => writeFile(this.pathOf(looseName(start)), JSON.stringify(minute)))
@@ -64,12 +63,12 @@ export class Spool {
   }
 
   /** Minutes that started at or after a time, the oldest first. */
-  since(time: number): MeasuredMinute[] {
+  since(time: number): WaitingMinute[] {
     return [...this.loose.values()].filter(({ row: [start] }) => start >= time).slice(-maxMinutes)
   }
 
   /** The oldest minutes, in order; at most 60. Empty if none wait. */
-  oldest(): MeasuredMinute[] {
+  oldest(): WaitingMinute[] {
     while (this.segments.length > 0) {
       this.opened ??= this.read(this.segments[0]!)
       if (this.opened.length > 0) return this.opened.slice(0, maxMinutes)
@@ -79,7 +78,7 @@ export class Spool {
   }
 
   /** Removes minutes that the hub has, or refused for good (`dropped`). */
-  remove(minutes: readonly MeasuredMinute[], outcome: 'acknowledged' | 'dropped' = 'acknowledged'): void {
+  remove(minutes: readonly WaitingMinute[], outcome: 'acknowledged' | 'dropped' = 'acknowledged'): void {
     const gone = new Set(minutes)
     if (this.opened !== null) {
       this.opened = this.opened.filter(minute => !gone.has(minute))
@@ -98,7 +97,7 @@ export class Spool {
   /** Moves the oldest minutes in memory into a segment. */
   private pack(): void {
     const packed = [...this.loose.values()].slice(0, this.limits.maxLoose)
-    const bytes = gzipSync(JSON.stringify(packed))
+    const bytes = Bun.gzipSync(JSON.stringify(packed))
     const name = `${padded(packed[0]!.row[0])}-${packed.length}.gz`
     const stored = this.attempt('stored', () => writeFile(this.pathOf(name), bytes))
     this.remove(packed, stored ? 'acknowledged' : 'dropped')
@@ -119,11 +118,9 @@ export class Spool {
     this.attempt('deleted', () => rmSync(this.pathOf(segment.name), { force: true }))
   }
 
-  private read({ name, count }: Segment): MeasuredMinute[] {
+  private read({ name, count }: Segment): WaitingMinute[] {
     try {
-      const read: unknown = JSON.parse(
-        gunzipSync(readFileSync(this.pathOf(name)), { maxOutputLength: maxSegmentBytes }).toString(),
-      )
+      const read: unknown = JSON.parse(Buffer.from(Bun.gunzipSync(readFileSync(this.pathOf(name)))).toString())
       if (Array.isArray(read) && read.every(isMinute)) return read
     } catch {}
     this.report(`The stored minutes in ${this.pathOf(name)} are damaged and were dropped.`)
@@ -140,7 +137,7 @@ export class Spool {
     mkdirSync(this.folder, { recursive: true, mode: 0o700 })
     const dropped = readJson(this.pathOf('dropped.json'))
     if (isTime(dropped)) this.droppedMinutes = dropped
-    const found: MeasuredMinute[] = []
+    const found: WaitingMinute[] = []
     for (const name of readdirSync(this.folder).sort()) {
       const [, count] = /^\d{16}-(\d+)\.gz$/.exec(name) ?? []
       if (count !== undefined) this.segments.push({ name, bytes: statSync(this.pathOf(name)).size, count: Number(count) })
@@ -170,19 +167,16 @@ export class Spool {
   }
 }
 
-/** A segment has at most this many bytes decompressed. */
-const maxSegmentBytes = 8 * 1024 * 1024
-
 const padded = (start: number) => String(start).padStart(16, '0')
 const looseName = (start: number) => `${padded(start)}.json`
 
-const inOrder = (minutes: Iterable<MeasuredMinute>) =>
+const inOrder = (minutes: Iterable<WaitingMinute>) =>
   new Map([...minutes].sort((a, b) => a.row[0] - b.row[0]).map(minute => [minute.row[0], minute]))
 
 const isValues = (value: unknown, length: number) =>
   Array.isArray(value) && value.length === length && value.every(one => one === null || Number.isFinite(one))
 
-function isMinute(value: unknown): value is MeasuredMinute {
+function isMinute(value: unknown): value is WaitingMinute {
   if (!isRecord(value)) return false
   const { columns, row } = value
   if (!Array.isArray(columns) || !columns.every(one => typeof one === 'string') || !Array.isArray(row)) return false

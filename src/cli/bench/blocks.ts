@@ -2,7 +2,7 @@ import { operatorWorkspace } from '../../access/workspaces'
 import type { Config } from '../../core/config'
 import { createTokenAsOperator } from '../../features/tokens/commands'
 import { openHub } from '../../hub/run'
-import { fetchUnrestricted } from '../../core/net/unrestricted-fetch'
+import { fetchUnrestricted } from '../unrestricted-fetch'
 import type { Bench, Figure } from './bench'
 import { cpuSecondsOf, startServer, temporaryInstallation, type ServerProcess } from './child-processes'
 

@@ -1,4 +1,4 @@
-import { fetchUnrestricted } from '../../core/net/unrestricted-fetch'
+import { fetchUnrestricted } from '../unrestricted-fetch'
 import { targetOf, type Load, type LoadFigures } from './check-load'
 import { cpuSecondsOf, residentBytes, temporaryInstallation, startServer, type ServerProcess } from './child-processes'
 import { openInProcessApi } from './in-process-api'

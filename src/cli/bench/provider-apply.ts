@@ -16,7 +16,7 @@ import {
 import { effectiveTtl } from '../../features/dns/sync/fingerprint'
 import { inBatches } from '../../features/dns/sync/order'
 import { Failure } from '../failure'
-import { fetchUnrestricted } from '../../core/net/unrestricted-fetch'
+import { fetchUnrestricted } from '../unrestricted-fetch'
 import type { Bench, Figure } from './bench'
 
 type Pace = NonNullable<DnsProvider['caps']['pace']>

@@ -1,6 +1,6 @@
 import { newUuid4 } from '../../core/ids'
 import type { GuardedRequest } from '../../core/net/guarded-fetch'
-import { fetchUnrestricted } from '../../core/net/unrestricted-fetch'
+import { fetchUnrestricted } from '../unrestricted-fetch'
 import type { PingPaths } from './heartbeats'
 import { rrset } from './zones'
 

@@ -5,7 +5,8 @@ import { connectionHeaders } from './connection-headers'
 import { type Egress, EgressRefused, type NetworkPolicy, type VettedHost } from './egress'
 import { failureOf, FetchFailed, type FetchErrorClass } from './fetch-failure'
 import { type FetchTimings, stopwatch } from './fetch-timings'
-import { fetchPinned, fingerprintOf, openTls, parseFingerprint, PinMismatch } from './pinned-fetch'
+import { parseFingerprint } from './fingerprint'
+import { fetchPinned, fingerprintOf, openTls, PinMismatch } from './pinned-fetch'
 import { lifetime } from './request-lifetime'
 
 /**

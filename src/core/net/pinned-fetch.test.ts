@@ -6,7 +6,8 @@ import { join } from 'node:path'
 import { createEgress, type NetworkPolicy } from './egress'
 import { FetchFailed } from './fetch-failure'
 import { type FetchLimits, guardedFetch, type GuardedRequest, presentedFingerprint } from './guarded-fetch'
-import { fingerprintOf, parseFingerprint } from './pinned-fetch'
+import { parseFingerprint } from './fingerprint'
+import { fingerprintOf } from './pinned-fetch'
 
 const policy: NetworkPolicy = { allowPrivate: true, allowRanges: [], requireHttps: false }
 const egress = createEgress({ resolve: async () => ['127.0.0.1'], ownListeners: () => [] })

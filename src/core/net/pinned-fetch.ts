@@ -4,15 +4,6 @@ import { isIP } from 'node:net'
 import { connect, type ConnectionOptions, type TLSSocket } from 'node:tls'
 import type { VettedHost } from './egress'
 
-/**
- * Parses a SHA-256 fingerprint of a certificate, in hexadecimal with or without colons. Returns it in lowercase without colons; null if
- * it is invalid.
- */
-export function parseFingerprint(text: string): string | null {
-  const hex = text.trim().replaceAll(':', '').toLowerCase()
-  return /^[0-9a-f]{64}$/.test(hex) ? hex : null
-}
-
 /** Computes the SHA-256 fingerprint of a certificate. @param raw its DER */
 export const fingerprintOf = ({ raw }: { raw: Uint8Array }): string => createHash('sha256').update(raw).digest('hex')
 

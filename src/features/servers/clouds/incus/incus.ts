@@ -1,6 +1,6 @@
 import type { AccountCheck } from '../../../../adapters/adapter'
 import { checkWithFingerprint } from '../../../../adapters/presented-certificate'
-import { parseFingerprint } from '../../../../core/net/pinned-fetch'
+import { parseFingerprint } from '../../../../core/net/fingerprint'
 import { flatMapInTurns } from '../../../../core/time-slices'
 import { isObject } from '../../../../dns/octets'
 import type { PlainRule } from '../../firewalls/rules'

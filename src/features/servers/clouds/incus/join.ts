@@ -1,5 +1,5 @@
 import type { AccountCheck } from '../../../../adapters/adapter'
-import { parseFingerprint } from '../../../../core/net/pinned-fetch'
+import { parseFingerprint } from '../../../../core/net/fingerprint'
 import type { Settings } from '../../../../core/sealed-settings'
 import { CloudError, type AdapterContext } from '../cloud'
 import { createClientCertificate } from './client-certificate'

@@ -1,4 +1,4 @@
-import { parseFingerprint } from '../../../../core/net/pinned-fetch'
+import { parseFingerprint } from '../../../../core/net/fingerprint'
 import { isObject } from '../../../../dns/octets'
 
 /** What a trust token contains: base64 of a JSON object. */

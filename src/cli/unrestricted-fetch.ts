@@ -1,6 +1,6 @@
-import { createEgress, systemResolve } from './egress'
-import { FetchFailed } from './fetch-failure'
-import { guardedFetch, type FetchLimits, type GuardedRequest, type GuardedResponse } from './guarded-fetch'
+import { createEgress, systemResolve } from '../core/net/egress'
+import { FetchFailed } from '../core/net/fetch-failure'
+import { guardedFetch, type FetchLimits, type GuardedRequest, type GuardedResponse } from '../core/net/guarded-fetch'
 
 /**
  * Sends a request on behalf of the local user, who may reach private addresses. Tries every address of a name: a server may

@@ -1,0 +1,85 @@
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+import { version } from '../../core/version'
+import type { AgentEnrolment } from '../../wire/agent'
+import { publicKeyText } from '../../wire/signed'
+import { changeConfigFile, configFile, readConfigFile, type AgentSettings } from '../config-file'
+import { RequirementNotMet } from '../install/requirement'
+import { machineIdHash } from '../machine-id'
+import { ServerMachine } from '../server-machine'
+import { readIdentity, signingKey, writeIdentity, type Identity } from '../state/identity'
+import { writeFile } from '../state/write-file'
+import { readEnrolmentAnswer } from '../transport/answers'
+import { HubClient } from '../transport/hub-client'
+import { UsageError, type Flags, type Print } from './arguments'
+import { hubClock } from './open-agent'
+
+/** Registers this server at a hub. */
+export async function enrol(flags: Flags, print: Print): Promise<number> {
+  const settings = settingsOf(flags)
+  const known = readIdentity(settings.stateFolder, settings.hub)
+  if (known && flags.key === undefined) {
+    print.out(`This server is enrolled at ${known.hub} as ${known.agent_id}.\n`)
+    return 0
+  }
+  const identity = await enrolAt(settings, flags, print)
+  print.out(`Enrolled at ${identity.hub} as ${identity.agent_id}.\n`)
+  return 0
+}
+
+/** The settings, after options of the command line were written to the file. @throws UsageError, InvalidConfigFile */
+export function settingsOf(flags: Flags): AgentSettings {
+  const path = flags.config ?? configFile
+  const changes = Object.fromEntries(
+    (['hub', 'hub-key', 'pin', 'allow'] as const).flatMap(name =>
+      flags[name] === undefined ? [] : [[name.replace('-', '_'), flags[name]]],
+    ),
+  )
+  if (Object.keys(changes).length > 0) return changeConfigFile(path, changes)
+  if (!existsSync(path)) throw new UsageError('Missing option: --hub URL, the address of the hub.')
+  return readConfigFile(path)
+}
+
+/**
+ * Sends the enrolment until it is accepted, and stores what the hub returns.
+ * @throws UsageError, HubRequestFailed, InvalidAnswer, RequirementNotMet
+ */
+export async function enrolAt(
+  settings: AgentSettings,
+  flags: Flags,
+  print: Print,
+  pause: () => Promise<unknown> = () => Bun.sleep(10_000),
+): Promise<Identity> {
+  if (flags.key === undefined) throw new UsageError('Missing option: --key KEY, an enrolment key of the hub.')
+  const key = signingKey(settings.stateFolder)
+  const { facts } = await new ServerMachine(settings.root).parts()
+  const body: AgentEnrolment = {
+    v: 1,
+    machine_id_hash: machineIdHash(settings),
+    public_key: publicKeyText(key),
+    version,
+    allow: settings.allow,
+    facts: facts ?? {},
+  }
+  const client = new HubClient(settings, hubClock(settings), flags.key, key)
+  for (let asked = 0; ; asked++) {
+    const { status, body: answer } = await client.send({ method: 'POST', path: '/v1/ingest/agents/enrol', body, isShort: true })
+    if (status !== 202) return store(settings, flags, answer)
+    if (asked === 0) print.out('This server is known already. Waiting until its agent is approved in the dashboard…\n')
+    await pause()
+  }
+}
+
+function store(settings: AgentSettings, flags: Flags, answer: unknown): Identity {
+  const { config, ...enrolled } = readEnrolmentAnswer(answer)
+  if (settings.hubKey !== null && settings.hubKey !== enrolled.hub_key)
+    throw new RequirementNotMet(
+      'The hub has another key than --hub-key or hub_key in the settings, so this server was not enrolled.',
+    )
+  const identity = { hub: settings.hub, ...enrolled }
+  writeIdentity(settings.stateFolder, identity)
+  writeFile(join(settings.stateFolder, 'config.json'), JSON.stringify(config))
+  // Whoever controls the network later can’t send commands.
+  if (settings.hubKey === null) changeConfigFile(flags.config ?? configFile, { hub_key: enrolled.hub_key })
+  return identity
+}

@@ -1,0 +1,62 @@
+import { join } from 'node:path'
+import { systemClock } from '../../core/clock'
+import type { AgentConfig } from '../../wire/agent'
+import type { AgentPieces } from '../agent'
+import { configFile, InvalidConfigFile, readConfigFile, type AgentSettings } from '../config-file'
+import { RequirementNotMet } from '../install/requirement'
+import { ServerMachine } from '../server-machine'
+import { readIdentity, readJson, signingKey, type Identity } from '../state/identity'
+import { InvalidAnswer, readConfig } from '../transport/answers'
+import { HubClient } from '../transport/hub-client'
+import { HubClock, uptimeMs } from '../transport/hub-clock'
+import type { Flags } from './arguments'
+
+/**
+ * What an agent that was enrolled consists of, apart from what depends on the command.
+ * @throws InvalidConfigFile, RequirementNotMet
+ */
+export function openAgent(
+  flags: Flags,
+  log: (text: string) => void,
+): {
+  settings: AgentSettings
+  identity: Identity
+  pieces: Omit<AgentPieces, 'spool' | 'keepConfig' | 'onStatus'>
+} {
+  const path = flags.config ?? configFile
+  const settings = readConfigFile(path)
+  const identity = readIdentity(settings.stateFolder, settings.hub)
+  if (!identity)
+    throw new RequirementNotMet(`This server is not enrolled at ${settings.hub}. Run bailiwick-agent enrol --key KEY.`)
+  if (settings.hubKey !== null && identity.hub_key !== settings.hubKey)
+    throw new InvalidConfigFile(`${path}: hub_key differs from the key of the hub where this server was enrolled.`)
+  const clock = hubClock(settings)
+  return {
+    settings,
+    identity,
+    pieces: {
+      agentId: identity.agent_id,
+      allow: settings.allow,
+      config: storedConfig(settings.stateFolder),
+      client: new HubClient(settings, clock, identity.token, signingKey(settings.stateFolder)),
+      clock,
+      timers: systemClock,
+      machine: new ServerMachine(settings.root),
+      random: Math.random,
+      log,
+    },
+  }
+}
+
+/** The time of the hub, as far as this server knows it. */
+export const hubClock = ({ root }: AgentSettings): HubClock => new HubClock(systemClock.now, () => uptimeMs(root))
+
+/** The settings that the hub sent last. */
+function storedConfig(stateFolder: string): AgentConfig {
+  try {
+    return readConfig(readJson(join(stateFolder, 'config.json')))
+  } catch (error) {
+    if (!(error instanceof InvalidAnswer)) throw error
+    return { interval_seconds: 60, watched_units: [] }
+  }
+}

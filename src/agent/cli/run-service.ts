@@ -1,0 +1,80 @@
+import { mkdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { systemClock } from '../../core/clock'
+import { version } from '../../core/version'
+import { Agent } from '../agent'
+import { writeStatus } from '../state/status-file'
+import { writeFile } from '../state/write-file'
+import { stopReason } from '../stop-reason'
+import { Spool } from '../transport/spool'
+import type { Flags, Print } from './arguments'
+import { openAgent } from './open-agent'
+
+/** The hub revoked the agent: systemd does not start it again. */
+const revokedCode = 78
+/** After a signal, the agent exits at most this much later (ms). */
+const stopMs = 10_000
+
+/** Measures and reports until a signal. */
+export async function runService(flags: Flags, { err }: Print): Promise<number> {
+  const log = (text: string) => err(`${text}\n`)
+  const { settings, identity, pieces } = openAgent(flags, log)
+  const startedAt = systemClock.now()
+  mkdirSync(settings.stateFolder, { recursive: true, mode: 0o700 })
+  const agent = new Agent({
+    ...pieces,
+    spool: new Spool(join(settings.stateFolder, 'spool'), once(log)),
+    keepConfig: config => writeFile(join(settings.stateFolder, 'config.json'), JSON.stringify(config)),
+    onStatus: status => {
+      const { hub, agent_id, server_id } = identity
+      writeStatus(settings.runtimeFolder, {
+        ...status,
+        hub,
+        agent_id,
+        server_id,
+        version,
+        pid: process.pid,
+        started_at: startedAt,
+      })
+    },
+  })
+  const signal = stopSignal()
+  // Timers of the clock don’t keep the process alive.
+  const alive = setInterval(() => {}, 2 ** 30)
+  try {
+    log(`Bailiwick agent ${version} reports to ${identity.hub} as ${identity.agent_id}.`)
+    agent.start()
+    if ((await Promise.race([signal, agent.revoked.then(() => 'revoked' as const)])) === 'revoked') {
+      log('The agent was revoked, so it stops. To use this server again, enroll it with a new key.')
+      return revokedCode
+    }
+    const reason = await stopReason()
+    log(`Stopping (${reason}).`)
+    const { promise: late, resolve } = Promise.withResolvers<void>()
+    systemClock.after(stopMs, resolve)
+    await Promise.race([agent.stop(reason), late])
+    return 0
+  } finally {
+    clearInterval(alive)
+  }
+}
+
+/** Resolves with SIGTERM or SIGINT. A second signal ends the process. */
+function stopSignal(): Promise<'signal'> {
+  return new Promise(resolve => {
+    for (const signal of ['SIGTERM', 'SIGINT'] as const)
+      process.once(signal, () => {
+        process.once(signal, () => process.exit(1))
+        resolve('signal')
+      })
+  })
+}
+
+/** Logs each text once in a row, because a full disk fails each minute. */
+function once(log: (text: string) => void): (text: string) => void {
+  let last = ''
+  return text => {
+    if (text !== last) log(text)
+    last = text
+  }
+}

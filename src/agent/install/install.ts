@@ -1,0 +1,85 @@
+import { chownSync, existsSync, mkdirSync, realpathSync, statSync } from 'node:fs'
+import { join } from 'node:path'
+import { enrolAt, settingsOf } from '../cli/enrol'
+import type { Flags, Print } from '../cli/arguments'
+import type { AgentSettings } from '../config-file'
+import { readIdentity } from '../state/identity'
+import { readStatus } from '../state/status-file'
+import { writeFile } from '../state/write-file'
+import { agentUser, logFolder, programLink, unitFolder } from './places'
+import { RequirementNotMet } from './requirement'
+import { hasSystemd, outputOf, requireRoot, runProgram, tryProgram } from './system'
+import { removeAgent } from './uninstall'
+import { units } from './units'
+
+/** The first report arrives within this time after the start (ms). */
+const firstReportMs = 30_000
+
+/**
+ * Creates the user, files, and service of the agent, enrolls the server, and waits for the first report. Run again, it upgrades the service.
+ * If the first installation fails, nothing is left behind.
+ */
+export async function install(flags: Flags, print: Print): Promise<number> {
+  requireRoot('install')
+  if (!existsSync(programLink))
+    throw new RequirementNotMet(`${programLink} is missing. Use the installation command that the dashboard shows.`)
+  const isFirst = !tryProgram('id', agentUser)
+  try {
+    const settings = settingsOf(flags)
+    createUser()
+    ownFolder(settings.stateFolder, 0o700)
+    ownFolder(logFolder, 0o750)
+    if (!readIdentity(settings.stateFolder, settings.hub)) await enrolAt(settings, flags, print)
+    if (hasSystemd()) await startService(settings)
+    const identity = readIdentity(settings.stateFolder, settings.hub)!
+    if (!hasSystemd()) {
+      print.out(
+        `Enrolled as ${identity.agent_id}. This system has no systemd: start "${programLink} run" as the user ${agentUser}.\n`,
+      )
+      return 0
+    }
+    print.out(`The hub receives reports of this server: ${settings.hub}/servers/${identity.server_id}\n`)
+    return 0
+  } catch (error) {
+    if (isFirst) removeAgent()
+    throw error
+  }
+}
+
+async function startService(settings: AgentSettings): Promise<void> {
+  for (const [name, text] of Object.entries(units)) writeFile(join(unitFolder, name), text, { mode: 0o644 })
+  runProgram('systemctl', 'daemon-reload')
+  runProgram('systemctl', 'enable', '--quiet', ...Object.keys(units))
+  const before = readStatus(settings.runtimeFolder)?.run_id
+  runProgram('systemctl', 'restart', 'bailiwick-agent.service')
+  for (let waited = 0; waited < firstReportMs; waited += 250) {
+    const status = readStatus(settings.runtimeFolder)
+    if (status && status.run_id !== before && status.last_report_at !== null) return
+    await Bun.sleep(250)
+  }
+  const problem = readStatus(settings.runtimeFolder)?.error
+  throw new RequirementNotMet(`The hub has not received a report. ${problem ?? 'See journalctl -u bailiwick-agent.'}`)
+}
+
+function createUser(): void {
+  if (tryProgram('id', agentUser)) return
+  const shell = existsSync('/usr/sbin/nologin') ? '/usr/sbin/nologin' : '/sbin/nologin'
+  const home = '/var/lib/bailiwick-agent'
+  if (tryProgram('useradd', '--system', '--user-group', '--no-create-home', '--home-dir', home, '--shell', shell, agentUser))
+    return
+  // BusyBox.
+  tryProgram('addgroup', '-S', agentUser)
+  runProgram('adduser', '-S', '-D', '-H', '-h', home, '-s', shell, '-G', agentUser, agentUser)
+}
+
+/** Creates a folder of the user of the agent. */
+function ownFolder(folder: string, mode: number): void {
+  mkdirSync(folder, { recursive: true, mode })
+  const { uid, gid } = agentIds()
+  if (statSync(realpathSync(folder)).uid !== uid) chownSync(folder, uid, gid)
+}
+
+function agentIds(): { uid: number; gid: number } {
+  const [uid, gid] = ['-u', '-g'].map(option => Number(outputOf('id', option, agentUser)))
+  return { uid: uid!, gid: gid! }
+}

@@ -1,0 +1,27 @@
+import { rmSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import type { Flags, Print } from '../cli/arguments'
+import { configFile } from '../config-file'
+import { agentUser, logFolder, programFolder, programLink, unitFolder } from './places'
+import { hasSystemd, requireRoot, tryProgram } from './system'
+import { units } from './units'
+
+/** Stops the agent, and deletes everything but its log. The hub then shows the agent as stopped, until it is deleted there. */
+export function uninstall(_: Flags, { out }: Print): number {
+  requireRoot('uninstall')
+  removeAgent()
+  out(`The agent was removed. Its log is still in ${logFolder}.\n`)
+  return 0
+}
+
+/** Deletes what the installation created. */
+export function removeAgent(): void {
+  if (hasSystemd()) tryProgram('systemctl', 'disable', '--now', '--quiet', ...Object.keys(units))
+  for (const name of Object.keys(units)) remove(join(unitFolder, name))
+  if (hasSystemd()) tryProgram('systemctl', 'daemon-reload')
+  for (const path of [dirname(configFile), '/var/lib/bailiwick-agent', '/run/bailiwick-agent', programLink, programFolder])
+    remove(path)
+  if (!tryProgram('userdel', agentUser)) tryProgram('deluser', agentUser)
+}
+
+const remove = (path: string) => rmSync(path, { recursive: true, force: true })
