@@ -45,7 +45,7 @@ export interface AgentStatus {
   dropped: number
 }
 
-export const reportsPath = '/v1/ingest/agents/reports'
+const reportsPath = '/v1/ingest/agents/reports'
 
 const sampleMs = 10_000
 const minuteMs = 60_000
@@ -132,7 +132,7 @@ export class Agent {
     try {
       await this.report(this.presentMinutes(), { stopping: reason, backlog: false })
     } catch (error) {
-      this.pieces.log(`The hub was not told that the agent stops: ${(error as Error).message}`)
+      this.pieces.log(`The last report was not received: ${(error as Error).message}`)
     }
     this.showStatus()
   }
@@ -364,7 +364,7 @@ export class Agent {
   }
 }
 
-/** What a report contains besides minutes. */
+/** What a report contains in addition to minutes. */
 type RestOfReport = ReportParts & Pick<AgentReport, 'backlog' | 'stopping'>
 type MinutesAndRest = RestOfReport & Pick<AgentReport, 'columns' | 'minutes'>
 

@@ -12,7 +12,7 @@ type Command = (flags: Flags, print: Print) => Promise<number> | number
 /** The commands. Each is loaded when it runs, so that the service has only its own code in memory. */
 const commands: Record<string, () => Promise<Command>> = {
   enrol: async () => (await import('./cli/enrol')).enrol,
-  run: async () => (await import('./cli/run-service')).runService,
+  run: async () => (await import('./cli/run-until-stopped')).runUntilStopped,
   status: async () => (await import('./cli/status')).status,
   doctor: async () => (await import('./cli/doctor')).doctor,
   'send-once': async () => (await import('./cli/send-once')).sendOnce,

@@ -1,19 +1,31 @@
-import { readFileSync } from 'node:fs'
-import { hostname } from 'node:os'
 import type { Machine, ReportParts } from './machine'
+import { readFacts } from './sample/facts'
 import { Root } from './sample/root'
 import { Sampler } from './sample/sampler'
 import type { MeasuredMinute } from './sample/minutes'
 
+/** Facts are read this often. */
+const factsSeconds = 600
+
 /** The server that the agent runs on. */
 export class ServerMachine implements Machine {
   readonly bootId: string
+  private readonly root: Root
   private readonly sampler: Sampler
+  private facts: ReportParts['facts']
+  private factsAt = Number.NEGATIVE_INFINITY
 
-  /** @param root folder where the file system of the server is */
-  constructor(root: string) {
-    this.sampler = new Sampler(new Root(root))
-    this.bootId = bootIdAt(root)
+  /**
+   * @param folder where the file system of the server is
+   * @param seconds a time that no one sets back
+   */
+  constructor(
+    folder: string,
+    private readonly seconds: () => number = () => performance.now() / 1000,
+  ) {
+    this.root = new Root(folder)
+    this.sampler = new Sampler(this.root)
+    this.bootId = this.root.line('proc/sys/kernel/random/boot_id') ?? 'unknown'
   }
 
   sample(at: number): Promise<MeasuredMinute | null> {
@@ -25,16 +37,12 @@ export class ServerMachine implements Machine {
   }
 
   parts(): Promise<ReportParts> {
-    return Promise.resolve({ facts: { hostname: hostname() }, problems: [...this.sampler.problems] })
+    if (this.facts === undefined || this.seconds() - this.factsAt > factsSeconds) {
+      this.facts = readFacts(this.root)
+      this.factsAt = this.seconds()
+    }
+    return Promise.resolve({ facts: this.facts, problems: [...this.sampler.problems] })
   }
 
   watch(): void {}
-}
-
-function bootIdAt(root: string): string {
-  try {
-    return readFileSync(`${root}/proc/sys/kernel/random/boot_id`, 'latin1').trim()
-  } catch {
-    return 'unknown'
-  }
 }

@@ -33,7 +33,7 @@ test('imports of every form are found', () => {
     ['import type { a } from', nameIn('src/core/ctx.ts', 'Ctx')],
     ['import { type a } from', nameIn('src/access/callers.ts', 'Caller')],
     ['export { a } from', nameIn('src/features/heartbeats/schedule/calendar-parse.ts', 'parseCalendar')],
-    ['await import()', nameIn('src/agent/run.ts', 'runAgent')],
+    ['await import()', nameIn('src/agent/run.ts', 'startAgent')],
     ['a page of the router', nameIn('src/dashboard/pages/plan.tsx', 'default')],
   ]
   expect(inTree.filter(([, name]) => !used.has(name)).map(([form]) => form)).toEqual([])

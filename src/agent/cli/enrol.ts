@@ -79,7 +79,7 @@ function store(settings: AgentSettings, flags: Flags, answer: unknown): Identity
   const identity = { hub: settings.hub, ...enrolled }
   writeIdentity(settings.stateFolder, identity)
   writeFile(join(settings.stateFolder, 'config.json'), JSON.stringify(config))
-  // Whoever controls the network later can’t send commands.
+  // An attacker on the network can’t send commands from now on.
   if (settings.hubKey === null) changeConfigFile(flags.config ?? configFile, { hub_key: enrolled.hub_key })
   return identity
 }

@@ -6,7 +6,7 @@ import { readJson } from './identity'
 import { writeFile } from './write-file'
 
 /** What the agent does now, for `bailiwick-agent status`. Times in ms UTC. */
-export interface StatusFile extends AgentStatus {
+interface StatusFile extends AgentStatus {
   pid: number
   version: string
   hub: string

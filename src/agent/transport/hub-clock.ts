@@ -22,7 +22,7 @@ export class HubClock {
     readonly steady: () => number,
   ) {}
 
-  /** The current time (ms UTC): that of the server, unless it differs from the hub’s by more than two seconds. */
+  /** The current time (ms UTC): the clock of the server, unless it differs from the hub’s by more than two seconds. */
   now(): number {
     const wall = this.wall()
     const offset = this.offsetAt(wall)
@@ -40,7 +40,7 @@ export class HubClock {
     this.measured = [...this.measured, hubTime - (sentAt + received) / 2].slice(-measurements)
   }
 
-  /** Sets a time of which only the second is known, instead of everything measured before. */
+  /** Uses a time without milliseconds instead of everything measured before. */
   set(hubTime: number): void {
     this.measured = [hubTime - this.steady()]
   }

@@ -9,7 +9,7 @@ export interface WaitingMinute extends MeasuredMinute {
 }
 
 /** Minutes in one table, as a report contains them. */
-export type MinuteTable = Pick<AgentReport, 'columns' | 'minutes'>
+type MinuteTable = Pick<AgentReport, 'columns' | 'minutes'>
 
 /** Puts minutes into one table, and as many of them as a report may have. Returns the number of those. */
 export function tableOf(measured: readonly WaitingMinute[], limit: number = maxMinutes): MinuteTable & { count: number } {

@@ -7,7 +7,7 @@ import { readJson } from '../state/identity'
 import { writeFile } from '../state/write-file'
 
 /** Limits of what waits on disk. */
-export interface SpoolLimits {
+interface SpoolLimits {
   /** Segments have at most this many bytes together. */
   maxBytes: number
   /** At most this many minutes wait outside segments. */
@@ -35,7 +35,7 @@ export class Spool {
   private opened: WaitingMinute[] | null = null
   private droppedMinutes = 0
 
-  /** @param report is told what went wrong, in a sentence */
+  /** @param report called with what went wrong, in a sentence */
   constructor(
     private readonly folder: string,
     private readonly report: (problem: string) => void,

@@ -16,7 +16,7 @@ const revokedCode = 78
 const stopMs = 10_000
 
 /** Measures and reports until a signal. */
-export async function runService(flags: Flags, { err }: Print): Promise<number> {
+export async function runUntilStopped(flags: Flags, { err }: Print): Promise<number> {
   const log = (text: string) => err(`${text}\n`)
   const { settings, identity, pieces } = openAgent(flags, log)
   const startedAt = systemClock.now()
