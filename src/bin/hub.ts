@@ -1,3 +1,4 @@
+import { basename } from 'node:path'
 import { runCommand } from '../cli'
 
 // Make database, keys and backups readable only by this user.
@@ -8,4 +9,6 @@ const threads = {
   nameServer: new URL('./name-server.ts', import.meta.url).href,
   checks: new URL('./checks.ts', import.meta.url).href,
 }
-process.exit(await runCommand(process.argv.slice(2), threads))
+// Hubs give their own program to servers if they have no smaller one, and the agent’s name then makes it the agent.
+const words = basename(process.execPath).startsWith('bailiwick-agent') ? ['agent'] : []
+process.exit(await runCommand([...words, ...process.argv.slice(2)], threads))

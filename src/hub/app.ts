@@ -14,6 +14,7 @@ import { isClientPath } from '../features/dynamic-ips/ingest/ingest'
 import { apiAreas, ingestAreas, specsOf } from './areas'
 import { notReady, readiness, setWorker } from './health'
 import { requireMetricsAccess, Metrics } from './metrics'
+import { downloadRoutes } from './downloads/downloads'
 import { pageRoutes } from './pages'
 
 /**
@@ -69,6 +70,7 @@ export function createApp(hub: Hub, worker: Worker, areas: readonly AnyElysia[] 
     })
     .use(operatorRoutes(hub, metrics))
     .use(pageRoutes)
+    .use(downloadRoutes())
     .use(acknowledgePages)
   for (const routes of areas) app = app.use(routes)
   registerOperations(hub, specsOf(areas))

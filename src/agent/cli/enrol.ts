@@ -1,11 +1,12 @@
 import { existsSync } from 'node:fs'
-import { join } from 'node:path'
+import { basename, dirname, join } from 'node:path'
 import { version } from '../../core/version'
 import type { AgentEnrolment } from '../../wire/agent'
 import { publicKeyText } from '../../wire/signed'
 import { changeConfigFile, configFile, readConfigFile, type AgentSettings } from '../config-file'
 import { RequirementNotMet } from '../install/requirement'
 import { machineIdHash } from '../machine-id'
+import { pinnedFile, writePinned } from '../root/pinned'
 import { ServerMachine } from '../server-machine'
 import { readIdentity, signingKey, writeIdentity, type Identity } from '../state/identity'
 import { writeFile } from '../state/write-file'
@@ -76,10 +77,14 @@ function store(settings: AgentSettings, flags: Flags, answer: unknown): Identity
     throw new RequirementNotMet(
       'The hub has another key than --hub-key or hub_key in the settings, so this server was not enrolled.',
     )
+  const path = flags.config ?? configFile
   const identity = { hub: settings.hub, ...enrolled }
   writeIdentity(settings.stateFolder, identity)
   writeFile(join(settings.stateFolder, 'config.json'), JSON.stringify(config))
+  // Only root decides which hub may send commands to its half of the agent.
+  if (process.getuid?.() === 0)
+    writePinned(join(dirname(path), basename(pinnedFile)), { agentId: enrolled.agent_id, hubKey: enrolled.hub_key })
   // An attacker on the network can’t send commands from now on.
-  if (settings.hubKey === null) changeConfigFile(flags.config ?? configFile, { hub_key: enrolled.hub_key })
+  if (settings.hubKey === null) changeConfigFile(path, { hub_key: enrolled.hub_key })
   return identity
 }

@@ -25,7 +25,7 @@ export class HubRequestFailed extends Error {
 }
 
 /** A request to the hub. `body` is sent as JSON, compressed unless `isShort`. `waitMs`: how long the hub may take. */
-interface HubRequest {
+export interface HubRequest {
   method: 'GET' | 'POST'
   path: string
   body?: unknown

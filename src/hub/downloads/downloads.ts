@@ -1,0 +1,62 @@
+import { sign } from 'node:crypto'
+import { Elysia, type AnyElysia } from 'elysia'
+import { countRequest } from '../../access/limiter'
+import { noCredentials } from '../../access/rate-limits'
+import { callerIp, type Peer } from '../../api/serve'
+import type { Hub } from '../../core/hub'
+import { notFound } from '../../core/problem'
+import { hubKey } from '../../features/servers/agents/hub-key'
+import { StaticFile } from '../static-file'
+import { agentFiles, manifestOf } from './agent-files'
+import installer from './install-agent.sh' with { type: 'text' }
+
+interface DownloadRequest {
+  request: Request
+  params: { platform: string }
+  server: Peer | null
+  hub: Hub
+}
+
+const script = new StaticFile(installer, 'text/x-shellscript; charset=utf-8')
+const headers = { 'Cache-Control': 'no-cache', 'X-Content-Type-Options': 'nosniff' }
+
+/**
+ * What a server needs to install the agent: a script, the programs, and their list, which the hub signs. Nothing of it is secret.
+ * @param program file of the hub’s program
+ */
+export function downloadRoutes(program: string = process.execPath): AnyElysia {
+  const limited =
+    (respond: (context: DownloadRequest) => Response | Promise<Response>) =>
+    (context: unknown): Response | Promise<Response> => {
+      const { request, hub, server } = context as DownloadRequest
+      countRequest(hub, [noCredentials(callerIp(hub, request, server), hub.config.anonymousPerMinute)])
+      return respond(context as DownloadRequest)
+    }
+  const manifest = async () => Buffer.from(manifestOf(await agentFiles(program)))
+  return new Elysia({ name: 'downloads' })
+    .get(
+      '/download/agent',
+      limited(({ request }) => script.respond(request)),
+    )
+    .get(
+      '/download/agent/manifest',
+      limited(async () => new Response(await manifest(), { headers: { ...headers, 'Content-Type': 'text/plain' } })),
+    )
+    .get(
+      '/download/agent/manifest.sig',
+      limited(
+        async ({ hub }) =>
+          new Response(sign(null, await manifest(), hubKey(hub)), {
+            headers: { ...headers, 'Content-Type': 'application/octet-stream' },
+          }),
+      ),
+    )
+    .get(
+      '/download/agent/:platform',
+      limited(async ({ params }) => {
+        const file = (await agentFiles(program)).find(({ platform }) => platform === params.platform)
+        if (!file) throw notFound('path')
+        return new Response(Bun.file(file.path), { headers: { ...headers, 'Content-Type': 'application/octet-stream' } })
+      }),
+    )
+}

@@ -1,0 +1,155 @@
+import { createHash, verify } from 'node:crypto'
+import { chmodSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { Elysia } from 'elysia'
+import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
+import { version } from '../../src/core/version'
+import { hubPublicKey } from '../../src/features/servers/agents/hub-key'
+import { downloadRoutes } from '../../src/hub/downloads/downloads'
+import { parsePublicKey } from '../../src/wire/signed'
+import { world } from '../support/world'
+
+const here = await world({ BAILIWICK_ANONYMOUS_PER_MINUTE: '100000' })
+const own = `linux-${process.arch}`
+const sha256 = (text: string | Uint8Array) => createHash('sha256').update(text).digest('hex')
+
+let folder: string
+let server: Bun.Server<undefined>
+/** Changes a response of the hub, like someone on the network. */
+let tamper: (path: string, response: Response) => Response | Promise<Response> = (_, response) => response
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'bailiwick-downloads-'))
+  mkdirSync(join(folder, 'hub'))
+  writeFileSync(join(folder, 'hub', 'bailiwick'), 'the hub')
+  tamper = (_, response) => response
+  const app = new Elysia().decorate('hub', here.hub).use(downloadRoutes(join(folder, 'hub', 'bailiwick')))
+  server = Bun.serve({
+    hostname: '127.0.0.1',
+    port: 0,
+    fetch: async request => await tamper(new URL(request.url).pathname, await app.handle(request)),
+  })
+})
+afterEach(async () => {
+  await server.stop(true)
+  rmSync(folder, { recursive: true })
+})
+
+const place = (name: string, text: string) => writeFileSync(join(folder, 'hub', name), text)
+const get = (path: string) => fetch(new URL(path, server.url))
+
+describe('the list of downloads', () => {
+  test('contains the programs next to the hub’s, and is signed by the hub', async () => {
+    place('bailiwick-agent', 'agent')
+    place('bailiwick-agent-linux-arm64-musl', 'other agent')
+    place('bailiwick-agent-windows', '')
+    place('bailiwick-agent.map', '')
+    const manifest = new Uint8Array(await (await get('/download/agent/manifest')).arrayBuffer())
+    expect(Buffer.from(manifest).toString().split('\n')).toEqual([
+      `version ${version}`,
+      ...[`linux-arm64-musl ${sha256('other agent')} 11`, `${own} ${sha256('agent')} 5`].sort(),
+      '',
+    ])
+    const signature = new Uint8Array(await (await get('/download/agent/manifest.sig')).arrayBuffer())
+    expect(verify(null, manifest, parsePublicKey(hubPublicKey(here.hub))!, signature)).toBe(true)
+    expect(await (await get(`/download/agent/${own}`)).text()).toBe('agent')
+    expect(await (await get('/download/agent/linux-arm64-musl')).text()).toBe('other agent')
+    place('bailiwick-agent', 'a newer agent')
+    expect(await (await get('/download/agent/manifest')).text()).toContain(`${own} ${sha256('a newer agent')} 13`)
+  })
+
+  test('without an agent next to it, the hub gives its own program', async () => {
+    expect(await (await get(`/download/agent/${own}`)).text()).toBe('the hub')
+  })
+
+  test.each(['linux-riscv64', 'windows', '..%2fbailiwick', 'manifest.txt'])('%s is not found', async name => {
+    expect((await get(`/download/agent/${name}`)).status).not.toBe(200)
+  })
+})
+
+test('the hub serves the script, and requests are limited', async () => {
+  const response = await here.app.handle(new Request('http://localhost/download/agent'))
+  expect(response.headers.get('content-type')).toBe('text/x-shellscript; charset=utf-8')
+  expect(await response.text()).toStartWith('#!/bin/sh\n# Installs the Bailiwick agent')
+  const limited = await world({ BAILIWICK_ANONYMOUS_PER_MINUTE: '2' })
+  const statuses = []
+  for (let at = 0; at < 3; at++)
+    statuses.push((await limited.app.handle(new Request('http://localhost/download/agent/manifest'))).status)
+  expect(statuses).toEqual([200, 200, 429])
+})
+
+/** The program of the agent in these tests: writes down how it was called. */
+const agentProgram = (log: string) => `#!/bin/sh\necho "$(basename "$0") $*" >>${log}\n`
+
+describe.each([['dash'], ['busybox sh'], ['bash --posix']])('the script in %s', shell => {
+  /** Runs the script with everything it writes in a folder of the test. */
+  async function install(...args: string[]): Promise<{ code: number; err: string; log: string[] }> {
+    const [root, tools] = [join(folder, 'root'), join(folder, 'tools')]
+    for (const path of [root, tools]) mkdirSync(path, { recursive: true })
+    writeFileSync(join(tools, 'id'), '#!/bin/sh\necho 0\n')
+    chmodSync(join(tools, 'id'), 0o755)
+    const script = (await (await get('/download/agent')).text()).replaceAll('/usr/local/', `${root}/`)
+    const run = Bun.spawn([...shell.split(' '), '-s', '--', ...args], {
+      stdin: new Blob([script]),
+      stderr: 'pipe',
+      env: { PATH: `${tools}:${process.env.PATH}`, TMPDIR: folder },
+    })
+    const [code, err] = [await run.exited, await new Response(run.stderr).text()]
+    const log = join(folder, 'log')
+    return { code, err, log: existsSync(log) ? readFileSync(log, 'utf8').trim().split('\n') : [] }
+  }
+  const options = () => ['--hub', server.url.origin, '--key', 'bw_enrol_x', '--hub-key', hubPublicKey(here.hub)]
+  const installed = () => (existsSync(join(folder, 'root')) ? readdirSync(join(folder, 'root'), { recursive: true }).sort() : [])
+  const leftover = () => readdirSync(folder).filter(name => name.startsWith('tmp.'))
+  beforeEach(() => {
+    const name = own === 'linux-x64' && !/ avx2 /.test(readFileSync('/proc/cpuinfo', 'latin1')) ? `${own}-baseline` : own
+    place(`bailiwick-agent-${name}`, agentProgram(join(folder, 'log')))
+  })
+
+  test('installs the agent that the hub signed, upgrades it, and removes old versions', async () => {
+    const { code, err, log } = await install(...options(), '--allow', 'reboot, wake')
+    expect({ code, err }).toEqual({ code: 0, err: '' })
+    expect(log).toEqual([`bailiwick-agent install ${options().join(' ')} --allow reboot, wake`])
+    const expected = ['bin', 'bin/bailiwick-agent', 'lib', 'lib/bailiwick-agent', `lib/bailiwick-agent/${version}`]
+    expect(installed()).toEqual([...expected, `lib/bailiwick-agent/${version}/bailiwick-agent`])
+    mkdirSync(join(folder, 'root/lib/bailiwick-agent/0.0.1'))
+    expect((await install(...options())).log).toHaveLength(2)
+    expect(installed()).toEqual([...expected, `lib/bailiwick-agent/${version}/bailiwick-agent`])
+    expect((await install('--uninstall')).log.at(-1)).toBe('bailiwick-agent uninstall')
+    expect(leftover()).toEqual([])
+  })
+
+  test.each([
+    ['no hub', () => ['--key', 'x'], /^bailiwick-agent: Missing option: --hub URL/],
+    ['a hub without a scheme', () => ['--hub', 'hub.example.com'], /^bailiwick-agent: Missing option: --hub URL/],
+    ['a hub that is away', () => ['--hub', 'http://127.0.0.1:1'], /could not be downloaded\.\n$/],
+    [
+      'another key',
+      () => [...options().slice(0, 5), 'ed25519:11qYAYKxCrfVS_7TyWQHOg7hcvPapiMlrwIaaPcHURo'],
+      /is not signed by the key/,
+    ],
+    ['nothing to uninstall', () => ['--uninstall'], /^bailiwick-agent: The agent is not installed\.\n$/],
+  ])('%s: one sentence, and nothing is left behind', async (_, args, message) => {
+    const { code, err, log } = await install(...args())
+    expect({ code, log }).toEqual({ code: 1, log: [] })
+    expect(err).toMatch(message)
+    expect([installed(), leftover()]).toEqual([[], []])
+  })
+
+  test.each([
+    ['a changed program', `/download/agent/${own}`, () => new Response('#!/bin/sh\nrm -rf /'), /The download is damaged/],
+    [
+      'a changed list',
+      '/download/agent/manifest',
+      async (response: Response) => new Response((await response.text()).replace(/[0-9a-f]{64}/, sha256('x'))),
+      /is not signed by the key/,
+    ],
+    ['no list', '/download/agent/manifest', () => new Response('', { status: 404 }), /could not be downloaded/],
+  ])('%s is not installed', async (_, changed, change, message) => {
+    tamper = (path, response) => (path.startsWith(changed) && !path.endsWith('.sig') ? change(response) : response)
+    const { code, err, log } = await install(...options())
+    expect({ code, log }).toEqual({ code: 1, log: [] })
+    expect(err).toMatch(message)
+    expect([installed(), leftover()]).toEqual([[], []])
+  })
+})
