@@ -1,9 +1,9 @@
 import { beforeEach, describe, expect, test } from 'bun:test'
 import { record } from '../../src/core/change'
-import { pruneCommands, recordCommandResult } from '../../src/features/servers/agents/command-results'
+import { pruneCommands } from '../../src/features/servers/agents/command-results'
 import { hubPublicKey } from '../../src/features/servers/agents/hub-key'
+import { watchServers } from '../../src/features/servers/watch'
 import { sendCommand } from '../../src/features/servers/agents/send-command'
-import { takeCommands } from '../../src/features/servers/agents/take-commands'
 import { isCommandOf, maxCommandLifeMs, type AgentCommand, type SignedCommand } from '../../src/wire/agent-command'
 import { parsePublicKey } from '../../src/wire/signed'
 import { AgentDouble } from '../support/agent-double'
@@ -15,11 +15,6 @@ async function scene() {
     (await here.acme.call('POST', '/v1/servers', { name }, { 'Idempotency-Key': name })).body.id as string
   const agent = await AgentDouble.enroll(here, await add('host-1'))
   const other = await AgentDouble.enroll(here, await add('host-2'))
-  const { workspaceId } = here.acme
-  const wait = (seconds: number) => ({
-    ...{ seconds, signal: new AbortController().signal, onWait() {} },
-    ...{ applied: false, waited: false },
-  })
   return {
     ...{ here, agent, other },
     /** @param isHere whether this hub wakes its waiting requests */
@@ -29,8 +24,11 @@ async function scene() {
         const sent = await sendCommand(tx, here.hub, { agentId: to.id, name: 'collect', params: {}, requestedBy, lifeMs })
         return { result: undefined, ...(isHere && sent) }
       }),
-    take: (of = agent, seconds: number | null = null) =>
-      takeCommands(here.hub, { id: of.id, workspaceId }, seconds === null ? null : wait(seconds)),
+    take: async (of = agent, seconds: number | null = null): Promise<SignedCommand[]> => {
+      const { status, body, text } = await of.fetchCommands(seconds)
+      if (status !== 200) throw new Error(text)
+      return body.commands
+    },
   }
 }
 let s: Awaited<ReturnType<typeof scene>>
@@ -83,15 +81,19 @@ describe('commands', () => {
   test('are not sent again after their result, which counts once', async () => {
     await s.send()
     const { id } = commandIn((await s.take())[0])
-    const result = { command_id: id, outcome: 'done' as const, detail: null, output: 'ok' }
-    expect(await recordCommandResult(s.here.hub, s.other.id, result)).toBe(false)
-    expect(await recordCommandResult(s.here.hub, s.agent.id, result)).toBe(true)
-    expect(await recordCommandResult(s.here.hub, s.agent.id, { ...result, outcome: 'failed' })).toBe(true)
+    const result = { command_id: id, output: 'ok' }
+    const answered = async (of: AgentDouble, more: object = {}) => (await of.reportsResult({ ...result, ...more })).status
+    expect([await answered(s.other), await answered(s.agent), await answered(s.agent, { outcome: 'failed' })]).toEqual([
+      ...[404, 204, 204],
+    ])
+    expect([await answered(s.agent, { outcome: 'maybe' }), await answered(s.agent, { output: 'x'.repeat(20_000) })]).toEqual([
+      ...[422, 422],
+    ])
     await s.here.advance(30_000)
     expect(await s.take()).toEqual([])
     await s.here.advance(2 * 86_400_000)
     await pruneCommands(s.here.hub)
-    expect(await recordCommandResult(s.here.hub, s.agent.id, result)).toBe(false)
+    expect(await answered(s.agent)).toBe(404)
   })
 })
 
@@ -121,6 +123,38 @@ describe('a waiting request', () => {
   })
 })
 
+describe('requests for commands', () => {
+  test('are only answered to the run whose reports are accepted', async () => {
+    await s.send()
+    const { status, body } = await s.agent.fetchCommands(null, 'another-run')
+    expect([status, (body as any).errors[0].pointer]).toEqual([409, '#/run_id'])
+    expect(await s.take()).toHaveLength(1)
+    expect((await s.agent.machine.get('/v1/ingest/agents/commands')).status).toBe(409)
+    s.agent.machine.token = 'bw_agent_nonsense'
+    expect((await s.agent.fetchCommands()).status).toBe(401)
+  })
+
+  test('are a sign of life, except from an agent that stops', async () => {
+    const state = async () => (await s.here.acme.call('GET', `/v1/servers/${s.agent.serverId}`)).body.agent.state
+    for (let minute = 0; minute < 20; minute++) {
+      await s.here.advance(30_000)
+      await s.take()
+      await watchServers(s.here.hub)
+    }
+    expect(await state()).toBe('reporting')
+    for (let minute = 0; minute < 40; minute++) {
+      await s.here.advance(30_000)
+      await watchServers(s.here.hub)
+    }
+    expect(await state()).toBe('silent')
+    await s.take()
+    expect(await state()).toBe('reporting')
+    await s.agent.stops('stop')
+    await s.take()
+    expect(await state()).toBe('stopped')
+  })
+})
+
 describe('an action through the agent', () => {
   const act = async (action: string, params: object = {}) =>
     await s.here.acme.call('POST', `/v1/servers/${s.agent.serverId}/actions`, { action, params })
@@ -132,8 +166,7 @@ describe('an action through the agent', () => {
   /** The agent fetches a command, and reports its result. */
   const obey = async (more: object = {}) => {
     const command = commandIn((await s.take())[0])
-    const result = { command_id: command.id, outcome: 'done' as const, detail: null, output: null, ...more }
-    await recordCommandResult(s.here.hub, s.agent.id, result)
+    expect((await s.agent.reportsResult({ command_id: command.id, ...more })).status).toBe(204)
     return command
   }
 

@@ -3,9 +3,18 @@ import { gzipSync } from 'node:zlib'
 import type { AgentReport } from '../../src/features/servers/agents/agents'
 import { recordMinutes, type AgentMinutes } from '../../src/features/servers/agents/minutes'
 import { sha256Hex } from '../../src/core/crypto'
-import type { AgentEnrolment, AgentFacts, AgentReport as WireReport, EnrolmentAnswer, StopReason } from '../../src/wire/agent'
+import { hubPublicKey } from '../../src/features/servers/agents/hub-key'
+import type {
+  AgentEnrolment,
+  AgentFacts,
+  AgentReport as WireReport,
+  CommandsAnswer,
+  EnrolmentAnswer,
+  StopReason,
+} from '../../src/wire/agent'
+import { isCommandOf, type AgentCommand, type CommandResult } from '../../src/wire/agent-command'
 import { maxMinutes } from '../../src/wire/agent-limits'
-import { publicKeyText, signatureHeader, signRequest } from '../../src/wire/signed'
+import { parsePublicKey, publicKeyText, signatureHeader, signRequest } from '../../src/wire/signed'
 import type { ApiResponse, World } from './world'
 
 /** A machine on which an agent runs, with what belongs to its file system. */
@@ -63,14 +72,31 @@ export class Machine {
         body,
       }),
     )
-    const text = await response.text()
-    return { status: response.status, text, headers: response.headers, body: text === '' ? null : JSON.parse(text) }
+    return { status: response.status, headers: response.headers, ...(await bodyOf(response)) }
+  }
+
+  /** Sends a request without a body. */
+  async get(path: string, headers: Record<string, string> = {}): Promise<ApiResponse> {
+    const request = new Request(`http://localhost${path}`, {
+      headers: {
+        ...{ Authorization: `Bearer ${this.token}`, 'X-Forwarded-For': this.address },
+        [signatureHeader]: this.sign('GET', path, new Uint8Array(0)),
+        ...headers,
+      },
+    })
+    const response = await this.here.app.handle(request)
+    return { status: response.status, headers: response.headers, ...(await bodyOf(response)) }
   }
 
   /** The signature of a request. */
   sign(method: string, path: string, body: Uint8Array, time: number = this.here.clock.now()): string {
     return signRequest(this.key, { method, path, time, count: ++this.count, body })
   }
+}
+
+async function bodyOf(response: Response): Promise<{ text: string; body: any }> {
+  const text = await response.text()
+  return { text, body: text === '' ? null : JSON.parse(text) }
 }
 
 interface Sent {
@@ -135,6 +161,27 @@ export class AgentDouble {
   async sendReport(changed: Record<string, unknown> = {}, options: Sent = {}): Promise<ApiResponse> {
     const { version, intervalSeconds, allow } = this.report
     return await this.machine.report({ version, interval_seconds: intervalSeconds, allow, ...changed }, options)
+  }
+
+  /** Fetches commands. @param wait seconds to wait for one; null to not wait */
+  async fetchCommands(wait: number | null = null, runId: string = this.runId): Promise<ApiResponse<CommandsAnswer>> {
+    const headers: Record<string, string> = wait === null ? {} : { Prefer: `wait=${wait}` }
+    return await this.machine.get(`/v1/ingest/agents/commands?run_id=${runId}`, headers)
+  }
+
+  /** Fetches commands that the hub must have signed. */
+  async commands(): Promise<AgentCommand[]> {
+    const { status, body, text } = await this.fetchCommands()
+    if (status !== 200) throw new Error(`The request for commands was refused: ${text}`)
+    const key = parsePublicKey(hubPublicKey(this.here.hub))!
+    if (!body.commands.every(one => isCommandOf(key, one))) throw new Error('The hub did not sign a command.')
+    return body.commands.map(one => JSON.parse(one.payload) as AgentCommand)
+  }
+
+  /** Reports the result of a command. */
+  async reportsResult(result: Partial<CommandResult> & { command_id: string }): Promise<ApiResponse> {
+    const body = gzipSync(JSON.stringify({ outcome: 'done', detail: null, output: null, ...result }))
+    return await this.machine.post('/v1/ingest/agents/command-results', body)
   }
 
   private async sendAccepted(changed: Partial<WireReport>): Promise<void> {

@@ -1,10 +1,5 @@
 import { createHash } from 'node:crypto'
-import { isCommandOf, type AgentCommand, type CommandParams } from '../../src/wire/agent-command'
-import { parsePublicKey } from '../../src/wire/signed'
-import { recordCommandResult } from '../../src/features/servers/agents/command-results'
-import { hubPublicKey } from '../../src/features/servers/agents/hub-key'
-import { takeCommands } from '../../src/features/servers/agents/take-commands'
-import { recordHostFirewall, type HostReport } from '../../src/features/servers/firewalls/enforce-host'
+import type { AgentCommand, CommandParams } from '../../src/wire/agent-command'
 import { AgentDouble } from './agent-double'
 import { NftModel, type HostPacket } from './nft-model'
 import type { World } from './world'
@@ -49,16 +44,11 @@ export class HostDouble {
   /** Fetches and obeys commands, and reports the result of each. */
   async work(): Promise<void> {
     if (!this.#reachesHub()) return
-    const { hub, acme } = this.here
-    for (const signed of await takeCommands(hub, { id: this.agent.id, workspaceId: acme.workspaceId }, null)) {
-      if (!isCommandOf(parsePublicKey(hubPublicKey(hub))!, signed)) throw new Error('The command was not signed by the hub.')
-      const command = JSON.parse(signed.payload) as AgentCommand
+    for (const command of await this.agent.commands()) {
       this.obeyed.push(command.name)
       const detail = this.#obey(command)
       if (!this.#reachesHub()) continue
-      await recordCommandResult(hub, this.agent.id, {
-        ...{ command_id: command.id, outcome: detail === null ? 'done' : 'failed', detail, output: null },
-      })
+      await this.agent.reportsResult({ command_id: command.id, outcome: detail === null ? 'done' : 'failed', detail })
     }
   }
 
@@ -75,13 +65,10 @@ export class HostDouble {
   }
 
   /** Reports the firewall, as with each report of the agent. */
-  async reports(more: Partial<HostReport> = {}): Promise<void> {
+  async reports(): Promise<void> {
     if (!this.#reachesHub()) return
-    await recordHostFirewall(this.here.hub, this.agent.id, {
-      ...{ digest: this.#digest(), isConfirmed: this.#timer === null },
-      ...(this.counters && { counters: this.counters }),
-      ...more,
-    })
+    const counters = this.counters ? { counters: this.counters } : {}
+    await this.agent.sendReport({ firewall: { digest: this.#digest(), confirmed: this.#timer === null, ...counters } })
   }
 
   /** Whether a packet that opens a connection passes. */

@@ -32,7 +32,7 @@ export interface CommandRules {
   now: number
   /** Whether a command with this ID was received before. */
   wasSeen: (id: string) => boolean
-  /** What the owner of the server allows. @throws Error with a sentence if that can't be told */
+  /** What the owner of the server allows. @throws Error with a sentence if that is not known */
   allow: () => readonly AgentPermission[]
 }
 

@@ -54,7 +54,7 @@ function agentHalf(
   asRoot: Pick<OrderBox, 'run'>['run'] = () => Promise.reject(new Error('not expected')),
 ) {
   return new Commands({
-    ...{ client, timers: clock, random: () => 0.5, agentId: here.agentId },
+    ...{ client, timers: clock, random: () => 0.5, agentId: here.agentId, runId: 'run-1' },
     hubKey: parsePublicKey(publicKeyText(here.hubKey))!,
     clock: new HubClock(clock.now, clock.now),
     allow: () => here.settings().allow,
@@ -66,7 +66,7 @@ function agentHalf(
 }
 
 const reboot = (more: Partial<AgentCommand> = {}) => here.command('reboot', {}, more)
-/** What must not be run, with the reason and whether the hub is told. */
+/** What must not be run, with the reason and whether the hub gets it. */
 const refused: [string, () => SignedCommand, RegExp, tellsHub: boolean][] = [
   ['forged', () => here.sign(reboot(), generateKeyPairSync('ed25519').privateKey), /not signed by the hub/, false],
   [
@@ -154,7 +154,7 @@ describe('what is refused', () => {
     expect([here.result(command.id)!.detail, system.done]).toEqual([expect.stringContaining('written by other users'), []])
   })
 
-  test('by the root half: if the clock is said to be very wrong', async () => {
+  test('by the root half: if the reported clock is very wrong', async () => {
     const late = reboot({ issued_at: clock.now() - 700_000, expires_at: clock.now() - maxOrderOffsetMs })
     here.order(late.id, here.sign(late), -maxOrderOffsetMs - 1)
     await here.obey(system)
@@ -262,7 +262,7 @@ describe('the agent', () => {
     })
     agent.start()
     for (let second = 0; second < 20; second++) await clock.advance(1000)
-    expect(requests.filter(one => one.startsWith('GET'))).toEqual(Array(4).fill(`GET ${commandsPath} wait=30`))
+    expect(requests.filter(one => one.startsWith('GET'))).toEqual(Array(4).fill(`GET ${commandsPath}?run_id=run-1 wait=30`))
     expect([collected, results.map(one => [one.command_id, one.outcome])]).toEqual([2, [[command.id, 'done']]])
   })
 

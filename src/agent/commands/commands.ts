@@ -11,8 +11,10 @@ import type { SeenCommands } from './seen-commands'
 import { wake } from './wake'
 
 /** What runs the commands of an agent. */
-export interface CommandPieces extends Pick<CommandRules, 'hubKey' | 'agentId' | 'allow'> {
+interface CommandPieces extends Pick<CommandRules, 'hubKey' | 'agentId' | 'allow'> {
   client: Pick<HubClient, 'send'>
+  /** The run of the agent, as in its reports. */
+  runId: string
   clock: HubClock
   timers: Clock
   /** Like `Math.random`. */
@@ -74,7 +76,7 @@ export class Commands {
       try {
         const { body } = await client.send({
           method: 'GET',
-          path: commandsPath,
+          path: `${commandsPath}?run_id=${this.pieces.runId}`,
           headers: { Prefer: `wait=${waitSeconds}` },
           waitMs: waitSeconds * 1000 + marginMs,
           maxBodyBytes: maxAtOnce * 1024 * 1024,
@@ -117,7 +119,7 @@ export class Commands {
     await this.report(command.id, result)
   }
 
-  /** What the hub is told about a command that is not run. Nothing if it was received before, and its result is not known. */
+  /** What is reported about a command that is not run. Nothing if it was received before, and its result is not known. */
   private answerTo({ command, outcome, message: detail }: CommandRefused): Result | null {
     return outcome === 'repeated' ? (this.results.get(command!.id) ?? null) : { outcome, detail, output: null }
   }
@@ -154,7 +156,7 @@ export class Commands {
       } catch (error) {
         if (!(error instanceof HubRequestFailed)) throw error
         if (error.kind !== 'unavailable' || error.status === 404 || timers.now() >= until) return
-        // A change of the firewall is restored unless the hub hears of it soon.
+        // Without a result, the hub does not confirm a change of the firewall, and it is restored.
         await new Promise<void>(resolve => timers.after(Math.min(pauseMs(failures, random, error.retryAfterMs), 10_000), resolve))
       }
     }

@@ -11,11 +11,9 @@ export async function wake({ mac, broadcast, port }: CommandParams['wake']): Pro
     ...Array.from({ length: 16 }, () => Buffer.from(mac.replaceAll(':', ''), 'hex')),
   ])
   const socket = createSocket(broadcast.includes(':') ? 'udp6' : 'udp4')
+  const failed = new Promise<never>((_, reject) => socket.on('error', reject))
   try {
-    await new Promise<void>((resolve, reject) => {
-      socket.once('error', reject)
-      socket.bind(0, resolve)
-    })
+    await Promise.race([failed, new Promise<void>(resolve => socket.bind(0, resolve))])
     socket.setBroadcast(true)
     for (let sent = 0; sent < sends; sent++)
       await new Promise<void>((resolve, reject) => {

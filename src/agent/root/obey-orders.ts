@@ -26,7 +26,7 @@ import { runOrder } from './run-order'
 import type { System } from './system'
 
 /** What the root half works with. */
-export interface RootPieces {
+interface RootPieces {
   folders: RootFolders
   system: System
   /** Reads the settings of the owner of the server. @throws Error with a sentence */
@@ -46,7 +46,7 @@ const maxOrders = 100
 const keepResultsMs = 3_600_000
 
 /**
- * Runs the commands that the agent has written, each after verifying it again: whoever controls the agent can't make the root half do
+ * Runs the commands that the agent has written, each after verifying it again: someone who controls the agent can't make the root half do
  * anything that the hub didn't ask for and the owner of the server doesn't allow. An order is removed before it is run.
  */
 export async function obeyOrders(pieces: RootPieces): Promise<void> {
@@ -88,7 +88,7 @@ async function obey(
     const offset = order.clock_offset_ms
     if (Math.abs(offset) > maxOrderOffsetMs)
       throw new CommandRefused(
-        `The clock of the server is wrong by ${Math.round(Math.abs(offset) / 60_000)} minutes, so it can’t be told whether the command is still valid.`,
+        `The clock of the server is wrong by ${Math.round(Math.abs(offset) / 60_000)} minutes, so it is not known whether the command is still valid.`,
       )
     const command = checkCommand(order, {
       hubKey: parsePublicKey(hubKey)!,

@@ -4,7 +4,7 @@ import { parsePublicKey } from '../../wire/signed'
 import { writeFile } from '../state/write-file'
 
 /** Which hub may command which agent. Only root writes it, when the agent is enrolled: the agent can change its own files. */
-export interface Pinned {
+interface Pinned {
   agentId: string
   /** As in `publicKeyText`. */
   hubKey: string

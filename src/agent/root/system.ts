@@ -1,7 +1,7 @@
 import { maxOutputBytes } from '../../wire/agent-command'
 
 /** The result of a program. */
-export interface Outcome {
+interface Outcome {
   isSuccess: boolean
   /** What it printed. */
   output: string

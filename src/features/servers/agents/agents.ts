@@ -60,6 +60,25 @@ export async function recordReport(
  */
 export const recordBacklog = (hub: Hub, id: string, more: More): Promise<boolean> => updateAgent(hub, id, more)
 
+/**
+ * Records that an agent has sent another request than a report, so it is alive. Written only if it has not reported for half of the
+ * time that it may, or is silent: agents have a request open all the time. One that announced that it stops is not alive again.
+ */
+export async function recordSignOfLife(hub: Hub, agent: AgentRow): Promise<void> {
+  const now = hub.clock.now()
+  const dueAt = now + silenceLimitMs(agent)
+  const isFresh = agent.state === 'reporting' && agent.dueAt !== null && agent.dueAt - now >= silenceLimitMs(agent) / 2
+  if (isFresh || agent.state === 'stopped') return
+  await updateAgent(hub, agent.id, row =>
+    row.state === 'stopped'
+      ? {}
+      : {
+          ...{ state: 'reporting', dueAt, lastSeenAt: now, silentAt: null, unheard: false, notified: false },
+          ...(row.state !== 'reporting' && { pending: true }),
+        },
+  )
+}
+
 const stopped = (reason: StopReason, now: number) => ({
   state: 'stopped' as const,
   stopReason: reason,

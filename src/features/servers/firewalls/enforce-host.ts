@@ -37,7 +37,7 @@ const retryMs = 5 * 60_000
 const lostMs = 10 * 60_000
 
 /** What a host reports about its firewall, right after a command and with each of its reports. */
-export interface HostReport {
+interface HostReport {
   /** SHA-256 of the rule set in effect; null if there is none. Reported over a connection that was opened since it is in effect. */
   digest: string | null
   isConfirmed: boolean

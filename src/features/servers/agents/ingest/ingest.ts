@@ -1,8 +1,18 @@
 import type { AnyElysia } from 'elysia'
 import { area, route } from '../../../../api/route'
 import { enrollAgent } from './enroll'
+import { fetchCommands, receiveCommandResult } from './commands'
 import { receiveReport } from './report'
-import { AgentEnrolled, AgentEnrolmentInput, AgentReportAnswer, AgentReportInput, AgentWaiting } from './shapes'
+import {
+  AgentCommandResult,
+  AgentCommands,
+  AgentCommandsQuery,
+  AgentEnrolled,
+  AgentEnrolmentInput,
+  AgentReportAnswer,
+  AgentReportInput,
+  AgentWaiting,
+} from './shapes'
 
 const signing =
   'Requires the token of the agent as a Bearer token. If the agent was enrolled with a public key, `Bailiwick-Signature` must have the form `v1 t=…,n=…,s=…`: the time in ms, which differs from the time of the hub by at most 300 seconds, the number of the request, and the Ed25519 signature in base64 of method, path with query, time, number, and SHA-256 of the body as sent in hexadecimal, separated by line feeds.'
@@ -41,5 +51,31 @@ export const agentIngestRoutes: AnyElysia = area('agent-ingest', 'Ingest', [
     response: AgentReportAnswer,
     problems: ['invalid_token', 'token_revoked', 'conflict', 'overloaded'],
     run: ({ hub }, { request, ip }) => receiveReport(hub, { request, ip }),
+  }),
+  route({
+    method: 'GET',
+    path: '/v1/ingest/agents/commands',
+    guard: 'ingest',
+    operationId: 'fetchAgentCommands',
+    summary: 'Fetch commands to an agent',
+    description: `Returns the commands that the agent has to run. With \`Prefer: wait=N\`, an empty list is returned only after N seconds; another request of the agent ends the wait. On each hub, up to 10,000 agents can wait. A command is sent again after ten seconds if the agent has not reported its result, at most three times. ${signing}`,
+    query: AgentCommandsQuery,
+    response: AgentCommands,
+    longPoll: true,
+    problems: ['invalid_token', 'token_revoked', 'conflict', 'overloaded'],
+    run: ({ hub }, { request, ip, query, waiting }) => fetchCommands(hub, { request, ip }, query.run_id, waiting),
+  }),
+  route({
+    method: 'POST',
+    path: '/v1/ingest/agents/command-results',
+    guard: 'ingest',
+    operationId: 'sendAgentCommandResult',
+    summary: 'Send the result of a command',
+    description: `Stores the result of a command. A result that is sent again changes nothing. ${signing}`,
+    body: AgentCommandResult,
+    rawBody: true,
+    status: 204,
+    problems: ['invalid_token', 'token_revoked', 'not_found'],
+    run: ({ hub }, { request, ip }) => receiveCommandResult(hub, { request, ip }),
   }),
 ])

@@ -1,5 +1,6 @@
 import { Type } from '@sinclair/typebox'
-import { Shape, Words } from '../../../../core/shapes'
+import { Nullable, Shape, Words } from '../../../../core/shapes'
+import { commandOutcomes, maxOutputBytes } from '../../../../wire/agent-command'
 import { AgentConfig, AgentEnrolment, AgentReport } from '../../../../wire/agent'
 
 /** The messages of src/wire/agent, as they are described in the API. */
@@ -80,5 +81,67 @@ export const AgentReportAnswer = Shape(
     $id: 'AgentReportAnswer',
     description: 'The response to a report of an agent.',
     examples: [{ acknowledged: 4711, time: 1_795_773_906_620, config, send_all: false }],
+  },
+)
+
+export const AgentCommandsQuery = Shape({
+  // The handler checks the token first.
+  run_id: Type.Optional(Type.String({ maxLength: 64, description: 'The run of the agent, as in its reports. Required.' })),
+})
+
+const SignedCommand = Shape(
+  {
+    payload: Type.String({
+      description:
+        'The command as JSON: `id`, `agent_id`, `name`, `params`, `issued_at` and `expires_at` (ms UTC), and `requested_by`.',
+    }),
+    signature: Type.String({ description: 'Ed25519 signature of the payload with the key of the hub, in base64.' }),
+  },
+  { $id: 'AgentSignedCommand', description: 'A command to an agent, signed by the hub.' },
+)
+
+export const AgentCommands = Shape(
+  {
+    time: Type.Integer({ description: 'Time of the hub (ms UTC).' }),
+    commands: Type.Array(SignedCommand, { description: 'Commands to run.' }),
+    send_all: Type.Boolean({ description: 'Whether the agent must report everything now.' }),
+  },
+  {
+    $id: 'AgentCommands',
+    description: 'Commands to an agent.',
+    examples: [
+      {
+        time: 1_795_773_906_620,
+        commands: [
+          {
+            payload:
+              '{"id":"cmd_01k3z9a1b2c3d4e5f6g7h8j9km","agent_id":"agent_01k3z9a1b2c3d4e5f6g7h8j9km","name":"reboot","params":{},"issued_at":1795773906000,"expires_at":1795773966000,"requested_by":{"type":"user","id":"usr_01k3z9a1b2c3d4e5f6g7h8j9km","name":"Alice"}}',
+            signature:
+              'Zm9yIGV4YW1wbGUgb25seSwgdGhpcyBpcyBubyByZWFsIHNpZ25hdHVyZSwgYnV0IGl0IGhhcyB0aGUgc2FtZSBsZW5ndGggYXMgb25lLi4uLg==',
+          },
+        ],
+        send_all: false,
+      },
+    ],
+  },
+)
+
+export const AgentCommandResult = Shape(
+  {
+    command_id: Type.String({ pattern: '^cmd_[0-9a-z]{26}$', description: 'ID of the command.' }),
+    outcome: Words(commandOutcomes, {
+      description: '`refused`: it was not valid, or the owner of the server doesn’t allow it. `expired`: it arrived too late.',
+    }),
+    detail: Nullable(Type.String({ maxLength: maxOutputBytes, description: 'Sentence.' }), {
+      description: 'Why it was refused or failed. Null if it wasn’t.',
+    }),
+    output: Nullable(Type.String({ maxLength: maxOutputBytes, description: 'Text.' }), {
+      description: 'What it printed. Null if nothing.',
+    }),
+  },
+  {
+    $id: 'AgentCommandResult',
+    description: 'The result of a command.',
+    examples: [{ command_id: 'cmd_01k3z9a1b2c3d4e5f6g7h8j9km', outcome: 'done', detail: null, output: null }],
   },
 )
