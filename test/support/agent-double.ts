@@ -164,7 +164,7 @@ export class AgentDouble {
   }
 
   /** Fetches commands. @param wait seconds to wait for one; null to not wait */
-  async fetchCommands(wait: number | null = null, runId: string = this.runId): Promise<ApiResponse<CommandsAnswer>> {
+  async fetchCommands(wait: number | null = null, runId: string = this.machine.runId): Promise<ApiResponse<CommandsAnswer>> {
     const headers: Record<string, string> = wait === null ? {} : { Prefer: `wait=${wait}` }
     return await this.machine.get(`/v1/ingest/agents/commands?run_id=${runId}`, headers)
   }
