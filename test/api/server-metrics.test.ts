@@ -304,7 +304,7 @@ describe('metrics of an agent', () => {
     const id = await addServer(here)
     const agent = await AgentDouble.enroll(here, id)
     const start = Math.floor(here.clock.now() / minuteMs) * minuteMs - minuteMs
-    const tooOld = await agent.sends({
+    const tooOld = await agent.sends(here, {
       columns: ['cpu.used_percent', 'disk.busy_percent:sda', 'disk.busy_percent:sdb', 'weather.rain', 'load.1'],
       minutes: [
         [start - minuteMs, 6, [12.5, 3, null, 1, Number.NaN], [31, 2, null, 1, 1]],

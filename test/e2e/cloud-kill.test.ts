@@ -1,4 +1,8 @@
+import { createHash } from 'node:crypto'
 import { expect, test } from 'bun:test'
+import { systemClock } from '../../src/core/clock'
+import type { AgentCommand } from '../../src/wire/agent-command'
+import { AgentDouble } from '../support/agent-double'
 import { fullToken, installation, startHub, until, type HubProcess } from '../support/binary'
 import type { ApiFault, ApiRequest } from '../support/api-double'
 import { inconsistencies } from '../support/consistency'
@@ -6,6 +10,7 @@ import { rowsOf, type Rows } from '../support/database'
 import { differences, FleetTraffic, storageDifferences, type StoredServer, type StoredStorage } from '../support/clouds/fleet'
 import { hetznerFleet, incusFleet, proxmoxFleet, type FleetCloud } from '../support/clouds/fleet-clouds'
 import type { HetznerCloudDouble } from '../support/clouds/hetzner-cloud'
+import { NftModel } from '../support/nft-model'
 import { mulberry32 } from '../support/random'
 
 // In full, with 100 kills: `BAILIWICK_TEST_PROVISIONS=500 bun test … -t Hetzner`, and 200 for the others.
@@ -130,13 +135,7 @@ test('the rules of a firewall are restored in time although the hub was killed b
     },
   }
   const token = await fullToken(here)
-  const api = async (method: string, path: string, body?: object) => {
-    const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' }
-    const response = await fetch(hubs[0]!.url + path, { method, headers, ...(body && { body: JSON.stringify(body) }) })
-    const text = await response.text()
-    if (!response.ok) throw new Error(`${method} ${path}: ${text}`)
-    return JSON.parse(text)
-  }
+  const api = apiOf(hubs, token)
   await connect(hubs[0]!, token, cloud, null)
   const server = await until('the server', async () => (await api('GET', '/v1/servers')).data[0])
   const rule = { id: 'ssh', direction: 'in', protocol: 'tcp', ports: ['22'], sources: ['198.51.100.0/24'] }
@@ -163,6 +162,86 @@ test('the rules of a firewall are restored in time although the hub was killed b
   expect(reverted.data).toMatchObject({ reason: 'expired', rules_version: 2, restored_version: 1, servers: [{ name: 'web-1' }] })
   expect((await firewall()).rules).toMatchObject([{ id: 'ssh' }])
 }, 120_000)
+
+test('the rules of a firewall that an agent enforces are restored in time although the hub was killed before', async () => {
+  await using here = await installation()
+  const hubs = [await startHub(here)]
+  await using _ = {
+    async [Symbol.asyncDispose]() {
+      await hubs[0]!.stop('SIGKILL')
+    },
+  }
+  const api = apiOf(hubs, await fullToken(here))
+  const server = await api('POST', '/v1/servers', { name: 'host-1' })
+  const reached = {
+    clock: systemClock,
+    app: { handle: (request: Request) => fetch(new Request(request.url.replace('http://localhost', hubs[0]!.url), request)) },
+    acme: { call: async (...args: Parameters<typeof api>) => ({ body: await api(...args) }) as never },
+  }
+  const facts = { uplinks: ['eth0'], agent_uid: 987 }
+  const agent = await AgentDouble.enroll(reached, server.id, { allow: ['collect', 'firewall'], facts })
+  await using rows = rowsOf(here)
+  let [ruleset, confirmed] = ['', false]
+  const obeyed = new Set<string>()
+  /** Obeys commands, which it reads from the database, and reports what the firewall is then. */
+  const work = async () => {
+    const sent = await rows.all<{ id: string; payload: string }>('select id, payload from agent_commands order by id')
+    for (const { id, payload } of sent.filter(one => !obeyed.has(one.id))) {
+      obeyed.add(id)
+      const command = JSON.parse(payload) as AgentCommand
+      if (command.name === 'firewall_apply') [ruleset, confirmed] = [command.params.ruleset, false]
+      if (command.name === 'firewall_confirm') confirmed = true
+      const digest = createHash('sha256').update(ruleset).digest('hex')
+      const { status, text } = await agent.sendReport({ firewall: { digest, confirmed } })
+      if (status !== 200) throw new Error(text)
+    }
+  }
+  const passes = (port: number) =>
+    new NftModel(ruleset).passes({ hook: 'input', protocol: 'tcp', source: '198.51.100.7', destination: '192.0.2.1', port })
+  const rule = { id: 'ssh', direction: 'in', protocol: 'tcp', ports: ['22'], sources: ['198.51.100.0/24'] }
+  const { id } = await api('POST', '/v1/firewalls', { name: 'web', rules: [rule] })
+  const allow = { allow: ['cuts_ssh', 'cuts_caller'], note: 'test' }
+  const firewall = () => api('GET', `/v1/firewalls/${id}`)
+  const isIn = async (state: string) => {
+    await work()
+    const found = await firewall()
+    return found.state === state && (state !== 'applied' || found.action_id === null) && found
+  }
+  await api('POST', `/v1/firewalls/${id}/attach`, { server_ids: [server.id], ...allow })
+  await until('the firewall', () => isIn('applied'), 30_000)
+  const rules = [{ ...rule, id: 'https', ports: ['443'] }]
+  await api('PUT', `/v1/firewalls/${id}/rules`, { rules, ...allow, confirm: 'manual', confirm_within_seconds: 10 })
+  const { pending } = await until('the countdown', () => isIn('awaiting_confirmation'), 30_000)
+  expect([passes(22), passes(443)]).toEqual([false, true])
+  await hubs[0]!.stop('SIGKILL')
+  hubs[0] = await startHub(here)
+  await until('the previous rules', async () => (await work(), passes(22)), 30_000)
+  expect(Date.now() - Date.parse(pending.expires_at)).toBeLessThan(5000)
+  const { attached, rules: restored } = await until('the confirmation of the host', () => isIn('applied'), 30_000)
+  await until('that it stays', async () => (await work(), confirmed))
+  expect([attached, restored]).toMatchObject([[{ enforcer: 'agent', rules_version: 3 }], [{ id: 'ssh' }]])
+  const reverted = (await api('GET', '/v1/events')).data.find((one: { kind: string }) => one.kind === 'firewall.reverted')
+  expect(reverted.data).toMatchObject({ reason: 'expired', rules_version: 2, restored_version: 1, servers: [{ name: 'host-1' }] })
+}, 120_000)
+
+/** Calls the API of the first hub. @throws Error if the request is rejected */
+function apiOf(hubs: readonly HubProcess[], token: string) {
+  let requests = 0
+  return async (method: string, path: string, body?: unknown): Promise<any> => {
+    const headers = {
+      ...{ authorization: `Bearer ${token}`, 'content-type': 'application/json' },
+      ...(method === 'POST' && { 'idempotency-key': `request-${++requests}` }),
+    }
+    const response = await fetch(hubs[0]!.url + path, {
+      method,
+      headers,
+      ...(body !== undefined && { body: JSON.stringify(body) }),
+    })
+    const text = await response.text()
+    if (!response.ok) throw new Error(`${method} ${path}: ${text}`)
+    return JSON.parse(text)
+  }
+}
 
 // Enough for two fifths of the servers, at 5.11 EUR each.
 const capMicros = (servers: number): number => Math.ceil(servers * 0.4) * 5_200_000

@@ -3,7 +3,6 @@ import { gzipSync } from 'node:zlib'
 import type { AgentReport } from '../../src/features/servers/agents/agents'
 import { recordMinutes, type AgentMinutes } from '../../src/features/servers/agents/minutes'
 import { sha256Hex } from '../../src/core/crypto'
-import { hubPublicKey } from '../../src/features/servers/agents/hub-key'
 import type {
   AgentEnrolment,
   AgentFacts,
@@ -15,13 +14,21 @@ import type {
 import { isCommandOf, type AgentCommand, type CommandResult } from '../../src/wire/agent-command'
 import { maxMinutes } from '../../src/wire/agent-limits'
 import { parsePublicKey, publicKeyText, signatureHeader, signRequest } from '../../src/wire/signed'
-import type { ApiResponse, World } from './world'
+import type { ApiResponse, Caller, World } from './world'
+
+/** A hub that agents send their requests to. */
+interface ReachedHub {
+  clock: Pick<World['clock'], 'now'>
+  app: { handle(request: Request): Response | Promise<Response> }
+  acme: Pick<Caller, 'call'>
+}
 
 /** A machine on which an agent runs, with what belongs to its file system. */
 export class Machine {
   readonly id = sha256Hex(randomUUID())
   readonly key: KeyObject = generateKeyPairSync('ed25519').privateKey
   token = ''
+  hubKey = ''
   runId = randomUUID()
   bootId = randomUUID()
   seq = 0
@@ -29,7 +36,7 @@ export class Machine {
 
   /** @param address from which it sends its requests */
   constructor(
-    private readonly here: World,
+    private readonly here: ReachedHub,
     readonly facts: AgentFacts = { hostname: 'web-1' },
     readonly address = '192.0.2.20',
   ) {}
@@ -41,7 +48,11 @@ export class Machine {
       ...{ version: '0.3.0', allow: ['collect'], facts: this.facts, ...changed },
     }
     const response = await this.post('/v1/ingest/agents/enrol', gzipSync(JSON.stringify(message)), { token: key })
-    if (response.status === 201) this.token = (response.body as EnrolmentAnswer).token
+    if (response.status === 201) {
+      const { token, hub_key } = response.body as EnrolmentAnswer
+      this.token = token
+      this.hubKey = hub_key
+    }
     return response
   }
 
@@ -110,14 +121,14 @@ export class AgentDouble {
   readonly report: AgentReport = { version: '0.3.0', intervalSeconds: 60, allow: ['collect'] }
 
   private constructor(
-    private readonly here: World,
+    private readonly here: ReachedHub,
     readonly machine: Machine,
     readonly id: string,
     readonly serverId: string,
   ) {}
 
   /** Enrolls an agent on a server, which has just reported for the first time. */
-  static async enroll(here: World, serverId: string, report: Partial<AgentReport> = {}): Promise<AgentDouble> {
+  static async enroll(here: ReachedHub, serverId: string, report: Partial<AgentReport> = {}): Promise<AgentDouble> {
     const key = await here.acme.call('POST', '/v1/enrolment-keys', { name: 'test', server_id: serverId })
     const machine = new Machine(here, {})
     const { status, body } = await machine.enrol(key.body.key)
@@ -173,7 +184,7 @@ export class AgentDouble {
   async commands(): Promise<AgentCommand[]> {
     const { status, body, text } = await this.fetchCommands()
     if (status !== 200) throw new Error(`The request for commands was refused: ${text}`)
-    const key = parsePublicKey(hubPublicKey(this.here.hub))!
+    const key = parsePublicKey(this.machine.hubKey)!
     if (!body.commands.every(one => isCommandOf(key, one))) throw new Error('The hub did not sign a command.')
     return body.commands.map(one => JSON.parse(one.payload) as AgentCommand)
   }
@@ -190,7 +201,7 @@ export class AgentDouble {
   }
 
   /** Stores minutes without a report. */
-  async sends(minutes: AgentMinutes): Promise<number> {
-    return await recordMinutes(this.here.hub, this, minutes)
+  async sends({ hub }: World, minutes: AgentMinutes): Promise<number> {
+    return await recordMinutes(hub, this, minutes)
   }
 }
