@@ -283,7 +283,7 @@ describe.each(['incus', 'lxd'] as const)('%s', flavor => {
     await finish(cloud, await cloud.start(ref, { verb: 'power_off' }))
     expect((await cloud.list()).usage!.has(ref)).toBe(false)
     await remove(ref)
-  })
+  }, 60_000)
 
   test('a copy is not mistaken for the server that it was copied from', async () => {
     const ref = await provision('original')
