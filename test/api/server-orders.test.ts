@@ -342,6 +342,46 @@ describe('the spending cap', () => {
     expect((await get(created.id)).status).toBe('deleted')
   })
 
+  test('a purchase whose outcome is unknown is retried, and buys one server, whether the first request was carried out or not', async () => {
+    for (const isCarriedOut of [true, false]) {
+      const here = await world()
+      const { double, create, finish, get, act } = await cloudScene(here, { import: { mode: 'none', label_selector: null } })
+      let isOver = false
+      double.fault = request => {
+        if (isOver) return { status: 401, code: 'unauthorized', message: 'unable to authenticate' }
+        if (request.method !== 'POST' || request.path !== '/servers') return null
+        isOver = true
+        return isCarriedOut ? 'lost' : { status: 503, code: 'unavailable', message: 'try later' }
+      }
+      const created = (await create('web-1')).body
+      expect((await finish(created.action_id)).status).toBe('error')
+      const before = await get(created.id)
+      expect([before.status, before.provider_ref, before.price.monthly]).toEqual(['error', null, created.price.monthly])
+      expect(before.actions.map((one: { action: string }) => one.action)).toEqual(['provision', 'delete'])
+      expect(pointers(await act(created.id, 'provision'))).toEqual([422, ['#/params/max_monthly_price']])
+      const accepted = { max_monthly_price: created.price.monthly, currency: 'EUR' }
+
+      // The first request may still be carried out, so a definite refusal doesn’t make it a draft.
+      isOver = false
+      double.fault = ({ method, path }) =>
+        method === 'POST' && path === '/servers'
+          ? { status: 412, code: 'resource_unavailable', message: 'out of stock' }
+          : path === '/servers' && isCarriedOut
+            ? { status: 401, code: 'unauthorized', message: 'unable to authenticate' }
+            : null
+      expect((await finish((await act(created.id, 'provision', accepted)).body.id)).status).toBe('error')
+      expect(await get(created.id)).toMatchObject({ status: 'error', price: { monthly: created.price.monthly } })
+
+      double.fault = () => null
+      const retried = await act(created.id, 'provision', accepted)
+      expect(retried.status).toBe(202)
+      expect((await finish(retried.body.id)).status).toBe('success')
+      expect([...double.project.servers.values()].map(one => one.name)).toEqual(['web-1'])
+      expect(await get(created.id)).toMatchObject({ status: 'running', provider_ref: String(double.serverNamed('web-1')!.id) })
+      expect((await act(created.id, 'provision', accepted)).body.code).toBe('conflict')
+    }
+  })
+
   test('a purchase whose outcome is unknown can’t be edited, and what it made is never taken for another order', async () => {
     const here = await world()
     const { double, create, finish, get, act } = await cloudScene(here, { import: { mode: 'none', label_selector: null } })

@@ -90,6 +90,11 @@ const State = ({ server }: { server: ServerView }) => (
         'Status',
         <Measured of={server.observed.status} since={server.status_since_at}>
           <ServerStatus server={server} />
+          {server.status === 'error' && server.provider_ref === null && server.order !== null && (
+            <p className="text-[13px] text-muted">
+              It is not known whether the cloud created the server. If it did, the server appears here with the next sync.
+            </p>
+          )}
         </Measured>,
       ],
       [

@@ -6,6 +6,14 @@ import { verbRules } from './actions/verbs'
 import type { AgentRow } from './agents/rows'
 import type { AccountState } from './accounts/view'
 
+/** A server, as far as its actions depend on it. */
+interface Possible {
+  status: ServerStatus
+  providerRef: string | null
+  /** Null unless it is or was ordered, and does not exist yet. */
+  order: object | null
+}
+
 /** A controller of a server, as far as its actions depend on it. */
 interface Controlled {
   kind: string
@@ -24,7 +32,7 @@ const needs: Partial<Record<ServerVerb, (allow: AgentRow['allow']) => boolean>> 
 
 /** The actions that are possible for a server now, and the ways to perform each. */
 export function availableActions(
-  row: { status: ServerStatus; actionId: string | null },
+  row: Possible & { actionId: string | null },
   account: AccountState | null,
   controllers: readonly Controlled[],
   agent: AgentAbility | undefined,
@@ -32,7 +40,7 @@ export function availableActions(
   if (row.actionId !== null) return []
   return serverVerbs.flatMap(action => {
     const via = waysOf(action, account, controllers, agent)
-    return via.length > 0 && isPossibleIn(action, row.status, account) ? [{ action, via }] : []
+    return via.length > 0 && isPossibleIn(action, row, account) ? [{ action, via }] : []
   })
 }
 
@@ -53,13 +61,22 @@ export function waysOf(
   return [...(atCloud ? ['cloud'] : []), ...(isByAgent ? ['agent'] : []), ...able.map(one => one.kind)]
 }
 
-/** Whether an action is possible in a status. */
-export function isPossibleIn(verb: ServerVerb, status: ServerStatus, account: AccountState | null): boolean {
+/** Whether an action is possible for a server as it is now. */
+export function isPossibleIn(verb: ServerVerb, row: Possible, account: Pick<AccountState, 'kind'> | null): boolean {
+  const { status } = row
   const capabilities = account && cloudKindOf(account.kind)?.capabilities
+  if (isUncertain(row)) return verb === 'delete' || (verb === 'provision' && (capabilities?.uniqueNames ?? false))
   if (verb === 'resize') return capabilities?.resizableIn.includes(status as CloudStatus) ?? false
   if (verb === 'rebuild') return capabilities?.rebuildableIn.includes(status as CloudStatus) ?? false
   return verbRules[verb].possibleIn.includes(status)
 }
+
+/**
+ * Whether it is not known if a server was bought: its order was sent, and nothing of it was found yet. Name and order stay as they are,
+ * so that the same order can be sent again.
+ */
+export const isUncertain = ({ status, providerRef, order }: Possible): boolean =>
+  status === 'error' && providerRef === null && order !== null
 
 /** Whether agents can perform an action. */
 export const isByAgents = (verb: ServerVerb): boolean => needs[verb] !== undefined

@@ -483,7 +483,7 @@ async function placeColumns(tx: Tx, ctx: Ctx, row: ServerRow, patch: ServerPatch
     const isEdited = ordered.length > 0 || patch.user_data !== undefined || (patch.name ?? row.name) !== row.name
     if (row.status === 'error' && row.order !== null && isEdited)
       throw conflict(
-        'The outcome of the purchase is unknown: the server may exist at the cloud, as it was ordered. It appears with the next sync if it does. If it doesn’t, delete it, and create another one.',
+        'The outcome of the purchase is unknown: the server may exist at the cloud, as it was ordered. It appears with the next sync if it does. If it doesn’t, retry the action `provision` where the cloud supports that, or delete the server.',
       )
     if (ordered.length > 0 || patch.user_data !== undefined)
       throw conflict(

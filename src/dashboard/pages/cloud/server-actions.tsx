@@ -41,7 +41,14 @@ const plain = (values: Values): Values =>
 const dialogs: Partial<Record<Verb, VerbDialog>> = {
   provision: {
     text: 'The server is created at the cloud, at this price at most.',
-    fields: server => <PriceOfDraft server={server} />,
+    fields: server => (
+      <>
+        {server.status === 'error' && (
+          <p>The same order is sent again, unless the cloud has created the server already. It is never bought twice.</p>
+        )}
+        <PriceOfDraft server={server} />
+      </>
+    ),
     paramsOf: plain,
   },
   power_on: { text: 'The server starts.' },
@@ -181,8 +188,8 @@ function openVerb(server: ServerView, { action, via }: ServerView['actions'][num
     body: { action, ...(paramsOf && { params: paramsOf(values) }), ...(via.length > 1 && { via: way }) },
   })
   openForm<ActionView>({
-    title: `${verbTitles[action]}: ${server.name}`,
-    submitLabel: verbTitles[action],
+    title: `${titleOf(server, action)}: ${server.name}`,
+    submitLabel: titleOf(server, action),
     description: text,
     ...(danger && { danger }),
     ...(typed && { typeToConfirm: server.name }),
@@ -197,6 +204,9 @@ function openVerb(server: ServerView, { action, via }: ServerView['actions'][num
     ),
   })
 }
+
+const titleOf = ({ status }: ServerView, verb: Verb): string =>
+  verb === 'provision' && status === 'error' ? 'Retry creation' : verbTitles[verb]
 
 /** Whether the action would change nothing. */
 const isSoAlready = ({ backups }: ServerView, verb: Verb): boolean =>
@@ -227,7 +237,7 @@ export function ServerActions({ server, onStart }: ServerActionsProps) {
     <>
       {first && (
         <Button kind={first === 'shutdown' ? 'secondary' : 'primary'} icon={icons[first]} onClick={() => open(first)}>
-          {verbTitles[first]}
+          {titleOf(server, first)}
         </Button>
       )}
       <LinkButton to="/servers/$id/edit" params={{ id: server.id }} icon={Pencil}>

@@ -374,13 +374,14 @@ class ServerAction extends CloudAction<ServerActionInput, ServerRow, CloudServer
    * switched on again.
    */
   protected failed(server: ServerRow, problem: Problem, seen: CloudServer | null | undefined, state: State): CommitChunk<State> {
-    const { verb, prices, after } = this.work.input
+    const { verb, prices, after, statusBefore } = this.work.input
     const last = this.#commands.length - 1
     const { failure: why } = problem.extras.fields ?? {}
     const failure = { code: problem.code, detail: problem.detail, failure: (why ?? null) as string | null }
     return async tx => {
       if (after?.length && state.at > 0 && state.at < last) return { result: { state: this.continueAt(last, failure) } }
-      const isDraft = verb === 'provision' && seen === null
+      // What an earlier order created may still appear.
+      const isDraft = verb === 'provision' && seen === null && statusBefore !== 'error'
       const columns: Partial<ServerRow> = isDraft
         ? { status: 'draft', power: 'unknown', providerRef: null }
         : seen

@@ -151,8 +151,7 @@ function refuseUnlessPossible(row: ServerRow, account: CloudAccountRow | null, v
       fields: { holder: row.actionId },
     })
   if (verbRules[verb].alreadyIn.includes(row.status)) return true
-  if (!isPossibleIn(verb, row.status, account))
-    throw conflict(`The server is ${row.status}, so the action ${verb} is not possible now.`)
+  if (!isPossibleIn(verb, row, account)) throw conflict(`The server is ${row.status}, so the action ${verb} is not possible now.`)
   return false
 }
 
@@ -374,7 +373,8 @@ async function planProvision(
   problems.push(...(await orderedFirewallProblems(ctx, kind, order)))
   if (problems.length > 0) throw invalid(pointer === '#' ? problems : problems.map(ofDraft))
   const price = highestPrice(kind, catalog, order)
-  const notices = await requireSpend(tx, account, price, accepted, { at: pointer })
+  // An order that is sent again has its price reserved already.
+  const notices = await requireSpend(tx, account, price, accepted, { replaces: row.id, at: pointer })
   const isSetBefore = kind.capabilities.firewallsOfNew === 'before_start'
   const startsLater = order.start && isSetBefore && (await hasOrderedFirewalls(tx, row))
   const input: ServerActionInput = {

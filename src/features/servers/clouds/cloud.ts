@@ -455,6 +455,8 @@ export interface CloudCapabilities {
   verbs: readonly ServerVerb[]
   /** Names of servers: a regular expression and the rule in words, such as `must be …`. */
   names: { pattern: string; rule: string }
+  /** Whether the cloud never has two servers with the same name, so that an order can be repeated without buying twice. */
+  uniqueNames: boolean
   sizes: 'catalog' | 'free'
   /** Whether an order must name a location. */
   needsLocation: boolean

@@ -68,6 +68,7 @@ const capabilities: CloudCapabilities = {
     pattern: `^(?=.{1,253}$)${hostLabel}(?:\\.${hostLabel})*$`,
     rule: 'must be a hostname (RFC 1123): letters, digits, hyphens, and dots, up to 253 characters.',
   },
+  uniqueNames: true,
   sizes: 'catalog',
   needsLocation: true,
   sshKeys: 'required',

@@ -58,6 +58,7 @@ const capabilities: CloudCapabilities = {
     'restore_snapshot',
   ],
   names,
+  uniqueNames: true,
   sizes: 'free',
   needsLocation: false,
   sshKeys: 'optional',

@@ -116,6 +116,7 @@ const capabilities: CloudCapabilities = {
     pattern: `^(?=.{1,253}$)${label}(?:\\.${label})*$`,
     rule: 'must be a DNS name: letters, digits, and hyphens, in labels of at most 63 characters.',
   },
+  uniqueNames: false,
   sizes: 'free',
   needsLocation: false,
   sshKeys: 'optional',
