@@ -788,6 +788,40 @@ describe('label selectors', () => {
     expect([await by(), s.reaches(8080, '192.0.2.1')]).toEqual([[], true])
   })
 
+  test('are named in the audit log when servers are attached and detached by them', async () => {
+    await label(s.web.id, { role: 'web' })
+    await select('role=web')
+    await label(s.other.id, { role: 'web' })
+    await s.pass(5)
+    await label(s.web.id, { role: 'db' }, opening)
+    await s.pass(5)
+    await select(null, opening)
+    const started = s.cloud.create('new', { labels: { role: 'new' } })
+    await select('role=new')
+    await s.cloud.finish((await started).body.action_id)
+    const made = await s.cloud.named('new')
+    const { data } = (await s.call('GET', '/v1/audit-events?sort=occurred_at&limit=100')).body
+    const found = data.filter((one: any) => /firewall\.(attach|detach)$/.test(one.action))
+    const selector = 'role=web'
+    const entry = (action: string, after: object, reason: string) => ({
+      ...{ action: `cloud.firewall.${action}`, outcome: 'success', reason },
+      ...{ actor: { type: 'system', id: 'firewall.label_selector' }, targets: [{ type: 'firewall', id: s.firewall.id }] },
+      changes: { after },
+    })
+    const selects = `The label selector ${selector} selects the servers.`
+    expect(found).toMatchObject([
+      entry('attach', { attached: [s.web.id], label_selector: selector }, selects),
+      entry('attach', { attached: [s.other.id], label_selector: selector }, selects),
+      entry(
+        'detach',
+        { detached: [s.web.id], label_selector: selector },
+        `The label selector ${selector} no longer selects the servers.`,
+      ),
+      entry('detach', { detached: [s.other.id] }, 'The firewall no longer has a label selector.'),
+      entry('attach', { attached: [made.id], label_selector: 'role=new' }, 'The label selector role=new selects the servers.'),
+    ])
+  }, 30_000)
+
   test('can’t be used by restricted tokens to reach other servers and firewalls', async () => {
     const narrow = async (...resource_ids: string[]) => {
       const input = { name: resource_ids.join(), permissions: ['cloud.write'], resource_ids }

@@ -234,17 +234,24 @@ export const serverActions = {
   'cloud.firewall.attach': {
     phrase: 'attach {firewall} to servers',
     number: 'FW005',
-    description: 'A firewall was attached to servers. The reason is the note.',
+    description: 'A firewall was attached to servers. The reason is the note, or that its label selector selects them.',
     targets: ['firewall', 'action'],
-    changes: { fields: { attached: Type.Array(Type.String()), allowed: Type.Array(Type.String()) } },
+    channels: [...requestChannels, 'job'],
+    changes: {
+      fields: { attached: Type.Array(Type.String()), allowed: Type.Array(Type.String()), label_selector: Type.String() },
+    },
     example: { before: {}, after: { attached: ['srv_01k3z9a1b2c3d4e5f6g7h8j9km'], allowed: [] } },
   },
   'cloud.firewall.detach': {
     phrase: 'detach {firewall} from servers',
     number: 'FW006',
-    description: 'A firewall was detached from servers. The reason is the note.',
+    description:
+      'A firewall was detached from servers. The reason is the note, or that its label selector no longer selects them.',
     targets: ['firewall', 'action'],
-    changes: { fields: { detached: Type.Array(Type.String()), allowed: Type.Array(Type.String()) } },
+    channels: [...requestChannels, 'job'],
+    changes: {
+      fields: { detached: Type.Array(Type.String()), allowed: Type.Array(Type.String()), label_selector: Type.String() },
+    },
     example: { before: {}, after: { detached: ['srv_01k3z9a1b2c3d4e5f6g7h8j9km'], allowed: [] } },
   },
   'cloud.firewall.confirm': {

@@ -422,13 +422,16 @@ export async function updateServer(ctx: Ctx, id: string, patch: ServerPatch): Pr
     const labeling = patch.labels ? await sendLabels(tx, ctx, after) : {}
     const { allow, note } = patch
     const overrides = { ...(allow && { allow }), ...(note !== undefined && { note }) }
-    const jobs = isDeepStrictEqual(labelsOf(before), labelsOf(after))
-      ? []
+    const selected = isDeepStrictEqual(labelsOf(before), labelsOf(after))
+      ? { jobs: [], audits: [] }
       : await followLabels(tx, ctx.workspaceId, [after], async affected => {
           refuseOtherFirewalls(ctx, affected)
           requireAllowed(await blockedByAttachments(tx, ctx, affected), overrides)
         })
-    const followed = { jobs: [...(labeling.jobs ?? []), ...jobs], events: labeling.events ?? [], reason: note ?? null }
+    const followed = {
+      ...{ audits: selected.audits, events: labeling.events ?? [], reason: note ?? null },
+      jobs: [...(labeling.jobs ?? []), ...selected.jobs],
+    }
     if (isDeepStrictEqual(before.healthMonitorIds, after.healthMonitorIds)) {
       const now = await findRow(tx, ctx, serverRows, id)
       return { ...(await changedRow(serverRows, before, now, one => viewOf(tx, one))), ...followed }

@@ -299,9 +299,13 @@ async function followBatch(
     if (!isSame) relabeled.push(written.row)
     if (row.order !== null) created.push({ ...written.row, order: row.order })
   }
-  const jobs = await followLabels(tx, account.workspaceId, relabeled)
-  for (const one of created) jobs.push(...(await attachOrdered(tx, one)).jobs)
-  return { result: undefined, ...done, jobs }
+  const followed = [await followLabels(tx, account.workspaceId, relabeled)]
+  for (const one of created) followed.push(await attachOrdered(tx, one))
+  return {
+    ...{ result: undefined, events: done.events },
+    jobs: followed.flatMap(one => one.jobs),
+    audits: [...done.audits, ...followed.flatMap(one => one.audits)],
+  }
 }
 
 /** What people see of a server that its cloud can change. Status and power have a history of their own. */
@@ -519,10 +523,12 @@ export async function insertFound(
     done.audits.push(auditOf(written.row, null, followedView(written.row), 'It was found in the cloud account.'))
     inserted.push(written.row)
   }
+  const followed = await followLabels(tx, workspaceId, inserted)
   return {
     result: Math.min(absent.length, room) + batch.length - absent.length,
-    ...done,
-    jobs: await followLabels(tx, workspaceId, inserted),
+    events: done.events,
+    jobs: followed.jobs,
+    audits: [...done.audits, ...followed.audits],
     notices: absent.length - room > account.unclaimed ? [limitNotice(account, absent.length - room, max!)] : [],
   }
 }

@@ -52,13 +52,14 @@ export async function endOnServer<S extends Record<string, unknown>>(
   if (isWanted && after.power !== 'unknown') await followPower(tx, id, after.power, now)
   // It may exist only now, or have other labels. Otherwise, no firewall is locked.
   const isSame = row.cloud !== null && isDeepStrictEqual(selectedBy(row), selectedBy(after))
-  const followed = isSame ? [] : await followLabels(tx, after.workspaceId, [after])
+  const followed = isSame ? { jobs: [], audits: [] } : await followLabels(tx, after.workspaceId, [after])
   const removed = columns.deletedAt == null ? {} : await removeMonitorsOf(tx, hub, row.workspaceId, [row.id])
   return {
     ...removed,
     result: next,
     events: [...events, ...(removed.events ?? [])],
-    jobs: [...followed, ...(row.accountId === null ? [] : [syncJobFor(row.accountId, now)]), ...(removed.jobs ?? [])],
+    audits: [...followed.audits, ...(removed.audits ?? [])],
+    jobs: [...followed.jobs, ...(row.accountId === null ? [] : [syncJobFor(row.accountId, now)]), ...(removed.jobs ?? [])],
   }
 }
 

@@ -3,7 +3,6 @@ import { eq } from 'drizzle-orm'
 import type { AuditAction } from '../../../core/audit-actions'
 import type { RecordResult } from '../../../core/change-result'
 import type { Tx } from '../../../core/db/transaction'
-import type { JobDraft } from '../../../core/jobs/draft'
 import type { NoticeDraft } from '../../../core/notices'
 import { Problem } from '../../../core/problem'
 import type { ActionKind, CommitChunk, Next } from '../../actions/kind'
@@ -22,6 +21,7 @@ import {
 } from '../clouds/cloud'
 import { isLabeled } from '../clouds/label-change'
 import { stageAtServer } from '../firewalls/enforce'
+import type { Followed } from '../firewalls/selectors'
 import { attachOrdered, hasCloudFirewalls, hasOrderedFirewalls, orderedFirewalls, orderedState } from '../firewalls/ordered'
 import { priceOf } from '../order'
 import { priceProblem } from '../price-problem'
@@ -346,10 +346,10 @@ class ServerAction extends CloudAction<ServerActionInput, ServerRow, CloudServer
         await this.saveRef(tx, seen.ref)
         const next: State = { ...wait, attempts: 0, firewallsUntil: hub.clock.now() + firewallMs }
         if (!isNew) return { result: { state: next, at: this.after(0) }, jobs: await stageAtServer(tx, server.id) }
-        const { jobs, problem } = await attachOrdered(tx, created)
-        if (problem === null) return { result: { state: next, at: this.after(0), step: 'firewalls' }, jobs }
+        const { problem, ...attached } = await attachOrdered(tx, created)
+        if (problem === null) return { result: { state: next, at: this.after(0), step: 'firewalls' }, ...attached }
         const ended = await this.failed(server, new Problem('conflict', `The server was created. ${problem}`), seen, next)(tx)
-        return { ...ended, jobs: [...jobs, ...(ended.jobs ?? [])] }
+        return withFollowed(ended, attached)
       }
     }
     const needsRunning = await this.#needsRunning(server)
@@ -389,21 +389,22 @@ class ServerAction extends CloudAction<ServerActionInput, ServerRow, CloudServer
           : { status: 'error', power: 'unknown' }
       // A server that may exist may also cost something.
       const isFree = isDraft || (verb !== 'provision' && prices !== null && seen !== undefined)
-      const jobs = seen && this.isCreation(state.at) && state.firewallsUntil === null ? await this.#attach(tx, server, seen) : []
+      const isUnattached = this.isCreation(state.at) && state.firewallsUntil === null
+      const attached = seen && isUnattached ? await this.#attach(tx, server, seen) : { jobs: [], audits: [] }
       const ended = await this.#end(
         tx,
         server,
         { ...columns, ...(isFree && { priceMicros: prices?.before ?? null }) },
         { failed: problem },
       )
-      return { ...ended, jobs: [...jobs, ...(ended.jobs ?? [])] }
+      return withFollowed(ended, attached)
     }
   }
 
   /** Attaches the firewalls of its order to a server that exists although its creation failed. */
-  async #attach(tx: Tx, server: ServerRow, seen: CloudServer): Promise<JobDraft[]> {
+  async #attach(tx: Tx, server: ServerRow, seen: CloudServer): Promise<Followed> {
     await this.saveRef(tx, seen.ref)
-    return (await attachOrdered(tx, { ...server, providerRef: seen.ref })).jobs
+    return await attachOrdered(tx, { ...server, providerRef: seen.ref })
   }
 
   async #end(tx: Tx, { id }: ServerRow, columns: Partial<ServerRow>, next: Next<State>): Promise<RecordResult<Next<State>>> {
@@ -414,6 +415,12 @@ class ServerAction extends CloudAction<ServerActionInput, ServerRow, CloudServer
     return await endOnServer(tx, this.hub, id, this.work.input.verb, columns, next, takesDown)
   }
 }
+
+const withFollowed = <T>(ended: RecordResult<T>, { jobs, audits }: Followed): RecordResult<T> => ({
+  ...ended,
+  jobs: [...jobs, ...(ended.jobs ?? [])],
+  audits: [...audits, ...(ended.audits ?? [])],
+})
 
 /** How what an order is to adopt differs from it, such as because an earlier order created it; null if it doesn't. */
 function differenceOf(found: CloudServer, order: NonNullable<ServerActionInput['order']>): string | null {

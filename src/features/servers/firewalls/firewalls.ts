@@ -5,7 +5,6 @@ import { change } from '../../../core/change'
 import { instant } from '../../../core/clock'
 import type { Ctx } from '../../../core/ctx'
 import type { Tx } from '../../../core/db/transaction'
-import type { JobDraft } from '../../../core/jobs/draft'
 import { listingOf, listPage } from '../../../core/list'
 import { idsFilter, searchFilter, textFilter, timeFilters, wordsFilter } from '../../../core/list-filters'
 import { inputColumns, patchColumns } from '../../../core/members'
@@ -20,7 +19,7 @@ import { orderedBy } from './ordered'
 import { requireAllowed, validRules } from './rule-operations'
 import { namedSources } from './rules'
 import { firewallMembers, type FirewallInput, type FirewallPatch, type FirewallVersionView, type FirewallView } from './shapes'
-import { followSelectors, lockSelectors, selectableServers, selectorChanges } from './selectors'
+import { followSelectors, lockSelectors, selectableServers, selectorChanges, type Followed } from './selectors'
 import { firewallAttachments, firewallLabels, firewalls, firewallVersions } from './tables'
 import { firewallRows, firewallViewOf, firewallViews, type FirewallRow } from './view'
 
@@ -76,9 +75,13 @@ export async function createFirewall(ctx: Ctx, input: FirewallInput): Promise<Fi
         by: ctx.actor,
       })
       await saveLabels(tx, firewallLabels, ctx.workspaceId, [{ id: row.id, before: {}, after: row.labels }])
-      const jobs = await followSelector(tx, ctx, row, input)
+      const { jobs, audits } = await followSelector(tx, ctx, row, input)
       const changed = await changedRow(firewallRows, null, row, one => firewallViewOf(tx, one))
-      return { ...changed, ...effects, jobs: [...(effects.jobs ?? []), ...jobs], reason: input.note ?? null }
+      return {
+        ...{ ...changed, ...effects, reason: input.note ?? null },
+        jobs: [...(effects.jobs ?? []), ...jobs],
+        audits: [...(effects.audits ?? []), ...audits],
+      }
     }),
   )
 }
@@ -93,9 +96,9 @@ export async function updateFirewall(ctx: Ctx, id: string, patch: FirewallPatch)
       requireSelector(patch.label_selector)
       const after = await saveRow(tx, ctx, firewallRows, before, patchColumns(firewallMembers, patch))
       await saveLabels(tx, firewallLabels, ctx.workspaceId, [{ id, before: before.labels, after: after.labels }])
-      const jobs = before.labelSelector === after.labelSelector ? [] : await followSelector(tx, ctx, after, patch)
+      const followed = before.labelSelector === after.labelSelector ? {} : await followSelector(tx, ctx, after, patch)
       const changed = await changedRow(firewallRows, before, after, one => firewallViewOf(tx, one))
-      return { ...changed, jobs, reason: patch.note ?? null }
+      return { ...changed, ...followed, reason: patch.note ?? null }
     }),
   )
 }
@@ -121,15 +124,14 @@ async function followSelector(
   ctx: Ctx,
   row: FirewallRow,
   { allow, note }: Pick<FirewallPatch, 'allow' | 'note'>,
-): Promise<JobDraft[]> {
+): Promise<Followed> {
   const changes = await selectorChanges(tx, [row], await selectableServers(tx, ctx.workspaceId))
-  const jobs = await followSelectors(tx, changes, async affected => {
+  return await followSelectors(tx, changes, async affected => {
     requireAllowed(await blockedByAttachments(tx, ctx, affected), {
       ...(allow && { allow }),
       ...(note !== undefined && { note }),
     })
   })
-  return jobs
 }
 
 /** @throws Problem 404; 409 while servers have it, or an order names it; 412 */

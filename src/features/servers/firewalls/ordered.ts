@@ -14,7 +14,7 @@ import { enforcementJobs, hint, plainRules } from './enforce'
 import { overfull } from './entry-limit'
 import { blockingKinds, unsupportedProtocols } from './possible-rules'
 import { entryCount, maxServerEntries } from './rules'
-import { followLabels, newAttachment } from './selectors'
+import { followLabels, newAttachment, type Followed } from './selectors'
 import { maxAttached } from './shapes'
 import { firewallAttachments, firewalls } from './tables'
 import type { FirewallRow } from './view'
@@ -129,8 +129,8 @@ export async function orderedFirewalls(read: Reader, kind: CloudKind, server: Se
   return rows.map(one => ({ id: one.id, name: one.name, rules: plainRules(one, networks) }))
 }
 
-/** Attaches a server that was created to its firewalls. Returns the jobs that apply them, and why the first can’t be attached. */
-export async function attachOrdered(tx: Tx, server: ServerRow): Promise<{ jobs: JobDraft[]; problem: string | null }> {
+/** Attaches a server that was created to its firewalls. Returns what follows from it, and why the first can’t be attached. */
+export async function attachOrdered(tx: Tx, server: ServerRow): Promise<Followed & { problem: string | null }> {
   const ids = server.order?.firewall_ids ?? []
   const rows = ids.length === 0 ? [] : await tx.select().from(firewalls).where(inArray(firewalls.id, ids))
   const jobs: JobDraft[] = []
@@ -146,8 +146,10 @@ export async function attachOrdered(tx: Tx, server: ServerRow): Promise<{ jobs: 
     hint(tx, row)
   }
   const missing = ids.find(id => !rows.some(one => one.id === id))
+  const selected = await followLabels(tx, server.workspaceId, [server])
   return {
-    jobs: [...jobs, ...(await followLabels(tx, server.workspaceId, [server]))],
+    jobs: [...jobs, ...selected.jobs],
+    audits: selected.audits,
     problem: missing === undefined ? (tooMany.values().next().value ?? null) : `The firewall ${missing} no longer exists.`,
   }
 }

@@ -1,12 +1,14 @@
 import { isDeepStrictEqual } from 'node:util'
 import { and, asc, eq, inArray, isNotNull, isNull } from 'drizzle-orm'
 import { lockLimit } from '../../../access/plans'
-import { record } from '../../../core/change'
+import { jobContext, record, systemActor } from '../../../core/change'
+import type { AuditDraft } from '../../../core/change-result'
 import { forUpdate } from '../../../core/db/dialect'
 import { insertRows } from '../../../core/db/insert-rows'
 import type { Reader, Tx } from '../../../core/db/transaction'
 import type { Hub } from '../../../core/hub'
 import type { JobDraft } from '../../../core/jobs/draft'
+import { targetOf } from '../../../core/rows'
 import type { CloudAccountRow } from '../accounts/view'
 import { matchesSelector, parseSelector } from '../labels'
 import { servers } from '../tables'
@@ -15,7 +17,7 @@ import { attachProblems, enforcingAccounts } from './attach-problems'
 import type { AttachmentChange } from './change-rules'
 import { enforcementJobs, hint } from './enforce'
 import { firewallAttachments, firewallRefusals, firewalls } from './tables'
-import type { AttachmentRow, FirewallRow } from './view'
+import { firewallRows, type AttachmentRow, type FirewallRow } from './view'
 
 /** What a label selector changes at a firewall. */
 interface SelectorChange {
@@ -82,16 +84,24 @@ const selectingFirewalls = (tx: Tx, workspaceId: string): Promise<FirewallRow[]>
       .orderBy(asc(firewalls.id)),
   )
 
+/** What follows from labels that select servers. */
+export interface Followed {
+  /** They attach and detach. */
+  jobs: JobDraft[]
+  audits: AuditDraft[]
+}
+
 /**
- * Attaches and detaches servers. Those that can't have the firewall are stored with the reason. Returns the jobs that do it.
+ * Attaches and detaches servers. Those that can't have the firewall are stored with the reason.
  * @param guard called with what was changed; throws to prevent it
  */
 export async function followSelectors(
   tx: Tx,
   changes: readonly SelectorChange[],
   guard: (affected: readonly AttachmentChange[]) => Promise<void> = async () => {},
-): Promise<JobDraft[]> {
+): Promise<Followed> {
   const jobs: JobDraft[] = []
+  const audits: AuditDraft[] = []
   const affected: AttachmentChange[] = []
   for (const { firewall, attach, detach } of changes) {
     const ofFirewall = eq(firewallAttachments.firewallId, firewall.id)
@@ -148,9 +158,38 @@ export async function followSelectors(
     // Refused servers are looked at again and again.
     if (!isSame || refusals.length < touched.length) hint(tx, firewall)
     jobs.push(...(await enforcementJobs(tx, firewall.id, enforced)))
+    audits.push(...auditsOf(firewall, affected))
   }
   if (affected.length > 0) await guard(affected)
-  return jobs
+  return { jobs, audits }
+}
+
+/** Nobody named these servers, so the label selector is the reason. */
+function auditsOf(firewall: FirewallRow, affected: readonly AttachmentChange[]): AuditDraft[] {
+  const { id, workspaceId, labelSelector } = firewall
+  const [attached, detached] = [true, false].map(isAttached =>
+    affected.filter(one => one.firewallId === id && one.isAttached === isAttached).map(one => one.serverId),
+  ) as [string[], string[]]
+  const base = { workspaceId, actor: systemActor('firewall.label_selector'), context: jobContext, before: {} }
+  const targets = [targetOf(firewallRows, firewall)]
+  const named = labelSelector === null ? {} : { label_selector: labelSelector }
+  const noLonger =
+    labelSelector === null
+      ? 'The firewall no longer has a label selector.'
+      : `The label selector ${labelSelector} no longer selects the servers.`
+  return [
+    ...(attached.length === 0
+      ? []
+      : [
+          {
+            ...{ ...base, targets, action: 'cloud.firewall.attach' as const, after: { attached, ...named } },
+            reason: `The label selector ${labelSelector} selects the servers.`,
+          },
+        ]),
+    ...(detached.length === 0
+      ? []
+      : [{ ...base, targets, action: 'cloud.firewall.detach' as const, after: { detached, ...named }, reason: noLonger }]),
+  ]
 }
 
 const sorted = <T extends { serverId: string }>(refusals: readonly T[]): T[] =>
@@ -168,7 +207,7 @@ export async function retryRefused(hub: Hub, { id, workspaceId }: Pick<CloudAcco
   await record(hub, async tx => {
     await lockSelectors(tx, workspaceId)
     const rows = await tx.select().from(servers).where(inArray(servers.id, ids))
-    return { result: undefined, jobs: await followLabels(tx, workspaceId, rows) }
+    return { result: undefined, ...(await followLabels(tx, workspaceId, rows)) }
   })
 }
 
@@ -184,8 +223,8 @@ export async function followLabels(
   workspaceId: string,
   some: readonly ServerRow[],
   guard?: Parameters<typeof followSelectors>[2],
-): Promise<JobDraft[]> {
-  if (some.length === 0) return []
+): Promise<Followed> {
+  if (some.length === 0) return { jobs: [], audits: [] }
   await lockSelectors(tx, workspaceId)
   return await followSelectors(tx, await selectorChanges(tx, await selectingFirewalls(tx, workspaceId), some), guard)
 }
