@@ -116,6 +116,7 @@ CREATE INDEX `agents_list` ON `agents` (`workspace_id`,`id`);--> statement-break
 CREATE INDEX `agents_name` ON `agents` (`workspace_id`,`name`,`id`);--> statement-breakpoint
 CREATE INDEX `agents_workspace` ON `agents` (`workspace_id`,`state`,`id`);--> statement-breakpoint
 CREATE INDEX `agents_version` ON `agents` (`workspace_id`,`version`,`id`);--> statement-breakpoint
+CREATE INDEX `agents_unlinked` ON `agents` (`last_seen_at`) WHERE server_id is null;--> statement-breakpoint
 CREATE INDEX `agents_due` ON `agents` (`due_at`) WHERE due_at is not null;--> statement-breakpoint
 CREATE INDEX `agents_pending` ON `agents` (`id`) WHERE pending;--> statement-breakpoint
 CREATE INDEX `agents_silent` ON `agents` (`id`) WHERE state = 'silent' and not notified and not unheard;--> statement-breakpoint

@@ -179,7 +179,7 @@ describe('an agent', () => {
 })
 
 describe('an agent that could take over a server', () => {
-  test('awaits approval if its machine is known, while the first one goes on', async () => {
+  test('awaits approval if its machine is known, while the first one continues', async () => {
     const here = await world()
     const agent = await AgentDouble.enroll(here, await addServer(here, 'web-1'))
     const { key } = await newKey(here)

@@ -219,7 +219,7 @@ describe('the credentials of an agent', () => {
 })
 
 describe('a machine that was cloned with its agent', () => {
-  test('is ignored, with a notice, while the first one goes on', async () => {
+  test('is ignored, with a notice, while the first one continues', async () => {
     const { here, agent, machine } = await scene()
     const start = minuteBefore(here)
     expect((await machine.report(cpu(start, 10))).status).toBe(200)

@@ -248,6 +248,9 @@ const pureFiles = [
   'notifications/message',
   'notifications/message-kinds',
   'servers/actions/verbs',
+  'servers/agents/enrolment',
+  'servers/agents/install-commands',
+  'servers/agents/runs',
   'servers/clouds/',
   'servers/controllers/',
   'servers/firewalls/rules',
@@ -285,6 +288,8 @@ const sharedTables: [tables: string, folders: string[], reason: string][] = [
     ['.', 'actions', 'firewalls', 'metrics', 'snapshots', 'volumes'],
     'servers belong to an account, where actions and firewalls change them and metrics are read',
   ],
+  ['servers/agents', ['agents/ingest'], 'requests of agents are authenticated, and their reports stored'],
+  ['servers/enrolment-keys', ['agents', 'agents/ingest'], 'agents are enrolled with keys'],
   ['servers/firewalls', ['metrics'], 'metrics of firewalls end with them'],
   [
     'servers/volumes',

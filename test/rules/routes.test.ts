@@ -9,6 +9,7 @@ import { areas, permissions, type Permission } from '../../src/core/permissions'
 import { fieldProblems } from '../../src/core/validate'
 import { resourceEntries } from '../../src/registry'
 import { Authenticator } from '../support/authenticator'
+import { AgentDouble } from '../support/agent-double'
 import { cloudScene } from '../support/clouds/cloud-scene'
 import { origin, password, person, type Call } from '../support/people'
 import { callerWith, world } from '../support/world'
@@ -103,6 +104,8 @@ const withoutSecret: readonly string[] = [
   '/v1/ingest/dynamic-ips/update',
   '/v1/ingest/dynamic-ips/offline',
   '/v1/ingest/dynamic-ips/address',
+  '/v1/ingest/agents/enrol',
+  '/v1/ingest/agents/reports',
 ]
 
 test('ingest paths are under /v1/ingest, with the secret of their source', () => {
@@ -402,6 +405,8 @@ const made = new Map<string, string>()
 /** Returns the ID of a resource of acme in a collection: created from the example of its POST operation, or the first in the list. */
 async function ownId(collection: string): Promise<string> {
   if (inCloud.includes(collection) && !made.has(collection)) await createInCloud()
+  if (collection === '/v1/agents' && !made.has(collection))
+    made.set(collection, (await AgentDouble.enroll(here, await ownId('/v1/servers'))).id)
   const known = made.get(collection)
   if (known) return known
   const createPersonal = personal[collection]

@@ -11,6 +11,7 @@ import { proofsBy, proofsOf, proofStatuses } from './proofs'
 import { accountStates } from './states'
 import { agentsOf } from './agents/rows'
 import { concludeLater, concludePending, notifySilent } from './agents/conclude'
+import { pruneAgents } from './agents/prune'
 import { markSilent } from './agents/silence'
 import { isQuiet, writeState } from './state'
 import { lockServer } from './view'
@@ -99,9 +100,10 @@ async function release(tx: Tx, hub: Hub, { id, actionId }: ServerRow): Promise<R
   return { result: undefined, events, jobs: row.accountId === null ? [] : [syncJobFor(row.accountId, hub.clock.now())] }
 }
 
-/** Deletes servers that were deleted long ago, and old changes of states. */
+/** Deletes servers that were deleted long ago, old changes of states, agents that nobody approved, and expired enrolment keys. */
 export async function pruneServers(hub: Hub): Promise<void> {
   const now = hub.clock.now()
+  await pruneAgents(hub)
   await pruneRows(hub, servers, lt(servers.deletedAt, now - tombstoneMs), servers.deletedAt)
   await pruneRows(hub, serverTransitions, lt(serverTransitions.at, now - transitionMs), serverTransitions.at)
 }

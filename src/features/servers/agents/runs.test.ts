@@ -54,7 +54,7 @@ test('a server that boots again reports once the run before had its time', () =>
   expect(judged(booted, { ...known, lastReportAt: null }).kind).toBe('accepted')
 })
 
-test('a clone of the machine is refused while the first one goes on', () => {
+test('a clone of the machine is refused while the first one continues', () => {
   const clone = { run_id: 'clone', seq: 1, boot_id: 'boot-2', uptime_seconds: 3600 }
   const verdict = judged(clone)
   expect(verdict).toMatchObject({ kind: 'refused', pointer: '#/boot_id', isCloned: true, refusedRuns: ['clone'] })

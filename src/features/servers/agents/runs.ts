@@ -25,7 +25,7 @@ const bootToleranceMs = 5_000
 
 /**
  * Decides whether a report belongs to the agent. Its program can be started again at any time, and its server can boot again, but two
- * runs that report in turns are two machines with the same credentials: the one that was known first may go on.
+ * runs that report one after another are two machines with the same credentials: the one that was known first continues.
  * @param at when the report was sent (ms UTC), by the clock of the hub
  */
 export function judgeRun(known: Known, report: Reported, at: number, now: number): RunVerdict {

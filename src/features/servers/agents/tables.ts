@@ -54,7 +54,7 @@ export const agents = table(
     address: text('address'),
     // Times of signatures up to this one are not accepted again after a restart of the hub.
     signedAt: time('signed_at'),
-    // The current run, those that it replaced lately, and those that were refused, because they are of another machine.
+    // The current run, those that it replaced recently, and those that were refused, because they are of another machine.
     runs: json<AgentRun[]>('runs').notNull(),
     refusedRuns: json<string[]>('refused_runs').notNull(),
     // Time of the hub minus time of the server.
@@ -93,6 +93,9 @@ export const agents = table(
     index('agents_name').on(t.workspaceId, t.name, t.id),
     index('agents_workspace').on(t.workspaceId, t.state, t.id),
     index('agents_version').on(t.workspaceId, t.version, t.id),
+    index('agents_unlinked')
+      .on(t.lastSeenAt)
+      .where(sql`server_id is null`),
     index('agents_due')
       .on(t.dueAt)
       .where(sql`due_at is not null`),
@@ -108,7 +111,7 @@ export const agents = table(
   ],
 )
 
-/** What agents report as a whole when it changed, besides facts. */
+/** What agents report as a whole when it changed, in addition to facts. */
 export const partNames = ['containers', 'units', 'disks', 'arrays', 'problems'] as const
 export type PartName = (typeof partNames)[number]
 

@@ -10,7 +10,7 @@ export const enrolmentKeyRoutes = area(
     type: 'enrolment_key',
     response: EnrolmentKey,
     list: {
-      description: 'Lists the enrolment keys. A week after they were used up or have expired, they are deleted.',
+      description: 'Lists the enrolment keys. A key is deleted a week after it expired.',
       listing: enrolmentKeyListing,
       response: EnrolmentKeyList,
       run: listEnrolmentKeys,

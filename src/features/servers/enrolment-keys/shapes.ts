@@ -53,7 +53,7 @@ export const enrolmentKeyMembers = members({
   allow: { schema: permissions, default: [] },
 })
 
-export const enrolmentKeyStates = ['active', 'used_up', 'expired'] as const
+const enrolmentKeyStates = ['active', 'used_up', 'expired'] as const
 
 const example = {
   id: 'enk_01k3z9a1b2c3d4e5f6g7h8j9km',
@@ -160,5 +160,4 @@ export const EnrolmentKeyInput = Shape(
 )
 
 export type EnrolmentKeyView = Static<typeof EnrolmentKey>
-export type EnrolmentKeyWithSecretView = Static<typeof EnrolmentKeyWithSecret>
 export type EnrolmentKeyInput = Static<typeof EnrolmentKeyInput>

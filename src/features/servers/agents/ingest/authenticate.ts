@@ -25,7 +25,7 @@ import { isRepeated } from './repeats'
 const requestsPerMinute = 360
 
 /** A request of an agent. */
-export interface AgentRequest {
+interface AgentRequest {
   request: Request
   ip: string
   /** Reads the body as sent; called once the token is accepted. @throws Problem 413, 415 */
