@@ -4,6 +4,7 @@ import { cloudKinds } from '../features/servers/clouds'
 import { channelKinds } from '../features/notifications/channels'
 import { controllerKinds } from '../features/servers/controllers'
 import acme from './acme.md' with { type: 'text' }
+import agents from './agents.md' with { type: 'text' }
 import agentData from './agent-data.md' with { type: 'text' }
 import actions from './actions.md' with { type: 'text' }
 import api from './api.md' with { type: 'text' }
@@ -143,6 +144,7 @@ export const groups: readonly Group[] = [
       page('firewalls', firewalls),
       page('ssh-keys', sshKeys),
       page('server-metrics', serverMetrics),
+      page('agents', agents),
       page('agent-data', agentData),
       page('controllers', withSettingsTables(controllers, controllerKinds)),
     ],

@@ -85,7 +85,12 @@ export class Schemas {
     const out: JsonSchema = {}
     for (const [keyword, value] of Object.entries(schema)) {
       if (privateKeywords.has(keyword) || value === undefined) continue
-      if (maps.has(keyword))
+      if (keyword === 'additionalItems') continue
+      if (keyword === 'items' && Array.isArray(value)) {
+        // The validator has tuples of an older draft. Nothing follows their items, which minItems and maxItems tell too.
+        out.prefixItems = value.map(inner => this.of(inner))
+        out.items = false
+      } else if (maps.has(keyword))
         out[keyword] = Object.fromEntries(Object.entries(value as object).map(([name, inner]) => [name, this.of(inner)]))
       else if (lists.has(keyword)) out[keyword] = (value as object[]).map(inner => this.of(inner))
       else if (singles.has(keyword) && typeof value === 'object') out[keyword] = this.of(value as object)

@@ -10,8 +10,6 @@ import type { SignedCommand } from './agent-command'
 export const stopReasons = ['shutdown', 'reboot', 'stop'] as const
 export type StopReason = (typeof stopReasons)[number]
 
-export { maxColumns, maxMinutes, maxReportBytes } from './agent-limits'
-
 const time = (description: string) => Type.Integer({ minimum: 0, maximum: 8.64e15, description })
 const count = (description: string) => Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER, description })
 const id = (description: string) => Type.String({ pattern: '^[A-Za-z0-9-]{1,64}$', description })

@@ -106,6 +106,8 @@ const withoutSecret: readonly string[] = [
   '/v1/ingest/dynamic-ips/address',
   '/v1/ingest/agents/enrol',
   '/v1/ingest/agents/reports',
+  '/v1/ingest/agents/commands',
+  '/v1/ingest/agents/command-results',
 ]
 
 test('ingest paths are under /v1/ingest, with the secret of their source', () => {

@@ -8,7 +8,7 @@ const dayMs = 86_400_000
 const expiredMs = 7 * dayMs
 /** Agents that await approval ask again every ten seconds. */
 const awaitingMs = 7 * dayMs
-/** As long, a revoked agent is told so. */
+/** As long, a revoked agent gets a response that says so. */
 const revokedMs = 90 * dayMs
 
 /** Deletes agents that no longer ask for approval, those that were revoked long ago, and expired enrolment keys. */
