@@ -86,6 +86,7 @@ CREATE UNIQUE INDEX "agents_previous_token" ON "agents" USING btree ("previous_t
 CREATE INDEX "agents_machine" ON "agents" USING btree ("workspace_id","machine_id_hash");--> statement-breakpoint
 CREATE INDEX "agents_enrolment_key" ON "agents" USING btree ("enrolment_key_id");--> statement-breakpoint
 CREATE INDEX "agents_list" ON "agents" USING btree ("workspace_id","id");--> statement-breakpoint
+CREATE INDEX "agents_created" ON "agents" USING btree ("workspace_id","created_at","id");--> statement-breakpoint
 CREATE INDEX "agents_name" ON "agents" USING btree ("workspace_id","name","id");--> statement-breakpoint
 CREATE INDEX "agents_version" ON "agents" USING btree ("workspace_id","version","id");--> statement-breakpoint
 CREATE INDEX "agents_unlinked" ON "agents" USING btree ("last_seen_at") WHERE server_id is null;

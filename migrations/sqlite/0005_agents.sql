@@ -113,6 +113,7 @@ CREATE UNIQUE INDEX `agents_previous_token` ON `agents` (`previous_token_hash`);
 CREATE INDEX `agents_machine` ON `agents` (`workspace_id`,`machine_id_hash`);--> statement-breakpoint
 CREATE INDEX `agents_enrolment_key` ON `agents` (`enrolment_key_id`);--> statement-breakpoint
 CREATE INDEX `agents_list` ON `agents` (`workspace_id`,`id`);--> statement-breakpoint
+CREATE INDEX `agents_created` ON `agents` (`workspace_id`,`created_at`,`id`);--> statement-breakpoint
 CREATE INDEX `agents_name` ON `agents` (`workspace_id`,`name`,`id`);--> statement-breakpoint
 CREATE INDEX `agents_workspace` ON `agents` (`workspace_id`,`state`,`id`);--> statement-breakpoint
 CREATE INDEX `agents_version` ON `agents` (`workspace_id`,`version`,`id`);--> statement-breakpoint

@@ -47,6 +47,7 @@ export class SchemaValues {
       case 'object':
         return this.objectOf(schema, depth)
       case 'array': {
+        if (schema.prefixItems) return (schema.prefixItems as JsonSchema[]).map(one => this.of(one, name, depth + 1))
         const max = Math.min(schema.maxItems ?? 5, Math.max(5, schema.minItems ?? 0))
         const length = this.draw(fc.integer({ min: schema.minItems ?? 0, max }))
         const items = Array.from({ length }, () => this.of(schema.items ?? {}, name, depth + 1))

@@ -296,7 +296,10 @@ export const serverActions = {
     example: { before: {}, after: { name: 'web-1', state: 'reporting' } },
   },
   'cloud.agent.update': {
-    example: { before: { config: { interval_seconds: 60 } }, after: { config: { interval_seconds: 30 } } },
+    example: {
+      before: { config: { interval_seconds: 60, watched_units: [] } },
+      after: { config: { interval_seconds: 60, watched_units: ['nginx.service'] } },
+    },
   },
   'cloud.agent.delete': { example: { before: { name: 'web-1' }, after: {} } },
   'cloud.agent.approve': {

@@ -90,6 +90,7 @@ export const agents = table(
     index('agents_machine').on(t.workspaceId, t.machineIdHash),
     index('agents_enrolment_key').on(t.enrolmentKeyId),
     index('agents_list').on(t.workspaceId, t.id),
+    index('agents_created').on(t.workspaceId, t.createdAt, t.id),
     index('agents_name').on(t.workspaceId, t.name, t.id),
     index('agents_workspace').on(t.workspaceId, t.state, t.id),
     index('agents_version').on(t.workspaceId, t.version, t.id),
