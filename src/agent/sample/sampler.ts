@@ -1,4 +1,5 @@
 import { systemClock, type Clock } from '../../core/clock'
+import { GarbageCollector } from '../../core/garbage-collector'
 import { maxColumns } from '../../wire/agent-limits'
 import type { Containers } from './containers'
 import { diskNames, disks } from './disks'
@@ -28,6 +29,8 @@ export class Sampler {
   private figures: ReadonlyMap<string, Figure> = new Map<string, Figure>()
   private readonly sums = new MinuteSums()
   private readonly fileSystems: FileSystems
+  /** Without it, the texts of the files take up megabytes of memory. */
+  private readonly garbage = new GarbageCollector({ youngMs: Infinity, fullMs: 60_000 })
   private readonly pageBytes = pageBytes(new Root().start('proc/self/auxv', 4096))
   /** The last minute in which files were read that take more CPU time. */
   private slowMinute = 0
@@ -66,6 +69,7 @@ export class Sampler {
     this.figures = figures
     this.latest = values
     this.problemsNow = [...problems]
+    this.garbage.collect()
     return this.sums.add(at, values)
   }
 
