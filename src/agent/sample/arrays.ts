@@ -1,4 +1,5 @@
 import type { AgentReport } from '../../wire/agent'
+import { nameOf } from './line'
 import type { Root } from './root'
 
 type DiskArray = NonNullable<AgentReport['arrays']>[number]
@@ -14,7 +15,7 @@ export function readArrays(root: Root): DiskArray[] {
       const state = root.line(`proc/spl/kstat/zfs/${name}/state`)
       return state === null
         ? []
-        : [{ name: name.slice(0, 100), kind: 'zfs', state: state.slice(0, 50), degraded: state !== 'ONLINE' }]
+        : [{ name: nameOf(name, 100), kind: 'zfs', state: nameOf(state, 50), degraded: state !== 'ONLINE' }]
     })
   return [...softwareRaid(root.text('proc/mdstat') ?? ''), ...pools].slice(0, maxArrays)
 }
@@ -27,9 +28,9 @@ export function softwareRaid(mdstat: string): DiskArray[] {
     // A container of firmware RAID is never active itself.
     const isBroken = state === 'inactive' && !rest!.includes('super external:')
     return {
-      name: name!.slice(0, 100),
+      name: nameOf(name, 100),
       kind: 'md',
-      state: (work === undefined ? state! : `${state}, ${work}`).slice(0, 50),
+      state: nameOf(work === undefined ? state : `${state}, ${work}`, 50),
       degraded: isBroken || (wanted !== undefined && Number(present) < Number(wanted)) || /\][^\n]*\(F\)/.test(rest!),
     }
   })

@@ -2,6 +2,7 @@ import { request } from 'node:http'
 import { systemClock, type Clock } from '../../core/clock'
 import type { AgentReport } from '../../wire/agent'
 import { numberAfter, perSecond, words, type DeviceFigures, type Figures } from './figures'
+import { lineOf, nameOf } from './line'
 import type { Root } from './root'
 
 type Container = NonNullable<AgentReport['containers']>[number]
@@ -105,20 +106,14 @@ function listed(one: unknown): ListedContainer | null {
   const [, exitCode] = /^Exited \((-?\d{1,10})\)/.exec(text) ?? []
   return {
     id,
-    name: lineOf(Array.isArray(names) ? String(names[0]).replace(/^\//, '') : '', 200) || id.slice(0, 12),
-    image: lineOf(image, 300) || 'unknown',
-    state: lineOf(state, 30) || 'unknown',
+    name: lineOf(Array.isArray(names) ? String(names[0]).replace(/^\//, '') : null, 200) ?? id.slice(0, 12),
+    image: nameOf(image, 300),
+    state: nameOf(state, 30),
     health: health ?? null,
     status: text,
     exitCode: exitCode === undefined ? null : Number(exitCode),
   }
 }
-
-const lineOf = (value: unknown, maxLength: number): string =>
-  String(value ?? '')
-    .replaceAll(/[\s\p{C}]+/gu, ' ')
-    .trim()
-    .slice(0, maxLength)
 
 function detailsOf(state: string, answer: unknown): Details {
   const { RestartCount: restarts, State: process, HostConfig: host } = Object(answer)

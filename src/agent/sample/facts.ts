@@ -2,6 +2,7 @@ import { hostname, machine, networkInterfaces } from 'node:os'
 import type { AgentFacts } from '../../wire/agent'
 import { disksOf } from './disks'
 import { numberAfter } from './figures'
+import { lineOf } from './line'
 import { isMeasured, uplinks } from './networks'
 import type { Root } from './root'
 import { containerKind, virtualization } from './virtualization'
@@ -18,7 +19,7 @@ export function readFacts(root: Root): AgentFacts {
   const name = (root.isOwn ? hostname() : root.line('etc/hostname')) || undefined
   const cores = cpus.match(/^processor\s*:/gm)?.length
   const routes = uplinks(root)
-    .filter(one => one.length <= 15)
+    .filter(one => lineOf(one, 15) === one)
     .slice(0, maxUplinks)
   const isContainer = containerKind(root) !== null
   return withoutUnknown({
@@ -43,14 +44,8 @@ export function readFacts(root: Root): AgentFacts {
   })
 }
 
-/** Text that a fact can be: on one line, and not too long. */
-function text(value: string | null | undefined, maxLength: number): string | undefined {
-  const line = value
-    ?.replaceAll(/[\s\p{C}]+/gu, ' ')
-    .trim()
-    .slice(0, maxLength)
-  return line || undefined
-}
+/** Text that a fact can be; undefined if it is unknown. */
+const text = (value: string | null | undefined, maxLength: number): string | undefined => lineOf(value, maxLength) ?? undefined
 
 const withoutUnknown = (facts: { [Name in keyof AgentFacts]: AgentFacts[Name] | undefined }): AgentFacts =>
   Object.fromEntries(Object.entries(facts).filter(([, value]) => value !== undefined))

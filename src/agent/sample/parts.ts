@@ -3,6 +3,7 @@ import type { AgentReport } from '../../wire/agent'
 import { readArrays } from './arrays'
 import type { Containers } from './containers'
 import { readFacts } from './facts'
+import { nameOf } from './line'
 import type { Root } from './root'
 import { refreshSmartFile, statesIn } from './smart-file'
 import { combinedUnits, failedUnits, watchedUnits } from './units'
@@ -109,7 +110,7 @@ export class PartsReader {
 
   private current(): ReportParts {
     const { facts, updates, ...others } = Object.fromEntries(this.known) as ReportParts & { updates?: object }
-    const problems = [...new Set([...this.problemsOf.values()].flat())].map(one => one.slice(0, 300)).slice(0, maxProblems)
+    const problems = [...new Set([...this.problemsOf.values()].flat())].map(one => nameOf(one, 300)).slice(0, maxProblems)
     return { ...others, facts: { ...facts, ...updates }, problems }
   }
 

@@ -6,6 +6,7 @@ import { diskNames, disks } from './disks'
 import { valueOf, type DeviceFigures, type Figure, type Figures } from './figures'
 import { FileSystems, mountsIn } from './filesystems'
 import { kernelFiles, pageBytes, tcp } from './kernel'
+import { nameOf } from './line'
 import { MinuteSums, type MeasuredMinute } from './minutes'
 import { networks } from './networks'
 import { listening, processes } from './processes'
@@ -94,7 +95,7 @@ export class Sampler {
     const addDevices = (kind: string, devices: DeviceFigures) => {
       const all = [...devices]
       if (all.length > maxDevices) problem(`Only ${maxDevices} of ${all.length} ${kind} are measured.`)
-      for (const [device, figures] of all.slice(0, maxDevices)) add(figures, `:${columnName(device)}`)
+      for (const [device, figures] of all.slice(0, maxDevices)) add(figures, `:${nameOf(device, 100)}`)
     }
     for (const { path, figures } of kernelFiles) {
       const text = root.text(path)
@@ -120,10 +121,3 @@ export class Sampler {
     return found
   }
 }
-
-/** Device names as columns contain them: at most 100 characters, without control characters. */
-const columnName = (device: string): string =>
-  device
-    .replaceAll(/[\s\p{C}]+/gu, ' ')
-    .trim()
-    .slice(0, 100)

@@ -1,4 +1,5 @@
 import type { AgentReport } from '../../wire/agent'
+import { lineOf, nameOf } from './line'
 import { runProgram } from './program'
 
 type Disk = NonNullable<AgentReport['disks']>[number]
@@ -99,7 +100,7 @@ export function diskState(device: string, output: string, previous: readonly Dis
     data.ata_smart_attributes !== undefined ||
     data.nvme_smart_health_information_log !== undefined
   const disk: Disk = {
-    device: device.slice(0, 100),
+    device: nameOf(device, 100),
     model: lineOf(data.model_name ?? data.scsi_model_name, 200),
     serial,
     failing: warnings.length > 0,
@@ -167,11 +168,3 @@ function parsed(output: string): unknown {
 }
 
 const listOf = (value: unknown): unknown[] => (Array.isArray(value) ? value : [])
-
-const lineOf = (value: unknown, maxLength: number): string | null =>
-  (typeof value === 'string' &&
-    value
-      .replaceAll(/[\s\p{C}]+/gu, ' ')
-      .trim()
-      .slice(0, maxLength)) ||
-  null

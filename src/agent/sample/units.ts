@@ -1,4 +1,5 @@
 import type { AgentReport } from '../../wire/agent'
+import { nameOf } from './line'
 import { runProgram } from './program'
 
 type Unit = NonNullable<AgentReport['units']>[number]
@@ -58,9 +59,9 @@ export function parseShown(output: string, names: readonly string[]): Unit[] {
 }
 
 const unitOf = (name: string, state: string, subState: string, watched: boolean): Unit => ({
-  name: name.slice(0, 200),
-  state: state.slice(0, 30),
-  sub_state: subState.slice(0, 30),
+  name: nameOf(name, 200),
+  state: nameOf(state, 30),
+  sub_state: nameOf(subState, 30),
   watched,
 })
 

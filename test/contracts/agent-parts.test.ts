@@ -1,0 +1,88 @@
+import { Value } from '@sinclair/typebox/value'
+import { expect, test } from 'bun:test'
+import fc from 'fast-check'
+import { join } from 'node:path'
+import { softwareRaid } from '../../src/agent/sample/arrays'
+import { Containers } from '../../src/agent/sample/containers'
+import { PartsReader } from '../../src/agent/sample/parts'
+import { Root } from '../../src/agent/sample/root'
+import { diskState } from '../../src/agent/sample/smart'
+import { parseFailed, parseShown } from '../../src/agent/sample/units'
+import { AgentReport } from '../../src/wire/agent'
+import { MachineFiles } from '../support/machine-files'
+
+// What agents read is what the hub accepts, whatever is on the server.
+
+type Part = 'facts' | 'containers' | 'units' | 'disks' | 'arrays' | 'problems'
+const errorsOf = (part: Part, value: unknown) =>
+  [...Value.Errors(AgentReport.properties[part], value)].map(one => `${one.path} ${one.message}`)
+
+const odd = fc.oneof(
+  fc.string({ unit: 'binary', maxLength: 500 }),
+  fc.constantFrom('', ' ', '\u0000', '\n', '\u202e', 'a'.repeat(5000), '💾'.repeat(300), 'x\u0007y'),
+)
+const pathsOfFacts = ['etc/hostname', 'etc/hosts', 'etc/os-release', 'proc/cpuinfo', 'proc/meminfo', 'proc/stat', 'etc/timezone']
+
+test('the shapes of the hub are used', () => {
+  expect(errorsOf('problems', ['a\u0007'])).not.toEqual([])
+  expect(errorsOf('facts', { hostname: '' })).not.toEqual([])
+})
+
+test('facts', async () => {
+  using machine = new MachineFiles()
+  const reader = new PartsReader({ root: new Root(machine.folder), containers: null, smartFile: join(machine.folder, 'none') })
+  await fc.assert(
+    fc.asyncProperty(odd, odd, async (text, other) => {
+      for (const path of [...pathsOfFacts, 'run/systemd/container', 'proc/sys/kernel/osrelease', 'proc/mdstat'])
+        machine.write({ [path]: `${text}\n` })
+      machine.write({
+        'etc/os-release': `PRETTY_NAME="${other}"\nID=${other}\nVERSION_ID='${text}'\n`,
+        'proc/cpuinfo': `processor: 0\nmodel name : ${other}\n`,
+      })
+      const parts = await reader.read(0, [], true)
+      for (const [part, value] of Object.entries(parts))
+        expect([part, value === undefined ? [] : errorsOf(part as Part, value)]).toEqual([part, []])
+    }),
+    { numRuns: 60 },
+  )
+})
+
+test('units, disks, and arrays', () => {
+  fc.assert(
+    fc.property(odd, odd, (text, other) => {
+      expect(
+        errorsOf('units', parseFailed(JSON.stringify([{ unit: text || 'a', active: other, sub: text }]), () => {}) ?? []),
+      ).toEqual([])
+      expect(errorsOf('units', parseShown(`LoadState=loaded\nActiveState=${text}\nSubState=${other}`, ['a']))).toEqual([])
+      expect(errorsOf('arrays', softwareRaid(`md0 : ${text} raid1\n ${other}\n`))).toEqual([])
+      const output = JSON.stringify({
+        model_name: text,
+        serial_number: other,
+        smartctl: { messages: [{ string: text }, { string: other }] },
+      })
+      expect(errorsOf('disks', [diskState(other, output, [], 0).disk])).toEqual([])
+    }),
+  )
+})
+
+test('containers', async () => {
+  using machine = new MachineFiles()
+  machine.write({ 'run/keep': '' })
+  let list: unknown = []
+  const server = Bun.serve({ unix: join(machine.folder, 'run/docker.sock'), fetch: () => Response.json(list) })
+  try {
+    const containers = new Containers(new Root(machine.folder))
+    await fc.assert(
+      fc.asyncProperty(odd, odd, async (text, other) => {
+        list = [
+          { Id: 'a'.repeat(64), Names: [text], Image: other, State: text, Status: other },
+          { Id: 'b'.repeat(64), Names: text },
+        ]
+        expect(errorsOf('containers', await containers.read(() => {}))).toEqual([])
+      }),
+      { numRuns: 40 },
+    )
+  } finally {
+    await server.stop(true)
+  }
+})
