@@ -31,11 +31,11 @@ export class Containers {
     private readonly clock: Clock = systemClock,
   ) {}
 
-  /** Reads the list of containers; null if there is no engine, or it can’t be read. */
+  /** Reads the list of containers; null if it can’t be read. Without an engine, there are none. */
   async read(problem: (sentence: string) => void): Promise<Container[] | null> {
     const socket = sockets.find(one => this.root.exists(one))
     this.running = []
-    if (socket === undefined) return null
+    if (socket === undefined) return []
     try {
       return await this.readFrom(this.root.path(socket), problem)
     } catch (error) {

@@ -61,12 +61,15 @@ test('memory is what free reports', () => {
 })
 
 test('a kernel without an estimate of available memory, and a server without swap', () => {
-  const old = meminfo.replace(/MemAvailable.*\n/, '').replace('2097148', '0')
+  const old = meminfo.replace(/MemAvailable.*\n/, '').replace(/(Swap(?:Total|Free):).*/g, '$1 0 kB')
   expect(memory(old)).toEqual({
     'memory.used_bytes': (24684092 - (12521560 + 665644 + 8116348 + 1068560 - 1095540)) * 1024,
     'memory.available_bytes': (12521560 + 665644 + 8116348 + 1068560 - 1095540) * 1024,
     'memory.cached_bytes': (665644 + 8116348 + 1068560) * 1024,
+    'swap.size_bytes': 0,
+    'swap.used_bytes': 0,
   })
+  expect(memory(meminfo.replace(/Swap.*\n/g, ''))).toMatchObject({ 'swap.size_bytes': undefined, 'swap.used_bytes': undefined })
 })
 
 test('pressure, load, paging, open files, and the cache of ZFS', () => {

@@ -49,8 +49,8 @@ export function memory(text: string): Figures {
     'memory.used_bytes': total === undefined ? undefined : Math.max(0, total - available),
     'memory.available_bytes': available,
     'memory.cached_bytes': cached,
-    // Without swap, its metrics would only be zeros.
-    ...(swap && swapFree !== undefined && { 'swap.size_bytes': swap, 'swap.used_bytes': swap - swapFree }),
+    'swap.size_bytes': swap,
+    'swap.used_bytes': swap === undefined || swapFree === undefined ? undefined : swap - swapFree,
   }
 }
 

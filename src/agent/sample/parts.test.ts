@@ -21,20 +21,20 @@ test('each part is read at its interval, or all of them when someone asks', asyn
   const read = async (at: number, isForced = false) => {
     const { facts, arrays, problems, ...others } = await reader.read(start + at, ['nginx'], isForced)
     expect(problems).toEqual([])
-    return [facts!.hostname, arrays!.length, others]
+    return [facts!.hostname, arrays!.length, others.disks, others.containers, others.units]
   }
-  expect(await read(0)).toEqual(['one', 1, {}])
+  expect(await read(0)).toEqual(['one', 1, [], [], []])
   machine.write({ 'proc/mdstat': '', 'etc/hostname': 'two\n', 'smart.json': JSON.stringify([{ disk, counts: {} }]) })
-  expect(await read(59_999)).toEqual(['one', 1, {}])
-  expect(await read(60_000)).toEqual(['one', 0, {}])
-  expect(await read(600_000)).toEqual(['two', 0, { disks: [disk] }])
+  expect(await read(59_999)).toEqual(['one', 1, [], [], []])
+  expect(await read(60_000)).toEqual(['one', 0, [], [], []])
+  expect(await read(600_000)).toEqual(['two', 0, [disk], [], []])
   machine.write({ 'etc/hostname': 'three\n' })
-  expect(await read(600_001, true)).toEqual(['three', 0, { disks: [disk] }])
+  expect(await read(600_001, true)).toEqual(['three', 0, [disk], [], []])
   machine.write({ 'etc/hostname': 'four\n' })
   // The clock was set back.
-  expect(await read(-3_600_000)).toEqual(['four', 0, { disks: [disk] }])
+  expect(await read(-3_600_000)).toEqual(['four', 0, [disk], [], []])
   machine.write({ 'smart.json': 'not JSON' })
-  expect(await read(0, true)).toEqual(['four', 0, {}])
+  expect(await read(0, true)).toEqual(['four', 0, [], [], []])
 })
 
 test('a part that takes long is in a later result, and one that fails is a problem', async () => {

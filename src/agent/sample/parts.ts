@@ -9,7 +9,7 @@ import { refreshSmartFile, statesIn } from './smart-file'
 import { combinedUnits, failedUnits, watchedUnits } from './units'
 import { PackageUpdates } from './updates'
 
-/** Parts of a report that are sent when they have changed. What the server doesn’t have is missing. */
+/** Parts of a report that are sent when they have changed. Those that could not be read yet are missing. */
 type ReportParts = Pick<AgentReport, 'facts' | 'containers' | 'units' | 'disks' | 'arrays' | 'problems'>
 
 type Units = NonNullable<ReportParts['units']>
@@ -65,7 +65,7 @@ export class PartsReader {
 
   private readonly readers: Readonly<Record<Part, (problem: Problem, now: number, isForced: boolean) => unknown>> = {
     facts: () => readFacts(this.options.root),
-    containers: problem => this.options.containers?.read(problem) ?? null,
+    containers: problem => this.options.containers?.read(problem) ?? [],
     units: (problem, now, isForced) => this.units(problem, now, isForced),
     arrays: () => readArrays(this.options.root),
     disks: (problem, now) => this.disks(problem, now),
@@ -96,7 +96,9 @@ export class PartsReader {
     const problems: string[] = []
     const reading = async () => {
       try {
-        this.known.set(part, (await this.readers[part](sentence => problems.push(sentence), now, isForced)) ?? undefined)
+        const value = await this.readers[part](sentence => problems.push(sentence), now, isForced)
+        // What can't be read now is probably as it was: a failure must not look like a recovery.
+        if (value !== null) this.known.set(part, value)
       } catch (error) {
         problems.push(`Some data is missing (${part}): ${(error as Error).message}`)
       }
@@ -114,26 +116,26 @@ export class PartsReader {
     return { ...others, facts: { ...facts, ...updates }, problems }
   }
 
-  /** Null if systemd doesn’t manage this server, or this is a container that looks at its host. */
+  /** Null if they can’t be read. There are none if systemd doesn’t manage this server, or this is a container that looks at its host. */
   private async units(problem: Problem, now: number, isForced: boolean): Promise<Units | null> {
     const { root } = this.options
-    if (!root.isOwn || !root.exists('run/systemd/system')) return null
+    if (!root.isOwn || !root.exists('run/systemd/system')) return []
     if (isForced || isDue(now, this.failed?.at, failedUnitsMs)) {
       const units = await failedUnits(problem)
       this.failed = units && { at: now, units }
     }
     const states = await watchedUnits(this.watched, problem)
-    return states === null && this.failed === null ? null : combinedUnits(states ?? [], this.failed?.units ?? [])
+    return states && this.failed && combinedUnits(states, this.failed.units)
   }
 
-  /** Disks as root found them, which usually another program does (see `refreshSmartFile`). Null if there are none. */
-  private async disks(problem: Problem, now: number): Promise<ReportParts['disks'] | null> {
+  /** Disks as root found them, which usually another program does (see `refreshSmartFile`). */
+  private async disks(problem: Problem, now: number): Promise<ReportParts['disks']> {
     const { root, smartFile } = this.options
     if (root.isOwn && process.getuid?.() === 0 && isDue(now, this.smartAt, smartMs)) {
       this.smartAt = now
       await refreshSmartFile(smartFile, now, problem)
     }
-    return statesIn(smartFile)?.map(({ disk }) => disk) ?? null
+    return statesIn(smartFile)?.map(({ disk }) => disk) ?? []
   }
 }
 

@@ -1,21 +1,19 @@
 import { expect, test } from 'bun:test'
 import { combinedUnits, parseFailed, parseShown } from './units'
 
-const problems: string[] = []
-const failed = (output: string) => parseFailed(output, sentence => problems.push(sentence))
 const unit = (name: string, state: string, sub: string, watched: boolean) => ({ name, state, sub_state: sub, watched })
 
 test('failed units', () => {
-  const output =
-    '[{"unit":"nginx.service","load":"loaded","active":"failed","sub":"failed","description":"nginx"},{"unit":"dev-disk-by\\\\x2dlabel.swap","load":"loaded","active":"failed","sub":"failed","description":"\\"a\\""}]'
-  expect(failed(output)).toEqual([
+  const output = `nginx.service           loaded failed failed A high performance web server
+dev-disk-by\\x2dlabel.swap loaded failed failed "a"
+● old.service            loaded failed failed Old
+`
+  expect(parseFailed(output)).toEqual([
     unit('nginx.service', 'failed', 'failed', false),
     unit('dev-disk-by\\x2dlabel.swap', 'failed', 'failed', false),
+    unit('old.service', 'failed', 'failed', false),
   ])
-  expect([failed('[]'), failed('{}'), failed('[null, 5, {"unit":7}]')]).toEqual([[], [], []])
-  expect(problems).toEqual([])
-  expect(failed('UNIT LOAD ACTIVE\nnginx.service loaded failed\n')).toBeNull()
-  expect(problems).toHaveLength(1)
+  expect([parseFailed(''), parseFailed('\n\n'), parseFailed('a b c')]).toEqual([[], [], []])
 })
 
 test('watched units have the names that were asked for', () => {

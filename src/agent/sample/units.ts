@@ -18,27 +18,19 @@ async function systemctl(args: string[], problem: (sentence: string) => void): P
 
 /** Units that have failed; null if they can’t be read. */
 export async function failedUnits(problem: (sentence: string) => void): Promise<Unit[] | null> {
-  const output = await systemctl(['list-units', '--state=failed', '--all', '--output=json', '--no-pager'], problem)
-  return output === null ? null : parseFailed(output, problem)
+  // Versions before 246 have no JSON.
+  const output = await systemctl(
+    ['list-units', '--state=failed', '--all', '--full', '--plain', '--no-legend', '--no-pager'],
+    problem,
+  )
+  return output === null ? null : parseFailed(output)
 }
 
-/** The output of `systemctl list-units --output=json`. */
-export function parseFailed(output: string, problem: (sentence: string) => void): Unit[] | null {
-  let listed: unknown
-  try {
-    listed = JSON.parse(output)
-  } catch {
-    // Before version 246, the option is ignored.
-    problem('Failed units are unknown, because this version of systemd can’t list them as JSON.')
-    return null
-  }
-  return (Array.isArray(listed) ? listed : [])
-    .flatMap((one): Unit[] => {
-      const { unit, active, sub } = Object(one)
-      return typeof unit === 'string' && unit !== '' ? [unitOf(unit, String(active), String(sub), false)] : []
-    })
+/** The output of `systemctl list-units`: name, load state, active state, sub-state, and description of each unit. */
+export const parseFailed = (output: string): Unit[] =>
+  [...output.matchAll(/^(?:[●*×] )?\s*(\S+)\s+\S+\s+(\S+)\s+(\S+)/gm)]
+    .map(([, name, active, sub]) => unitOf(name!, active!, sub!, false))
     .slice(0, maxUnits)
-}
 
 /** The states of watched units, by the names that were asked for; null if they can’t be read. */
 export async function watchedUnits(names: readonly string[], problem: (sentence: string) => void): Promise<Unit[] | null> {
