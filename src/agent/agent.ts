@@ -64,6 +64,8 @@ export class Agent {
   private unsureSince: number | null = null
   /** Digests of the parts that the hub has. */
   private known = new Map<string, string>()
+  /** Whether the next report reads the parts again, also those that were read recently. */
+  private isForced = false
   /** When the next report is due, and until when nothing is sent, by the steady clock. */
   private presentAt = 0
   private quietUntil = 0
@@ -104,7 +106,10 @@ export class Agent {
 
   /** Sends a report as soon as possible. @param everything also the parts that have not changed */
   reportNow(everything = false): void {
-    if (everything) this.known.clear()
+    if (everything) {
+      this.known.clear()
+      this.isForced = true
+    }
     this.presentAt = this.pieces.clock.steady()
     this.arm()
   }
@@ -206,8 +211,13 @@ export class Agent {
 
   private async sendPresent(): Promise<void> {
     const { clock } = this.pieces
-    // Until the time of the hub is known, a report without minutes asks for it.
-    const minutes = clock.offsetMs === null ? [] : this.presentMinutes()
+    if (clock.offsetMs === null) {
+      // The first one is sent at once, and asks for the time of the hub, by which minutes are filed.
+      await this.report([], { backlog: false })
+      this.presentAt = clock.steady()
+      return
+    }
+    const minutes = this.presentMinutes()
     const parts = await this.changedParts()
     const reported = await this.report(minutes, { ...parts, backlog: false })
     const rest = this.presentMinutes().length > 0 && reported === minutes.length
@@ -312,7 +322,9 @@ export class Agent {
   }
 
   private async changedParts(): Promise<ReportParts> {
-    const parts = await this.pieces.machine.parts()
+    const isForced = this.isForced
+    this.isForced = false
+    const parts = await this.pieces.machine.parts(this.pieces.clock.now(), isForced)
     return without(
       parts,
       partNames.filter(name => parts[name] === undefined || this.known.get(name) === digestOf(parts[name])),

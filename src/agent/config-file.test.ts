@@ -18,7 +18,7 @@ test('all settings are read', () => {
     'root = /host/',
     'state_folder = /srv/state',
     'runtime_folder = /run/x',
-    'container_socket = /run/docker.sock',
+    'containers = yes',
   ].join('\r\n')
   expect(parseConfigFile(text)).toEqual({
     hub: 'https://hub.example.com',
@@ -28,7 +28,7 @@ test('all settings are read', () => {
     root: '/host',
     stateFolder: '/srv/state',
     runtimeFolder: '/run/x',
-    containerSocket: '/run/docker.sock',
+    containers: true,
   })
 })
 
@@ -41,7 +41,7 @@ test('without the other settings, an agent may only collect', () => {
     root: '/',
     stateFolder: '/var/lib/bailiwick-agent',
     runtimeFolder: '/run/bailiwick-agent',
-    containerSocket: null,
+    containers: false,
   })
 })
 
@@ -60,6 +60,7 @@ test.each([
   ['hub = https://h\npin = sha256:12', /^a\.conf line 2: pin must be “sha256:” and 64 hexadecimal digits/],
   [`hub = http://h\npin = ${pin}`, /^a\.conf: pin requires a hub whose address starts with https/],
   ['hub = https://h\nallow = reboot shell', /^a\.conf line 2: allow contains “shell”, which is not a permission/],
+  ['hub = https://h\ncontainers = docker', /^a\.conf line 2: containers must be yes or no, not “docker”/],
   ['hub = https://h\nroot = host', /^a\.conf line 2: root must be an absolute path, not “host”/],
   [`hub = https://h\nallow = ${'x'.repeat(100)}`, /^a\.conf line 2: allow contains “x{60}…”/],
 ])('%j is refused with one sentence', (text, message) => {

@@ -24,8 +24,8 @@ export interface AgentSettings {
   stateFolder: string
   /** Folder of files that end with a restart of the server. */
   runtimeFolder: string
-  /** Socket of Docker or Podman, from which the agent reads names and states of containers. Null: not read. */
-  containerSocket: string | null
+  /** Whether the agent reads names and states of containers from the socket of Docker or Podman. Access to it amounts to root access. */
+  containers: boolean
 }
 
 /** The file can't be used. The message is one sentence, with the line if it has one. */
@@ -82,7 +82,7 @@ export function parseConfigFile(text: string, path: string = configFile): AgentS
     root: (values.root as string | undefined) ?? '/',
     stateFolder: (values.state_folder as string | undefined) ?? '/var/lib/bailiwick-agent',
     runtimeFolder: (values.runtime_folder as string | undefined) ?? '/run/bailiwick-agent',
-    containerSocket: (values.container_socket as string | undefined) ?? null,
+    containers: (values.containers as boolean | undefined) ?? false,
   }
 }
 
@@ -129,7 +129,8 @@ const readers = {
   root: folder,
   state_folder: folder,
   runtime_folder: folder,
-  container_socket: folder,
+  containers: (value: string) =>
+    value === 'yes' || value === 'no' ? value === 'yes' : new Refused(`must be yes or no, not ${quoted(value)}.`),
 } satisfies Record<string, (value: string) => unknown>
 
 /** A setting of the file. */

@@ -11,7 +11,8 @@ export interface Machine {
   sample(at: number): Promise<MeasuredMinute | null>
   /** Ends the current minute, before the agent stops. Null without samples. */
   end(): MeasuredMinute | null
-  parts(): Promise<ReportParts>
+  /** @param now current time (ms UTC) @param isForced reads everything, also what was read recently */
+  parts(now: number, isForced: boolean): Promise<ReportParts>
   /** Units of systemd whose state is reported. */
   watch(units: readonly string[]): void
 }

@@ -1,31 +1,33 @@
 import type { Machine, ReportParts } from './machine'
-import { readFacts } from './sample/facts'
+import type { Containers } from './sample/containers'
+import type { MeasuredMinute } from './sample/minutes'
+import { PartsReader } from './sample/parts'
 import { Root } from './sample/root'
 import { Sampler } from './sample/sampler'
-import type { MeasuredMinute } from './sample/minutes'
-
-/** Facts are read this often. */
-const factsSeconds = 600
 
 /** The server that the agent runs on. */
 export class ServerMachine implements Machine {
   readonly bootId: string
-  private readonly root: Root
   private readonly sampler: Sampler
-  private facts: ReportParts['facts']
-  private factsAt = Number.NEGATIVE_INFINITY
+  private readonly reader: PartsReader
+  private watched: readonly string[] = []
+
+  private constructor(root: Root, containers: Containers | null, smartFile: string) {
+    this.sampler = new Sampler(root, containers)
+    this.reader = new PartsReader({ root, containers, smartFile })
+    this.bootId = root.line('proc/sys/kernel/random/boot_id') ?? 'unknown'
+  }
 
   /**
    * @param folder where the file system of the server is
-   * @param seconds a time that no one sets back
+   * @param smartFile SMART data of disks, which only root can read
+   * @param mayReadContainers whether the owner of the server allows it
    */
-  constructor(
-    folder: string,
-    private readonly seconds: () => number = () => performance.now() / 1000,
-  ) {
-    this.root = new Root(folder)
-    this.sampler = new Sampler(this.root)
-    this.bootId = this.root.line('proc/sys/kernel/random/boot_id') ?? 'unknown'
+  static async open(folder: string, smartFile: string, mayReadContainers: boolean): Promise<ServerMachine> {
+    const root = new Root(folder)
+    // Loaded only if allowed, because its HTTP client takes 2 MB of memory.
+    const containers = mayReadContainers ? new (await import('./sample/containers')).Containers(root) : null
+    return new ServerMachine(root, containers, smartFile)
   }
 
   sample(at: number): Promise<MeasuredMinute | null> {
@@ -36,13 +38,15 @@ export class ServerMachine implements Machine {
     return this.sampler.end()
   }
 
-  parts(): Promise<ReportParts> {
-    if (this.facts === undefined || this.seconds() - this.factsAt > factsSeconds) {
-      this.facts = readFacts(this.root)
-      this.factsAt = this.seconds()
-    }
-    return Promise.resolve({ facts: this.facts, problems: [...this.sampler.problems] })
+  async parts(now: number, isForced: boolean): Promise<ReportParts> {
+    const parts = await this.reader.read(now, this.watched, isForced)
+    return { ...parts, problems: [...new Set([...this.sampler.problems, ...(parts.problems ?? [])])].slice(0, maxProblems) }
   }
 
-  watch(): void {}
+  watch(units: readonly string[]): void {
+    this.watched = units
+  }
 }
+
+/** A report has at most this many problems. */
+const maxProblems = 20

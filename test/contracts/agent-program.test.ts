@@ -1,4 +1,14 @@
-import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
@@ -28,7 +38,12 @@ const read = (...path: string[]) => readFileSync(join(folder, ...path), 'utf8')
 /** Writes settings with folders of the test. */
 function configure(hub: string, ...lines: string[]): void {
   mkdirSync(join(folder, 'etc'), { recursive: true })
-  const folders = [`state_folder = ${join(folder, 'state')}`, `runtime_folder = ${join(folder, 'run')}`]
+  // A file system of its own, where no package manager is asked for updates.
+  const root = join(folder, 'root')
+  mkdirSync(join(root, 'etc'), { recursive: true })
+  if (!existsSync(join(root, 'proc'))) symlinkSync('/proc', join(root, 'proc'))
+  writeFileSync(join(root, 'etc', 'hostname'), 'web-1')
+  const folders = [`root = ${root}`, `state_folder = ${join(folder, 'state')}`, `runtime_folder = ${join(folder, 'run')}`]
   writeFileSync(config, [`hub = ${hub}`, ...folders, ...lines, ''].join('\n'))
 }
 
@@ -100,6 +115,7 @@ describe('enrolment', () => {
     ])
     expect(read('etc', 'agent.conf').split('\n')).toEqual([
       `hub = ${hub.url}`,
+      `root = ${join(folder, 'root')}`,
       `state_folder = ${join(folder, 'state')}`,
       `runtime_folder = ${join(folder, 'run')}`,
       '# mine',
@@ -195,13 +211,9 @@ describe('the service', () => {
     expect(await agent('doctor')).toMatchObject({ code: 1, out: expect.stringContaining('failed The agent is not running.\n') })
     const run = start('run')
     try {
-      await until('the first report', async () => hub.reports.length > 0)
-      expect(hub.reports[0]).toMatchObject({
-        seq: 1,
-        minutes: [],
-        facts: { hostname: expect.any(String) },
-        boot_id: expect.any(String),
-      })
+      await until('the first reports', async () => hub.reports.length > 1)
+      expect(hub.reports[0]).toMatchObject({ seq: 1, minutes: [], boot_id: expect.any(String) })
+      expect(hub.reports[1]).toMatchObject({ seq: 2, facts: { hostname: expect.any(String) } })
       await until('the status', async () => (await agent('status')).code === 0)
       expect((await agent('status')).out).toContain('Server:          srv_1 (agent agent_1)\n')
       const doctor = await agent('doctor')

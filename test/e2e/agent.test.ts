@@ -1,4 +1,4 @@
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
@@ -44,6 +44,7 @@ async function enroll(keyOptions: object = {}): Promise<{ config: string; key: s
     `hub = ${hub.url}\nstate_folder = ${join(folder, 'state')}\nruntime_folder = ${join(folder, 'run')}\n# Each is another machine.\nroot = ${join(folder, 'root')}\n`,
   )
   mkdirSync(join(folder, 'root', 'etc'), { recursive: true })
+  symlinkSync('/proc', join(folder, 'root', 'proc'))
   writeFileSync(join(folder, 'root', 'etc', 'machine-id'), crypto.randomUUID().replaceAll('-', ''))
   return { config, key: created.body.key }
 }

@@ -7,7 +7,8 @@ import { changeConfigFile, configFile, readConfigFile, type AgentSettings } from
 import { RequirementNotMet } from '../install/requirement'
 import { machineIdHash } from '../machine-id'
 import { pinnedFile, writePinned } from '../root/pinned'
-import { ServerMachine } from '../server-machine'
+import { readFacts } from '../sample/facts'
+import { Root } from '../sample/root'
 import { readIdentity, signingKey, writeIdentity, type Identity } from '../state/identity'
 import { writeFile } from '../state/write-file'
 import { readEnrolmentAnswer } from '../transport/answers'
@@ -53,14 +54,14 @@ export async function enrolAt(
 ): Promise<Identity> {
   if (flags.key === undefined) throw new UsageError('Missing option: --key KEY, an enrolment key of the hub.')
   const key = signingKey(settings.stateFolder)
-  const { facts } = await new ServerMachine(settings.root).parts()
+  const facts = readFacts(new Root(settings.root))
   const body: AgentEnrolment = {
     v: 1,
     machine_id_hash: machineIdHash(settings),
     public_key: publicKeyText(key),
     version,
     allow: settings.allow,
-    facts: facts ?? {},
+    facts,
   }
   const client = new HubClient(settings, hubClock(settings), flags.key, key)
   for (let asked = 0; ; asked++) {

@@ -4,6 +4,7 @@ import type { AgentConfig } from '../../wire/agent'
 import type { AgentPieces } from '../agent'
 import { configFile, InvalidConfigFile, readConfigFile, type AgentSettings } from '../config-file'
 import { RequirementNotMet } from '../install/requirement'
+import { rootFolders } from '../root/folders'
 import { ServerMachine } from '../server-machine'
 import { readIdentity, readJson, signingKey, type Identity } from '../state/identity'
 import { InvalidAnswer, readConfig } from '../transport/answers'
@@ -15,14 +16,14 @@ import type { Flags } from './arguments'
  * What an agent that was enrolled consists of, apart from what depends on the command.
  * @throws InvalidConfigFile, RequirementNotMet
  */
-export function openAgent(
+export async function openAgent(
   flags: Flags,
   log: (text: string) => void,
-): {
+): Promise<{
   settings: AgentSettings
   identity: Identity
   pieces: Omit<AgentPieces, 'spool' | 'keepConfig' | 'onStatus'>
-} {
+}> {
   const path = flags.config ?? configFile
   const settings = readConfigFile(path)
   const identity = readIdentity(settings.stateFolder, settings.hub)
@@ -41,12 +42,16 @@ export function openAgent(
       client: new HubClient(settings, clock, identity.token, signingKey(settings.stateFolder)),
       clock,
       timers: systemClock,
-      machine: new ServerMachine(settings.root),
+      machine: await openMachine(settings),
       random: Math.random,
       log,
     },
   }
 }
+
+/** The server that the agent measures. */
+export const openMachine = (settings: AgentSettings): Promise<ServerMachine> =>
+  ServerMachine.open(settings.root, join(rootFolders(settings).state, 'disks.json'), settings.containers)
 
 /** The time of the hub, as far as this server knows it. */
 export const hubClock = ({ root }: AgentSettings): HubClock => new HubClock(systemClock.now, () => uptimeMs(root))

@@ -18,7 +18,7 @@ const stopMs = 10_000
 /** Measures and reports until a signal. */
 export async function runUntilStopped(flags: Flags, { err }: Print): Promise<number> {
   const log = (text: string) => err(`${text}\n`)
-  const { settings, identity, pieces } = openAgent(flags, log)
+  const { settings, identity, pieces } = await openAgent(flags, log)
   const startedAt = systemClock.now()
   mkdirSync(settings.stateFolder, { recursive: true, mode: 0o700 })
   const agent = new Agent({

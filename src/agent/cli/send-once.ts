@@ -4,7 +4,7 @@ import { openAgent } from './open-agent'
 
 /** Sends one report with everything, without waiting minutes. */
 export async function sendOnce(flags: Flags, { out, err }: Print): Promise<number> {
-  const { identity, pieces } = openAgent(flags, text => err(`${text}\n`))
+  const { identity, pieces } = await openAgent(flags, text => err(`${text}\n`))
   const agent = new Agent({
     ...pieces,
     spool: { add() {}, since: () => [], oldest: () => [], remove() {}, count: 0, dropped: 0 },
