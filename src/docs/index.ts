@@ -6,6 +6,7 @@ import { controllerKinds } from '../features/servers/controllers'
 import acme from './acme.md' with { type: 'text' }
 import agents from './agents.md' with { type: 'text' }
 import agentData from './agent-data.md' with { type: 'text' }
+import agentProgram from './agent-program.md' with { type: 'text' }
 import actions from './actions.md' with { type: 'text' }
 import api from './api.md' with { type: 'text' }
 import architecture from './architecture.md' with { type: 'text' }
@@ -145,6 +146,7 @@ export const groups: readonly Group[] = [
       page('ssh-keys', sshKeys),
       page('server-metrics', serverMetrics),
       page('agents', agents),
+      page('agent-program', agentProgram),
       page('agent-data', agentData),
       page('controllers', withSettingsTables(controllers, controllerKinds)),
     ],
