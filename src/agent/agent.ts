@@ -22,6 +22,8 @@ export interface AgentPieces {
   timers: Pick<Clock, 'after'>
   spool: Pick<Spool, 'add' | 'since' | 'oldest' | 'remove' | 'count' | 'dropped'>
   machine: Machine
+  /** The firewall that the hub has set on this server; undefined if it has set none. */
+  firewall?: () => AgentReport['firewall']
   /** Like `Math.random`. */
   random: () => number
   /** Writes a sentence to the log. */
@@ -290,6 +292,7 @@ export class Agent {
   private async post(body: MinutesAndRest): Promise<ReportAnswer> {
     const { client, clock, allow, spool, machine } = this.pieces
     const seq = ++this.seq
+    const firewall = this.pieces.firewall?.()
     const report: AgentReport = {
       v: 1,
       run_id: this.runId,
@@ -303,6 +306,7 @@ export class Agent {
       allow: [...allow],
       spooled: spool.count,
       dropped: spool.dropped,
+      ...(firewall && !body.backlog && { firewall }),
       ...body,
     }
     const response = await client.send({ method: 'POST', path: reportsPath, body: report })

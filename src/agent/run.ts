@@ -16,6 +16,7 @@ const commands: Record<string, () => Promise<Command>> = {
   status: async () => (await import('./cli/status')).status,
   doctor: async () => (await import('./cli/doctor')).doctor,
   'send-once': async () => (await import('./cli/send-once')).sendOnce,
+  root: async () => (await import('./cli/root')).root,
   install: async () => (await import('./install/install')).install,
   uninstall: async () => (await import('./install/uninstall')).uninstall,
 }

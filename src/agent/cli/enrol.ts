@@ -1,12 +1,12 @@
 import { existsSync } from 'node:fs'
-import { basename, dirname, join } from 'node:path'
+import { join } from 'node:path'
 import { version } from '../../core/version'
 import type { AgentEnrolment } from '../../wire/agent'
 import { publicKeyText } from '../../wire/signed'
 import { changeConfigFile, configFile, readConfigFile, type AgentSettings } from '../config-file'
 import { RequirementNotMet } from '../install/requirement'
 import { machineIdHash } from '../machine-id'
-import { pinnedFile, writePinned } from '../root/pinned'
+import { pinnedBeside, writePinned } from '../root/pinned'
 import { readFacts } from '../sample/facts'
 import { Root } from '../sample/root'
 import { readIdentity, signingKey, writeIdentity, type Identity } from '../state/identity'
@@ -83,8 +83,7 @@ function store(settings: AgentSettings, flags: Flags, answer: unknown): Identity
   writeIdentity(settings.stateFolder, identity)
   writeFile(join(settings.stateFolder, 'config.json'), JSON.stringify(config))
   // Only root decides which hub may send commands to its half of the agent.
-  if (process.getuid?.() === 0)
-    writePinned(join(dirname(path), basename(pinnedFile)), { agentId: enrolled.agent_id, hubKey: enrolled.hub_key })
+  if (process.getuid?.() === 0) writePinned(pinnedBeside(path), { agentId: enrolled.agent_id, hubKey: enrolled.hub_key })
   // An attacker on the network can’t send commands from now on.
   if (settings.hubKey === null) changeConfigFile(path, { hub_key: enrolled.hub_key })
   return identity

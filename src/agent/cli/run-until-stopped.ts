@@ -3,6 +3,15 @@ import { join } from 'node:path'
 import { systemClock } from '../../core/clock'
 import { version } from '../../core/version'
 import { Agent } from '../agent'
+import { configFile, readConfigFile } from '../config-file'
+import { CommandLog } from '../commands/command-log'
+import { Commands } from '../commands/commands'
+import { OrderBox } from '../commands/order-box'
+import { SeenCommands } from '../commands/seen-commands'
+import { logFolder } from '../install/places'
+import { firewallState } from '../root/firewall'
+import { rootFolders } from '../root/folders'
+import { parsePublicKey } from '../../wire/signed'
 import { writeStatus } from '../state/status-file'
 import { writeFile } from '../state/write-file'
 import { stopReason } from '../stop-reason'
@@ -21,8 +30,10 @@ export async function runUntilStopped(flags: Flags, { err }: Print): Promise<num
   const { settings, identity, pieces } = await openAgent(flags, log)
   const startedAt = systemClock.now()
   mkdirSync(settings.stateFolder, { recursive: true, mode: 0o700 })
+  const folders = rootFolders(settings)
   const agent = new Agent({
     ...pieces,
+    firewall: () => firewallState(folders),
     spool: new Spool(join(settings.stateFolder, 'spool'), once(log)),
     keepConfig: config => writeFile(join(settings.stateFolder, 'config.json'), JSON.stringify(config)),
     onStatus: status => {
@@ -38,12 +49,22 @@ export async function runUntilStopped(flags: Flags, { err }: Print): Promise<num
       })
     },
   })
+  const commands = new Commands({
+    ...{ client: pieces.client, clock: pieces.clock, timers: systemClock, random: pieces.random },
+    ...{ agentId: identity.agent_id, runId: agent.runId, hubKey: parsePublicKey(identity.hub_key)! },
+    allow: () => readConfigFile(flags.config ?? configFile).allow,
+    seen: new SeenCommands(join(settings.stateFolder, 'seen-commands')),
+    log: new CommandLog(join(logFolder, 'commands.log'), systemClock.now, once(log)),
+    orders: new OrderBox(folders, settings.runtimeFolder, systemClock),
+    collect: () => agent.reportNow(true),
+  })
   const signal = stopSignal()
   // Timers of the clock don’t keep the process alive.
   const alive = setInterval(() => {}, 2 ** 30)
   try {
     log(`Bailiwick agent ${version} reports to ${identity.hub} as ${identity.agent_id}.`)
     agent.start()
+    commands.start()
     if ((await Promise.race([signal, agent.revoked.then(() => 'revoked' as const)])) === 'revoked') {
       log('The agent was revoked, so it stops. To use this server again, enroll it with a new key.')
       return revokedCode
@@ -55,6 +76,7 @@ export async function runUntilStopped(flags: Flags, { err }: Print): Promise<num
     await Promise.race([agent.stop(reason), late])
     return 0
   } finally {
+    commands.stop()
     clearInterval(alive)
   }
 }

@@ -8,7 +8,6 @@ import { checkCommand, CommandRefused, type CommandRules } from './check-command
 import type { CommandLog } from './command-log'
 import type { OrderBox } from './order-box'
 import type { SeenCommands } from './seen-commands'
-import { wake } from './wake'
 
 /** What runs the commands of an agent. */
 interface CommandPieces extends Pick<CommandRules, 'hubKey' | 'agentId' | 'allow'> {
@@ -137,6 +136,8 @@ export class Commands {
     if (command.name === 'collect') collect()
     if (command.name !== 'wake') return done
     try {
+      // Loaded when it is needed, which saves memory.
+      const { wake } = await import('./wake')
       await wake(command.params)
       return done
     } catch (error) {
@@ -151,7 +152,13 @@ export class Commands {
     const until = timers.now() + maxResultMs
     for (let failures = 1; !this.stopped; failures++) {
       try {
-        await client.send({ method: 'POST', path: resultsPath, body: { command_id: id, ...result } satisfies CommandResult })
+        await client.send({
+          method: 'POST',
+          path: resultsPath,
+          body: { command_id: id, ...result } satisfies CommandResult,
+          isShort: true,
+          isOnNewConnection: true,
+        })
         return
       } catch (error) {
         if (!(error instanceof HubRequestFailed)) throw error

@@ -10,7 +10,7 @@ import { agentUser, logFolder, programLink, unitFolder } from './places'
 import { RequirementNotMet } from './requirement'
 import { hasSystemd, outputOf, requireRoot, runProgram, tryProgram } from './system'
 import { removeAgent } from './uninstall'
-import { units } from './units'
+import { enabledUnits, units } from './units'
 
 /** The first report arrives within this time after the start (ms). */
 const firstReportMs = 30_000
@@ -49,7 +49,8 @@ export async function install(flags: Flags, print: Print): Promise<number> {
 async function startService(settings: AgentSettings): Promise<void> {
   for (const [name, text] of Object.entries(units)) writeFile(join(unitFolder, name), text, { mode: 0o644 })
   runProgram('systemctl', 'daemon-reload')
-  runProgram('systemctl', 'enable', '--quiet', ...Object.keys(units))
+  runProgram('systemctl', 'enable', '--quiet', ...enabledUnits)
+  runProgram('systemctl', 'restart', 'bailiwick-agent-root.path')
   const before = readStatus(settings.runtimeFolder)?.run_id
   runProgram('systemctl', 'restart', 'bailiwick-agent.service')
   for (let waited = 0; waited < firstReportMs; waited += 250) {

@@ -19,8 +19,10 @@ export function removeAgent(): void {
   if (hasSystemd()) tryProgram('systemctl', 'disable', '--now', '--quiet', ...Object.keys(units))
   for (const name of Object.keys(units)) remove(join(unitFolder, name))
   if (hasSystemd()) tryProgram('systemctl', 'daemon-reload')
-  for (const path of [dirname(configFile), '/var/lib/bailiwick-agent', '/run/bailiwick-agent', programLink, programFolder])
-    remove(path)
+  const folders = ['/var/lib/bailiwick-agent', '/run/bailiwick-agent'].flatMap(one => [one, `${one}-root`])
+  for (const path of [dirname(configFile), ...folders, programLink, programFolder]) remove(path)
+  // Nothing could change the firewall of the hub anymore.
+  tryProgram('nft', 'delete', 'table', 'inet', 'bailiwick')
   if (!tryProgram('userdel', agentUser)) tryProgram('deluser', agentUser)
 }
 

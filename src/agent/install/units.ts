@@ -1,3 +1,4 @@
+import { confirmedFile } from '../root/firewall'
 import { agentUser, programLink } from './places'
 
 /**
@@ -43,5 +44,81 @@ SystemCallFilter=@system-service
 WantedBy=multi-user.target
 `
 
+/** Starts the root half when the agent hands over a command. It takes no memory in between. */
+const rootPath = `[Unit]
+Description=Commands of the Bailiwick hub that need root
+
+[Path]
+DirectoryNotEmpty=/run/bailiwick-agent/orders
+
+[Install]
+WantedBy=multi-user.target
+`
+
+/** The root half of the agent. What it changes is done by systemd and nft, which it asks to. */
+const rootService = `[Unit]
+Description=Run a command of the Bailiwick hub as root
+ConditionDirectoryNotEmpty=/run/bailiwick-agent/orders
+
+[Service]
+Type=oneshot
+ExecStart=${programLink} root
+Environment=BUN_JSC_useJIT=0
+StateDirectory=bailiwick-agent-root
+StateDirectoryMode=0755
+RuntimeDirectory=bailiwick-agent-root
+RuntimeDirectoryMode=0755
+RuntimeDirectoryPreserve=yes
+LogsDirectory=bailiwick-agent-root
+UMask=0022
+MemoryMax=256M
+TasksMax=64
+NoNewPrivileges=yes
+CapabilityBoundingSet=CAP_NET_ADMIN CAP_DAC_OVERRIDE CAP_CHOWN CAP_FOWNER
+ProtectSystem=strict
+ReadWritePaths=/run/bailiwick-agent
+ProtectHome=yes
+PrivateTmp=yes
+ProtectKernelTunables=yes
+ProtectKernelModules=yes
+ProtectControlGroups=yes
+RestrictNamespaces=yes
+RestrictAddressFamilies=AF_UNIX AF_NETLINK
+LockPersonality=yes
+MemoryDenyWriteExecute=yes
+SystemCallArchitectures=native
+SystemCallFilter=@system-service
+`
+
+const confirmed = confirmedFile({ state: '/var/lib/bailiwick-agent-root' })
+
+/** Loads the confirmed firewall before the network is up, without the agent. After the rules of the system, which may remove all others. */
+const firewallService = `[Unit]
+Description=Firewall set by the Bailiwick hub
+DefaultDependencies=no
+RequiresMountsFor=/var/lib/bailiwick-agent-root
+After=nftables.service
+Before=network-pre.target shutdown.target
+Wants=network-pre.target
+Conflicts=shutdown.target
+ConditionPathExists=${confirmed}
+
+[Service]
+Type=oneshot
+RemainAfterExit=yes
+ExecStart=/bin/sh -c 'nft -f ${confirmed}'
+
+[Install]
+WantedBy=sysinit.target
+`
+
 /** Units of systemd by name. */
-export const units: Record<string, string> = { 'bailiwick-agent.service': service }
+export const units: Record<string, string> = {
+  'bailiwick-agent.service': service,
+  'bailiwick-agent-root.path': rootPath,
+  'bailiwick-agent-root.service': rootService,
+  'bailiwick-agent-firewall.service': firewallService,
+}
+
+/** Units that start with the system. The others are started by them. */
+export const enabledUnits = Object.keys(units).filter(name => units[name]!.includes('[Install]'))

@@ -8,7 +8,6 @@ export interface RootFolders {
   runtime: string
   /** What stays. */
   state: string
-  log: string
 }
 
 /** The folders that belong to those of the agent. */
@@ -17,8 +16,10 @@ export const rootFolders = ({ runtimeFolder, stateFolder }: { runtimeFolder: str
   results: `${runtimeFolder}-root/results`,
   runtime: `${runtimeFolder}-root`,
   state: `${stateFolder}-root`,
-  log: '/var/log/bailiwick-agent-root/commands.log',
 })
+
+/** The log of the root half. The agent has its own, in a folder that it can write to. */
+export const rootLogFile = '/var/log/bailiwick-agent-root/commands.log'
 
 /** What the agent hands to the root half, which verifies it itself. */
 export interface Order {

@@ -1,5 +1,5 @@
 import { mkdirSync, readFileSync, statSync } from 'node:fs'
-import { dirname } from 'node:path'
+import { dirname, join } from 'node:path'
 import { parsePublicKey } from '../../wire/signed'
 import { writeFile } from '../state/write-file'
 
@@ -10,7 +10,8 @@ interface Pinned {
   hubKey: string
 }
 
-export const pinnedFile = '/etc/bailiwick-agent/hub.json'
+/** The file, in the folder of the settings. */
+export const pinnedBeside = (configFile: string): string => join(dirname(configFile), 'hub.json')
 
 /** @throws Error with a sentence */
 export function readPinned(path: string): Pinned {

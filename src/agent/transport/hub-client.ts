@@ -30,6 +30,8 @@ export interface HubRequest {
   path: string
   body?: unknown
   isShort?: boolean
+  /** A connection that is open already does not show whether the firewall lets new ones pass. */
+  isOnNewConnection?: boolean
   headers?: Record<string, string>
   waitMs?: number
   maxBodyBytes?: number
@@ -66,6 +68,7 @@ export class HubClient {
       method,
       path,
       isShort = request.body === undefined,
+      isOnNewConnection = false,
       headers = {},
       waitMs = this.standardWaitMs,
       maxBodyBytes = 1024 * 1024,
@@ -87,6 +90,7 @@ export class HubClient {
         ...(!isShort && { 'Content-Encoding': 'gzip' }),
       },
       body: request.body === undefined ? null : body,
+      isOnNewConnection,
       waitMs,
       maxBodyBytes,
     }).catch((error: unknown) => {

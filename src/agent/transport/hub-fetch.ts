@@ -13,6 +13,7 @@ interface Asked {
   path: string
   headers: Record<string, string>
   body: Uint8Array<ArrayBuffer> | null
+  isOnNewConnection?: boolean
   waitMs: number
   maxBodyBytes: number
 }
@@ -35,7 +36,7 @@ export class HubUnreachable extends Error {
  * @throws HubUnreachable
  */
 export async function fetchHub({ hub, pin }: HubAddress, asked: Asked): Promise<Received> {
-  const { method, path, headers, body, waitMs, maxBodyBytes } = asked
+  const { method, path, headers, body, isOnNewConnection = false, waitMs, maxBodyBytes } = asked
   const url = new URL(path, hub)
   const timeout = AbortSignal.timeout(waitMs)
   let stage: 'connecting' | 'reading' = 'connecting'
@@ -43,7 +44,7 @@ export async function fetchHub({ hub, pin }: HubAddress, asked: Asked): Promise<
     const response =
       pin === null
         ? await fetch(url, {
-            ...{ method, headers, body, redirect: 'manual', signal: timeout },
+            ...{ method, headers, body, redirect: 'manual', signal: timeout, keepalive: !isOnNewConnection },
             // Explicit, so that NODE_TLS_REJECT_UNAUTHORIZED=0 in the environment does not disable verification.
             ...(url.protocol === 'https:' && { tls: { rejectUnauthorized: true } }),
           })

@@ -1,0 +1,24 @@
+import { CommandLog } from '../commands/command-log'
+import { configFile, readConfigFile } from '../config-file'
+import { requireRoot } from '../install/system'
+import { rootFolders, rootLogFile } from '../root/folders'
+import { obeyOrders } from '../root/obey-orders'
+import { pinnedBeside } from '../root/pinned'
+import { systemd } from '../root/system'
+import { systemClock } from '../../core/clock'
+import type { Flags, Print } from './arguments'
+
+/** Runs the commands that the agent has handed over, as root, and exits. */
+export async function root({ config = configFile }: Flags, { err }: Print): Promise<number> {
+  requireRoot('root')
+  const settings = readConfigFile(config)
+  await obeyOrders({
+    folders: rootFolders(settings),
+    system: systemd,
+    settings: () => readConfigFile(config),
+    pinnedFile: pinnedBeside(config),
+    now: systemClock.now,
+    log: new CommandLog(rootLogFile, systemClock.now, text => err(`${text}\n`)),
+  })
+  return 0
+}
