@@ -16,7 +16,9 @@ import { X509Certificate } from 'node:crypto'
 import { enrolAt, settingsOf } from '../../src/agent/cli/enrol'
 import { runAgent } from '../../src/agent/run'
 import { stopReason } from '../../src/agent/stop-reason'
+import { newId } from '../../src/core/ids'
 import { version } from '../../src/core/version'
+import { signCommand, type AgentCommand } from '../../src/wire/agent-command'
 import { publicKeyText } from '../../src/wire/signed'
 import { AgentHub } from '../support/agent-hub'
 import { until } from '../support/binary'
@@ -228,6 +230,38 @@ describe('the service', () => {
       expect((await new Response(run.stderr).text()).split('\n')[0]).toBe(
         `Bailiwick agent ${version} reports to ${hub.url} as agent_1.`,
       )
+    } finally {
+      run.kill('SIGKILL')
+    }
+  })
+
+  test('runs commands that the hub has signed, and sends their results over new connections', async () => {
+    await using hub = new AgentHub(now)
+    configure(hub.url)
+    await agent('enrol', '--key', key)
+    const run = start('run')
+    try {
+      await until('the first report', async () => hub.reports.length > 0)
+      const command = (name: 'collect' | 'reboot'): AgentCommand => ({
+        ...{ id: newId('cmd'), agent_id: 'agent_1', name, params: {} },
+        ...{ issued_at: now(), expires_at: now() + 60_000, requested_by: { type: 'user', id: 'usr_1', name: 'Alice' } },
+      })
+      const commands = [command('collect'), command('reboot')]
+      hub.send(...commands.map(one => signCommand(hub.key, one)))
+      await until('the results', async () => hub.results.length === 2)
+      expect(hub.results.toSorted((a, b) => a.command_id.localeCompare(b.command_id))).toEqual([
+        { command_id: commands[0]!.id, outcome: 'done', detail: null, output: null },
+        {
+          ...{ command_id: commands[1]!.id, outcome: 'refused', output: null },
+          detail: 'The owner of the server doesn’t allow reboot.',
+        },
+      ])
+      await until('a report of everything', async () => hub.reports.length > 1)
+      expect(hub.reports[1]!.facts).toEqual(hub.reports[0]!.facts)
+      const results = hub.requests.filter(one => one.path.endsWith('/command-results'))
+      const others = hub.requests.filter(one => !results.includes(one)).map(one => one.port)
+      expect(new Set(results.map(one => one.port)).size).toBe(2)
+      expect(results.filter(one => others.includes(one.port))).toEqual([])
     } finally {
       run.kill('SIGKILL')
     }

@@ -1,5 +1,6 @@
 import { generateKeyPairSync, type KeyObject } from 'node:crypto'
 import type { AgentConfig, AgentReport } from '../../src/wire/agent'
+import type { CommandResult, SignedCommand } from '../../src/wire/agent-command'
 import { isSignedBy, parsePublicKey, parseSignature, publicKeyText, signatureHeader } from '../../src/wire/signed'
 
 /** How the hub responds: as it should, with a status, a page instead of JSON, or never. */
@@ -18,7 +19,10 @@ export class AgentHub implements AsyncDisposable {
   readonly reports: AgentReport[] = []
   /** Minutes by start, as averages by column. */
   readonly minutes = new Map<number, Record<string, number | null>>()
-  readonly requests: { path: string; headers: Headers; at: number }[] = []
+  /** `port`: of the agent, which tells connections apart. */
+  readonly requests: { path: string; headers: Headers; at: number; port: number }[] = []
+  readonly results: CommandResult[] = []
+  private commands = Promise.withResolvers<SignedCommand[]>()
   readonly token = `bw_agent_${'a'.repeat(36)}`
   readonly key = generateKeyPairSync('ed25519').privateKey
   publicKey: KeyObject | null = null
@@ -50,9 +54,10 @@ export class AgentHub implements AsyncDisposable {
   }
 
   private async respond(request: Request): Promise<Response> {
-    const path = new URL(request.url).pathname
+    const { pathname: path, search } = new URL(request.url)
     const body = new Uint8Array(await request.arrayBuffer())
-    this.requests.push({ path, headers: request.headers, at: this.now() })
+    const { port } = this.server.requestIP(request)!
+    this.requests.push({ path, headers: request.headers, at: this.now(), port })
     const { behavior } = this
     if (behavior === 'silent') return await new Promise<never>(() => {})
     if (behavior === 'page') return new Response('<h1>Sign in to the network</h1>', { headers: { 'content-type': 'text/html' } })
@@ -61,13 +66,31 @@ export class AgentHub implements AsyncDisposable {
     const enrolls = path === '/v1/ingest/agents/enrol'
     if (path === '/healthz') return Response.json({ status: 'ok' })
     const json = request.headers.get('content-encoding') === 'gzip' ? Bun.gunzipSync(body) : body
-    const sent = JSON.parse(Buffer.from(json).toString())
+    const sent = json.length > 0 ? JSON.parse(Buffer.from(json).toString()) : null
     if (enrolls) this.publicKey = parsePublicKey(sent.public_key)
     const method = request.method
-    if (!signature || !isSignedBy(this.publicKey!, { method, path, body, ...signature }, signature.signature))
+    if (!signature || !isSignedBy(this.publicKey!, { method, path: `${path}${search}`, body, ...signature }, signature.signature))
       return this.problem(401, 'invalid_token')
     if (Math.abs(signature.time - this.now()) > 300_000) return this.problem(401, 'invalid_token')
+    if (path.endsWith('/commands')) return await this.waitForCommands()
+    if (path.endsWith('/command-results')) return this.storeResult(sent)
     return enrolls ? this.enrol(sent) : this.report(sent)
+  }
+
+  /** Sends commands to the agent, which waits for them. */
+  send(...commands: SignedCommand[]): void {
+    this.commands.resolve(commands)
+  }
+
+  private async waitForCommands(): Promise<Response> {
+    const commands = await this.commands.promise
+    this.commands = Promise.withResolvers()
+    return Response.json({ time: this.now(), commands, send_all: false })
+  }
+
+  private storeResult(result: CommandResult): Response {
+    this.results.push(result)
+    return new Response(null, { status: 204 })
   }
 
   private enrol(sent: Record<string, unknown>): Response {
