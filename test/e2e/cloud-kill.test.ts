@@ -93,7 +93,9 @@ for (const { title, open, servers, cap, perKill, roundMs } of clouds) {
     logs.push(...hubs.map(hub => hub.err()))
     const stored = await storedServers(rows)
     const machines = await cloud.machines()
-    expect(differences(stored, machines)).toEqual([])
+    const found = differences(stored, machines)
+    if (found.length > 0) process.stdout.write(await historyOf(rows, found))
+    expect(found).toEqual([])
     const { volumes, snapshots } = cloud.storage?.() ?? { volumes: [], snapshots: [] }
     const [storedVolumes, storedSnapshots] = [await storedStorage(rows, 'volumes'), await storedStorage(rows, 'snapshots')]
     expect(storageDifferences(storedVolumes, volumes)).toEqual([])
@@ -274,6 +276,22 @@ function faults(random: () => number): (request: ApiRequest) => ApiFault | null 
     if (chance < 0.19) return 'cut'
     return chance < 0.2 ? { raw: { status: 503, body: '<html>Service Unavailable</html>' } } : null
   }
+}
+
+/** All servers and actions of the names in differences. */
+async function historyOf(rows: Rows, found: readonly string[]): Promise<string> {
+  const names = new Set(found.flatMap(one => one.match(/kill-\d+/g) ?? []))
+  const servers = await rows.all<{ id: string; name: string }>(
+    'select id, name, origin, status, provider_ref, created_at, deleted_at from servers order by id',
+  )
+  const actions = await rows.all<{ resource_id: string }>(
+    'select resource_id, type, status, steps, error, created_at, finished_at from actions order by id',
+  )
+  return servers
+    .filter(one => names.has(one.name))
+    .flatMap(one => [one, ...actions.filter(action => action.resource_id === one.id)])
+    .map(one => `${JSON.stringify(one)}\n`)
+    .join('')
 }
 
 const isIdle = async (rows: Rows) => (await openActions(rows)).length === 0
