@@ -5,6 +5,7 @@ import { channelKinds } from '../features/notifications/channels'
 import { controllerKinds } from '../features/servers/controllers'
 import acme from './acme.md' with { type: 'text' }
 import agents from './agents.md' with { type: 'text' }
+import agentCommands from './agent-commands.md' with { type: 'text' }
 import agentData from './agent-data.md' with { type: 'text' }
 import agentProgram from './agent-program.md' with { type: 'text' }
 import actions from './actions.md' with { type: 'text' }
@@ -148,6 +149,7 @@ export const groups: readonly Group[] = [
       page('agents', agents),
       page('agent-program', agentProgram),
       page('agent-data', agentData),
+      page('agent-commands', agentCommands),
       page('controllers', withSettingsTables(controllers, controllerKinds)),
     ],
   },

@@ -53,7 +53,7 @@ export const maxOutputBytes = 16 * 1024
 
 /** `refused`: the server does not allow it, or it was not valid. `expired`: it arrived too late. */
 export const commandOutcomes = ['done', 'refused', 'failed', 'expired'] as const
-export type CommandOutcome = (typeof commandOutcomes)[number]
+type CommandOutcome = (typeof commandOutcomes)[number]
 
 /** The result of a command. */
 export interface CommandResult {
