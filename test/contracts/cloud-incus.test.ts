@@ -167,3 +167,26 @@ test('a server that can’t be read while it starts is read again', async () => 
   expect(await cloud.list().catch(error => error.failure)).toBe('incomplete')
   double.fault = () => null
 })
+
+test('a creation that a busy server accepted is not sent again, so that it can’t be carried out after the server was deleted', async () => {
+  const { cloud, offer } = incusDoubleUnderTest(double)
+  const command = {
+    verb: 'provision',
+    order: {
+      ...{ mark: 'srv_queued', name: 'queued', ref: null, location: null, size: offer.size, image: offer.image, sshKeys: [] },
+      ...{ userData: null, labels: {}, networks: [], enableIpv4: true, enableIpv6: true, backups: false, start: false },
+    },
+  } as const
+  double.queue = []
+  const started = async () => {
+    const { state, ...rest } = await cloud.start(null, command)
+    return state === 'running' && 'operation' in rest ? rest.operation : null
+  }
+  const operation = await started()
+  // As after a crash before the id of the operation was stored.
+  expect([double.queue.length, await started()]).toEqual([1, operation])
+  double.queue.pop()!()
+  double.queue = null
+  expect(await cloud.poll(operation!)).toEqual({ state: 'done', ref: double.named('queued')!.config['volatile.uuid']! })
+  double.remove(double.named('queued')!)
+})

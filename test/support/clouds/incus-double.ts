@@ -28,6 +28,8 @@ interface DoubleOperation {
   /** Reads until it has ended. */
   remaining: number
   err: string
+  /** Name of the instance that it creates. */
+  creates: string | null
 }
 
 /** The part of Incus 6.0 that the adapter uses, to simulate failures. Its rules and messages were observed at the real server. */
@@ -42,6 +44,8 @@ export class IncusDouble extends ApiDouble {
   removesSnapshots = false
   /** Error of operations that start from now on. */
   failure: string | null = null
+  /** Creations that were accepted, and are carried out when they are called; null if all are carried out at once. */
+  queue: (() => void)[] | null = null
   #snapshots = 0
   readonly fingerprints: Record<string, string> = { one: '1'.repeat(64), two: '2'.repeat(64) }
 
@@ -95,7 +99,7 @@ export class IncusDouble extends ApiDouble {
     const [, area, name = '', part, ...more] = path.split('/').map(decodeURIComponent)
     switch (area) {
       case 'operations':
-        return this.#operation(name, part === 'wait')
+        return name === '' ? this.#runningOperations() : this.#operation(name, part === 'wait')
       case 'images':
         return this.#image(name, part)
       case 'profiles':
@@ -132,6 +136,16 @@ export class IncusDouble extends ApiDouble {
       default:
         return errorOf(404, 'not found')
     }
+  }
+
+  #runningOperations(): ApiResponse {
+    const running = this.operations
+      .filter(one => one.remaining > 0 && one.creates !== null)
+      .map(({ id, creates }) => ({
+        ...{ id, description: 'Creating instance', status_code: 103 },
+        resources: { instances: [`/1.0/instances/${creates}`] },
+      }))
+    return sync(running.length > 0 ? { running } : {})
   }
 
   #operation(id: string, isWait: boolean): ApiResponse {
@@ -297,7 +311,17 @@ export class IncusDouble extends ApiDouble {
     if (!/^[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?$/.test(name)) return errorOf(400, 'Invalid instance name: It is invalid')
     if (this.named(name))
       return this.#started('Failed creating instance record: UNIQUE constraint failed: instances.project_id, instances.name')
-    return this.#started('', () => this.create(name, { ...config, 'volatile.base_image': source.fingerprint }, devices))
+    const carryOut = () => this.create(name, { ...config, 'volatile.base_image': source.fingerprint }, devices)
+    if (!this.queue) return this.#started('', carryOut, name)
+    const started = this.#started('', undefined, name)
+    const operation = this.operations.at(-1)!
+    operation.remaining = Number.POSITIVE_INFINITY
+    this.queue.push(() => {
+      operation.remaining = 0
+      if (this.named(name)) operation.err = 'UNIQUE constraint failed: instances.project_id, instances.name'
+      else carryOut()
+    })
+    return started
   }
 
   #state(instance: DoubleInstance, action: string): ApiResponse {
@@ -309,8 +333,8 @@ export class IncusDouble extends ApiDouble {
     })
   }
 
-  #started(err: string, carryOut: () => unknown = () => {}): ApiResponse {
-    const operation = { id: randomUUID(), remaining: 1, err: err === '' ? (this.failure ?? '') : err }
+  #started(err: string, carryOut: () => unknown = () => {}, creates: string | null = null): ApiResponse {
+    const operation = { id: randomUUID(), remaining: 1, err: err === '' ? (this.failure ?? '') : err, creates }
     this.operations.push(operation)
     if (operation.err === '') carryOut()
     return { status: 202, body: { type: 'async', status_code: 100, operation: `/1.0/operations/${operation.id}`, metadata: {} } }

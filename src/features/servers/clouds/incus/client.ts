@@ -109,6 +109,19 @@ export class IncusClient {
     }
   }
 
+  /** Ids of the operations that are creating an instance, or will. */
+  async creationsOf(instance: string): Promise<string[]> {
+    const { pending, running } = objectOf(await this.get('/operations?recursion=1'))
+    return [pending, running]
+      .flat()
+      .filter(isObject)
+      .flatMap(({ id, description, resources }) => {
+        const { instances } = isObject(resources) ? resources : {}
+        const isAbout = Array.isArray(instances) && instances.some(path => nameIn(String(path)) === instance)
+        return isAbout && description === 'Creating instance' && typeof id === 'string' ? [id] : []
+      })
+  }
+
   async #request(
     method: Method,
     path: string,
@@ -172,6 +185,9 @@ interface Answer {
 }
 
 const preconditionFailed = 412
+
+/** The name in a path such as `/1.0/instances/web-1?project=default`. */
+const nameIn = (path: string): string => path.split('?')[0]!.slice(path.lastIndexOf('/') + 1)
 
 const codeOf = ({ status, error }: Pick<Answer, 'status' | 'error'>): number =>
   status >= 400 || error === null ? status : error.code

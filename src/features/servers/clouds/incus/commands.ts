@@ -93,14 +93,15 @@ export class IncusCommands {
   }
 
   async #create(order: ServerOrder): Promise<Started> {
+    const running = { name: order.name, mark: order.mark, ...(order.start && { next: 'start' as const }) }
+    // A busy server adds an instance long after it accepted the request. A second request could end first, and the first one would then
+    // create the instance again after it was deleted.
+    const [accepted] = await this.client.creationsOf(order.name)
+    if (accepted !== undefined) return { state: 'running', operation: { id: accepted, ...running } }
     const creation = await creationOf(order, this.settings, this.client)
     const target = order.location === null ? '' : `?target=${encodeURIComponent(order.location)}`
     // Not all versions can start an instance that they create.
-    return await this.send('POST', `/instances${target}`, creation, {
-      name: order.name,
-      mark: order.mark,
-      ...(order.start && { next: 'start' }),
-    })
+    return await this.send('POST', `/instances${target}`, creation, running)
   }
 
   async #run(instance: Instance, command: Exclude<ServerCommand, { verb: 'provision' }>): Promise<Started> {
