@@ -54,6 +54,7 @@ const dependencies: { package: string; fromBackports?: true; present(): boolean 
   { package: 'lxd', present: () => Bun.which('lxd', path) !== null },
   { package: 'lxd-client', present: () => Bun.which('lxc') !== null },
   { package: 'dnsmasq-base', present: () => Bun.which('dnsmasq', path) !== null },
+  { package: 'mmdebstrap', present: () => Bun.which('mmdebstrap') !== null },
   { package: 'nftables', present: () => Bun.which('nft', path) !== null },
   { package: 'btrfs-progs', present: () => Bun.which('mkfs.btrfs', path) !== null },
   { package: 'busybox-static', present: () => existsSync('/usr/share/doc/busybox-static') },

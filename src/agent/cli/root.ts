@@ -11,6 +11,8 @@ import type { Flags, Print } from './arguments'
 /** Runs the commands that the agent has handed over, as root, and exits. */
 export async function root({ config = configFile }: Flags, { err }: Print): Promise<number> {
   requireRoot('root')
+  // The agent must be able to read results and the state of the firewall.
+  process.umask(0o022)
   const settings = readConfigFile(config)
   await obeyOrders({
     folders: rootFolders(settings),

@@ -59,6 +59,9 @@ WantedBy=multi-user.target
 const rootService = `[Unit]
 Description=Run a command of the Bailiwick hub as root
 ConditionDirectoryNotEmpty=/run/bailiwick-agent/orders
+# By default, systemd would refuse the sixth command in ten seconds, and all later ones.
+StartLimitIntervalSec=10
+StartLimitBurst=100
 
 [Service]
 Type=oneshot
