@@ -1,8 +1,5 @@
-import { createHash } from 'node:crypto'
 import { expect, test } from 'bun:test'
 import { systemClock } from '../../src/core/clock'
-import type { AgentCommand } from '../../src/wire/agent-command'
-import { AgentDouble } from '../support/agent-double'
 import { fullToken, installation, startHub, until, type HubProcess } from '../support/binary'
 import type { ApiFault, ApiRequest } from '../support/api-double'
 import { inconsistencies } from '../support/consistency'
@@ -10,7 +7,7 @@ import { rowsOf, type Rows } from '../support/database'
 import { differences, FleetTraffic, storageDifferences, type StoredServer, type StoredStorage } from '../support/clouds/fleet'
 import { hetznerFleet, incusFleet, proxmoxFleet, type FleetCloud } from '../support/clouds/fleet-clouds'
 import type { HetznerCloudDouble } from '../support/clouds/hetzner-cloud'
-import { NftModel } from '../support/nft-model'
+import { HostDouble } from '../support/host-double'
 import { mulberry32 } from '../support/random'
 
 // In full, with 100 kills: `BAILIWICK_TEST_PROVISIONS=500 bun test … -t Hetzner`, and 200 for the others.
@@ -180,32 +177,14 @@ test('the rules of a firewall that an agent enforces are restored in time althou
     app: { handle: (request: Request) => fetch(new Request(request.url.replace('http://localhost', hubs[0]!.url), request)) },
     acme: { call: async (...args: Parameters<typeof api>) => ({ body: await api(...args) }) as never },
   }
-  const facts = { uplinks: ['eth0'], agent_uid: 987 }
-  const agent = await AgentDouble.enroll(reached, server.id, { allow: ['collect', 'firewall'], facts })
-  await using rows = rowsOf(here)
-  let [ruleset, confirmed] = ['', false]
-  const obeyed = new Set<string>()
-  /** Obeys commands, which it reads from the database, and reports what the firewall is then. */
-  const work = async () => {
-    const sent = await rows.all<{ id: string; payload: string }>('select id, payload from agent_commands order by id')
-    for (const { id, payload } of sent.filter(one => !obeyed.has(one.id))) {
-      obeyed.add(id)
-      const command = JSON.parse(payload) as AgentCommand
-      if (command.name === 'firewall_apply') [ruleset, confirmed] = [command.params.ruleset, false]
-      if (command.name === 'firewall_confirm') confirmed = true
-      const digest = createHash('sha256').update(ruleset).digest('hex')
-      const { status, text } = await agent.sendReport({ firewall: { digest, confirmed } })
-      if (status !== 200) throw new Error(text)
-    }
-  }
-  const passes = (port: number) =>
-    new NftModel(ruleset).passes({ hook: 'input', protocol: 'tcp', source: '198.51.100.7', destination: '192.0.2.1', port })
+  const host = await HostDouble.enroll(reached, server.id)
+  const passes = (port: number) => host.passes(port, '198.51.100.7')
   const rule = { id: 'ssh', direction: 'in', protocol: 'tcp', ports: ['22'], sources: ['198.51.100.0/24'] }
   const { id } = await api('POST', '/v1/firewalls', { name: 'web', rules: [rule] })
   const allow = { allow: ['cuts_ssh', 'cuts_caller'], note: 'test' }
   const firewall = () => api('GET', `/v1/firewalls/${id}`)
   const isIn = async (state: string) => {
-    await work()
+    await host.work()
     const found = await firewall()
     return found.state === state && (state !== 'applied' || found.action_id === null) && found
   }
@@ -217,10 +196,10 @@ test('the rules of a firewall that an agent enforces are restored in time althou
   expect([passes(22), passes(443)]).toEqual([false, true])
   await hubs[0]!.stop('SIGKILL')
   hubs[0] = await startHub(here)
-  await until('the previous rules', async () => (await work(), passes(22)), 30_000)
+  await until('the previous rules', async () => (await host.work(), passes(22)), 30_000)
   expect(Date.now() - Date.parse(pending.expires_at)).toBeLessThan(5000)
   const { attached, rules: restored } = await until('the confirmation of the host', () => isIn('applied'), 30_000)
-  await until('that it stays', async () => (await work(), confirmed))
+  await until('that it stays', async () => (await host.work(), host.obeyed.at(-1) === 'firewall_confirm'))
   expect([attached, restored]).toMatchObject([[{ enforcer: 'agent', rules_version: 3 }], [{ id: 'ssh' }]])
   const reverted = (await api('GET', '/v1/events')).data.find((one: { kind: string }) => one.kind === 'firewall.reverted')
   expect(reverted.data).toMatchObject({ reason: 'expired', rules_version: 2, restored_version: 1, servers: [{ name: 'host-1' }] })

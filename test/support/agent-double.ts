@@ -17,8 +17,8 @@ import { parsePublicKey, publicKeyText, signatureHeader, signRequest } from '../
 import type { ApiResponse, Caller, World } from './world'
 
 /** A hub that agents send their requests to. */
-interface ReachedHub {
-  clock: Pick<World['clock'], 'now'>
+export interface ReachedHub {
+  clock: Pick<World['clock'], 'now' | 'after'>
   app: { handle(request: Request): Response | Promise<Response> }
   acme: Pick<Caller, 'call'>
 }
@@ -28,6 +28,7 @@ export class Machine {
   readonly id = sha256Hex(randomUUID())
   readonly key: KeyObject = generateKeyPairSync('ed25519').privateKey
   token = ''
+  /** With which commands are signed. */
   hubKey = ''
   runId = randomUUID()
   bootId = randomUUID()

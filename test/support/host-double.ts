@@ -1,8 +1,7 @@
 import { createHash } from 'node:crypto'
 import type { AgentCommand, CommandParams } from '../../src/wire/agent-command'
-import { AgentDouble } from './agent-double'
+import { AgentDouble, type ReachedHub } from './agent-double'
 import { NftModel, type HostPacket } from './nft-model'
-import type { World } from './world'
 
 const agentUid = 987
 
@@ -22,11 +21,11 @@ export class HostDouble {
   #timer: { cancel(): void } | null = null
 
   private constructor(
-    private readonly here: World,
+    private readonly here: ReachedHub,
     readonly agent: AgentDouble,
   ) {}
 
-  static async enroll(here: World, serverId: string): Promise<HostDouble> {
+  static async enroll(here: ReachedHub, serverId: string): Promise<HostDouble> {
     const agent = await AgentDouble.enroll(here, serverId, {
       allow: ['collect', 'firewall'],
       facts: { uplinks: ['eth0'], agent_uid: agentUid },
