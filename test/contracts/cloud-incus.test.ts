@@ -44,7 +44,7 @@ test('a changed default of a network interface is noticed, and put back', async 
   double.remove(instance)
 })
 
-test('an instance whose state can’t be read is listed, with what is known of it', async () => {
+test('an instance whose state can’t be read is listed, with what is known of it and its snapshots', async () => {
   const [stopping, other] = [double.create('stopping', { 'user.bailiwick.server': 'srv_stopping' }), double.create('other')]
   for (const one of [stopping, other]) one.status = 'Running'
   stopping.isUnreadable = true
@@ -54,6 +54,10 @@ test('an instance whose state can’t be read is listed, with what is known of i
     [stopping.config['volatile.uuid']!, 'srv_stopping', 'error', 'unknown'],
     [other.config['volatile.uuid']!, null, 'running', 'on'],
   ])
+  for (const { snapshots } of [stopping, other])
+    snapshots.push({ name: 'before', created_at: new Date(0).toISOString(), stateful: false, size: 1, devices: {} })
+  const refs = (await cloud.snapshots!.list()).map(one => one.ref)
+  expect(refs).toEqual([stopping, other].map(one => `${one.config['volatile.uuid']}/before`))
   for (const one of [stopping, other]) double.remove(one)
 })
 

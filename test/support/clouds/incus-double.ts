@@ -187,7 +187,7 @@ export class IncusDouble extends ApiDouble {
     if (name === '' && method === 'GET') {
       const [, key, value] = /^config\.(\S+) eq (\S+)$/.exec(query.get('filter') ?? '') ?? []
       const found = this.instances.filter(one => key === undefined || one.config[key] === value)
-      return sync(found.map(query.get('recursion') === '2' ? fullyShown : shown))
+      return sync(found.map(query.get('recursion') === '2' ? listed : stored))
     }
     if (name === '') return this.#create(body)
     const instance = this.named(name)
@@ -362,8 +362,8 @@ const stateOf = ({ cpuSeconds, memory, received, sent }: DoubleInstance['usage']
   },
 })
 
-const shown = ({ name, status, config, devices, createdAt, starts, usage, snapshots }: DoubleInstance) => ({
-  snapshots,
+/** Without state and snapshots. */
+const stored = ({ name, status, config, devices, createdAt, starts }: DoubleInstance) => ({
   name,
   status,
   type: 'container',
@@ -374,12 +374,19 @@ const shown = ({ name, status, config, devices, createdAt, starts, usage, snapsh
   expanded_config: config,
   devices,
   expanded_devices: { disk0: root, eth0: nic, ...devices },
-  state: status === 'Running' ? stateOf(usage) : null,
 })
 
-/** With the state, without which there is not much. */
-const fullyShown = (instance: DoubleInstance) =>
-  instance.isUnreadable ? { name: instance.name, status: 'Error', config: null, devices: null, state: null } : shown(instance)
+const shown = (instance: DoubleInstance) => ({
+  ...stored(instance),
+  snapshots: instance.snapshots,
+  state: instance.status === 'Running' ? stateOf(instance.usage) : null,
+})
+
+/** In a list with states. */
+const listed = (instance: DoubleInstance): object =>
+  instance.isUnreadable
+    ? { name: instance.name, status: 'Error', config: null, devices: null, state: null, snapshots: null }
+    : shown(instance)
 
 const serverOf = (isTrusted: boolean) => ({
   auth: isTrusted ? 'trusted' : 'untrusted',

@@ -8,14 +8,17 @@ export class Instances {
   constructor(private readonly client: IncusClient) {}
 
   async all(): Promise<Instance[]> {
+    return await flatMapInTurns(await this.rows(), one => [instanceOf(one)])
+  }
+
+  /** All instances as the API lists them, with state and snapshots, which are absent where they can’t be read. */
+  async rows(): Promise<Record<string, unknown>[]> {
     const rows = await this.client.list('/instances?recursion=2')
     // An instance whose state can’t be read, such as one that is just switching itself off, has nothing but its name there.
     const isNamedOnly = ({ config }: (typeof rows)[number]) => !isObject(config)
     const listed = rows.some(isNamedOnly) ? await this.client.list('/instances?recursion=1') : []
     const stored = new Map(listed.map(one => [one.name, one]))
-    return await flatMapInTurns(rows, one => [
-      instanceOf(isNamedOnly(one) ? { ...stored.get(one.name), status: one.status } : one),
-    ])
+    return rows.map(one => (isNamedOnly(one) ? { ...stored.get(one.name), status: one.status } : one))
   }
 
   async byName(name: string): Promise<Instance | null> {

@@ -27,10 +27,12 @@ export class IncusSnapshots implements CloudStorage<CloudSnapshot, SnapshotComma
   ) {}
 
   async list(): Promise<CloudSnapshot[]> {
-    const found = (await this.client.list('/instances?recursion=2')).flatMap(row => {
-      const instance = refOf(instanceOf(row))
-      return (Array.isArray(row.snapshots) ? row.snapshots : []).map(one => snapshotOf({ instance }, one))
-    })
+    const found: CloudSnapshot[] = []
+    for (const row of await this.instances.rows()) {
+      const instance = instanceOf(row)
+      const rows = 'snapshots' in row ? row.snapshots : await this.client.list(`${pathOf(instance.name)}/snapshots?recursion=1`)
+      if (Array.isArray(rows)) found.push(...rows.map(one => snapshotOf({ instance: refOf(instance) }, one)))
+    }
     for (const { name } of await this.client.list('/storage-pools?recursion=1'))
       for (const row of await this.client.list(`${poolPath(String(name))}?recursion=1`)) {
         // Snapshots are listed with their volumes, as `<volume>/<snapshot>`.
