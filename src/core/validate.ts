@@ -57,11 +57,14 @@ function explain(error: ValueError, prefix: string): FieldProblem[] {
       },
     ]
   }
-  const branch = error.type === ValueErrorType.Union ? onlyBranch(schema) : null
-  // For a nullable value, report the errors of its non-null branch.
+  const branch = error.type === ValueErrorType.Union ? onlyBranch(schema, value) : null
+  // For a nullable value, or one of several types, report the errors of its own branch.
   if (branch && value !== null && value !== undefined) {
     const own = prefix + path
-    return fieldProblems(branch, value, own).map(one => (one.pointer === own ? { ...one, detail: orNull(one.detail) } : one))
+    const isNullable = (schema.anyOf as TSchema[]).some(one => one.type === 'null')
+    return fieldProblems(branch, value, own).map(one =>
+      isNullable && one.pointer === own ? { ...one, detail: orNull(one.detail) } : one,
+    )
   }
   return [{ pointer: prefix + path, ...rule(error, prefix + path) }]
 }
@@ -69,10 +72,13 @@ function explain(error: ValueError, prefix: string): FieldProblem[] {
 /** Adds null to the values that a rule allows. */
 const orNull = (detail: string): string => detail.replace(/\.$/, detail.startsWith('must be ') ? ' or null.' : ', or be null.')
 
-/** The only non-null branch of a union; null if there are several. */
-function onlyBranch(schema: TSchema): TSchema | null {
+/** The only non-null branch of a union, or the only one with the type of the value; null if there are several, as in an enum. */
+function onlyBranch(schema: TSchema, value: unknown): TSchema | null {
   const rest = ((schema.anyOf ?? []) as TSchema[]).filter(one => one.type !== 'null')
-  return rest.length === 1 ? rest[0]! : null
+  if (rest.length === 1) return rest[0]!
+  const type = Array.isArray(value) ? 'array' : typeof value
+  const [own, ...others] = rest.filter(one => one.type === type)
+  return own && others.length === 0 && own.const === undefined ? own : null
 }
 
 function rule(error: ValueError, pointer: string): { code: string; detail: string } {

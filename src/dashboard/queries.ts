@@ -125,7 +125,7 @@ export function useList<Row>(path: string | null, query: Query = {}, options: { 
   }
 }
 
-interface DryRun<Result> {
+export interface DryRun<Result> {
   result: Result | null
   error: ApiError | null
   /** False while the user is typing, and until the response arrives. */

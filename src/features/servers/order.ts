@@ -17,26 +17,21 @@ export function orderProblems(
   const can = kind.capabilities
   const problems: FieldProblem[] = []
   const refuse = (field: string, code: string, detail: string) => problems.push({ pointer: `#/${field}`, code, detail })
-  const oneOf = (list: readonly { slug: string }[]) => {
-    const shown = list.slice(0, 20).map(one => one.slug)
-    return `${shown.join(', ')}${list.length > shown.length ? ', …' : ''}`
-  }
   if (!new RegExp(can.names.pattern).test(name)) refuse('name', 'format', can.names.rule)
   const places = [
     ...(order.location === null ? [] : [{ place: order.location, field: 'location' }]),
     ...order.fallback_locations.map((place, at) => ({ place, field: `fallback_locations/${at}` })),
   ]
   if (order.location === null && can.needsLocation)
-    refuse('location', 'required', `is required. Locations: ${oneOf(catalog.locations)}.`)
+    refuse('location', 'required', `is required. Locations: ${slugsOf(catalog.locations)}.`)
   for (const { place, field } of places)
-    if (catalog.locations.length > 0 && !catalog.locations.some(one => one.slug === place))
-      refuse(field, 'not_found', `There is no location ${place}. Locations: ${oneOf(catalog.locations)}.`)
+    if (!catalog.locations.some(one => one.slug === place)) refuse(field, 'not_found', noLocation(place, catalog.locations))
     else if (typeof order.size === 'string' && field !== 'location' && isNotOffered(catalog, order.size, place))
       refuse(field, 'not_found', notOffered(catalog, order.size, place))
   problems.push(...sizeProblems(kind, catalog, order))
   if (order.image === null) refuse('image', 'required', 'is required to create a server.')
   else if (!catalog.images.some(one => one.slug === order.image))
-    refuse('image', 'not_found', `There is no image ${order.image}. Images: ${oneOf(catalog.images)}.`)
+    refuse('image', 'not_found', `There is no image ${order.image}. Images: ${slugsOf(catalog.images)}.`)
   if (can.sshKeys === 'required' && sshKeyCount === 0)
     refuse('ssh_keys', 'required', 'must have at least one SSH key. Without one, the cloud would create a password for root.')
   const unsupported = (field: string, what: string) => refuse(field, 'unsupported', `${kind.title} doesn’t support ${what}.`)
@@ -52,6 +47,17 @@ export function orderProblems(
     unsupported(order.enable_ipv4 ? 'enable_ipv6' : 'enable_ipv4', 'servers without one of the address families')
   return problems
 }
+
+const maxListed = 30
+
+/** The slugs of what exists, for messages. */
+export function slugsOf(list: readonly { slug: string }[]): string {
+  const shown = list.slice(0, maxListed).map(one => one.slug)
+  return `${shown.join(', ')}${list.length > shown.length ? ', …' : ''}`
+}
+
+export const noLocation = (location: string, locations: Catalog['locations']): string =>
+  `There is no location ${location}. ${locations.length === 0 ? 'This cloud account has no locations, so leave it out.' : `Locations: ${slugsOf(locations)}.`}`
 
 /** Whether a size of the catalog exists, but not in a location. */
 const isNotOffered = (catalog: Catalog, slug: string, location: string): boolean =>
@@ -73,16 +79,17 @@ function sizeProblems({ capabilities: can, title }: CloudKind, catalog: Catalog,
           `must be an object with \`cores\`, \`memory_bytes\`, and \`disk_bytes\`, because ${title} has no fixed sizes.`,
         )
       : []
-  const inStock = catalog.sizes.filter(one => one.offers.some(offer => offer.location === order.location && offer.available))
-  const possible = `Sizes in ${order.location}: ${inStock
-    .slice(0, 30)
-    .map(one => one.slug)
-    .join(', ')}.`
+  // A location that doesn't exist is a problem of its own.
+  const location = catalog.locations.some(one => one.slug === order.location) ? order.location : null
+  const inStock = catalog.sizes.filter(one =>
+    one.offers.some(offer => offer.available && (location === null || offer.location === location)),
+  )
+  const possible = `Sizes${location === null ? '' : ` in ${location}`}: ${slugsOf(inStock)}.`
   if (typeof size !== 'string') return refuse('type', `must be the slug of a size. ${possible}`)
   const found = catalog.sizes.find(one => one.slug === size)
   if (!found) return refuse('not_found', `There is no size ${size}. ${possible}`)
-  if (order.location !== null && !found.offers.some(one => one.location === order.location))
-    return refuse('not_found', `${notOffered(catalog, size, order.location)} ${possible}`)
+  if (location !== null && !found.offers.some(one => one.location === location))
+    return refuse('not_found', `${notOffered(catalog, size, location)} ${possible}`)
   return []
 }
 

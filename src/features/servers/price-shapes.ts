@@ -7,7 +7,7 @@ export const spendMembers = {
   max_monthly_price: Type.Optional(
     Amount('Highest price per month to accept. Required above the `confirm_above` of the cloud account.'),
   ),
-  currency: Type.Optional(Currency('Currency of `max_monthly_price`.')),
+  currency: Type.Optional(Currency('Currency of `max_monthly_price`. Required with it.')),
   accept_unknown_price: Type.Optional(
     Type.Boolean({ default: false, description: 'Whether to buy even if the price is not known.' }),
   ),

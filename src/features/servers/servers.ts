@@ -57,7 +57,7 @@ import {
   type ServerView,
 } from './shapes'
 import type { AcceptedPrice } from './price-shapes'
-import { committedMicros, lockAccount, requireSpend } from './spend'
+import { acceptedProblems, committedMicros, lockAccount, requireCurrency, requireSpend } from './spend'
 import { defaultSshKeys, sshKeysOf } from './ssh-keys/ssh-keys'
 import { serverLabels, servers } from './tables'
 import { requireShort, sealUserData } from './user-data'
@@ -137,6 +137,7 @@ export async function createServer(
   const order = orderOf({ ...input, ssh_keys: input.ssh_keys ?? (await defaultKeys(ctx, account)) })
   const catalog = await callAdapter(() => catalogOf(ctx.hub, account, true))
   if (isDryRun) return await quote(ctx, account, catalog, input, order)
+  requireCurrency(input)
   if (input.provision !== false) await requireOrder(ctx, account, catalog, input, order)
   else {
     await sshKeysOf(ctx.hub.read, ctx, order.ssh_keys)
@@ -368,7 +369,9 @@ async function quote(
   found.push(...(await orderedVolumes(ctx.hub.read, ctx, account, order)).problems)
   found.push(...(await orderedFirewallProblems(ctx, kind, order)))
   const price = highestPrice(kind, catalog, order)
-  if (order.size !== null) await attempt(() => requireSpend(ctx.hub.read, account, price, acceptedOf(input)))
+  found.push(...acceptedProblems(input))
+  const accepted = { ...(price && { currency: price.currency }), ...acceptedOf(input) }
+  if (order.size !== null) await attempt(() => requireSpend(ctx.hub.read, account, price, accepted))
   await attempt(() => requireRoom(ctx))
   const { hasPrices } = kind.capabilities
   return {

@@ -296,7 +296,9 @@ export const Server = Shape(
     firewall_ids: Type.Array(Type.String(), { description: 'IDs of its firewalls.' }),
     action_id: Nullable(Type.String(), { description: 'ID of the action that works on it; null if there is none.' }),
     user_data_set: Type.Boolean({ description: 'Whether it has user data.' }),
-    order: Nullable(OrderView, { description: 'What to order; null unless it is a draft, is being created, or may not have been created.' }),
+    order: Nullable(OrderView, {
+      description: 'What to order; null unless it is a draft, is being created, or may not have been created.',
+    }),
     expanded: Expanded({
       account: CloudAccount,
       agent: Agent,

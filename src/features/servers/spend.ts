@@ -2,7 +2,7 @@ import { and, eq, isNull, ne, sum } from 'drizzle-orm'
 import { forUpdate } from '../../core/db/dialect'
 import type { Reader, Tx } from '../../core/db/transaction'
 import type { NoticeDraft } from '../../core/notices'
-import { conflict, invalid, notFound, Problem } from '../../core/problem'
+import { conflict, invalid, notFound, Problem, type FieldProblem } from '../../core/problem'
 import { cloudAccounts } from './accounts/tables'
 import type { CloudAccountRow } from './accounts/view'
 import { cloudKindOf } from './clouds'
@@ -46,6 +46,18 @@ async function storedMicros(read: Reader, accountId: string, except: string | nu
     micros += row?.micros ?? 0
   }
   return micros
+}
+
+/** What is wrong with what a request accepts to pay: a price without its currency. @param at JSON pointer of it */
+export const acceptedProblems = ({ max_monthly_price: max, currency }: AcceptedPrice, at = '#'): FieldProblem[] =>
+  max != null && currency == null
+    ? [{ pointer: `${at}/currency`, code: 'required', detail: 'is required with `max_monthly_price`, such as EUR.' }]
+    : []
+
+/** @throws Problem 422 for a price without its currency */
+export function requireCurrency(accepted: AcceptedPrice, at = '#'): void {
+  const problems = acceptedProblems(accepted, at)
+  if (problems.length > 0) throw invalid(problems)
 }
 
 /**

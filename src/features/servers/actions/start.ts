@@ -24,10 +24,10 @@ import { cloudKindOf } from '../clouds'
 import { serverVerbs, type CloudKind, type Price, type ServerCommand, type ServerVerb } from '../clouds/cloud'
 import { microsOf, priceColumns } from '../money'
 import { hasOrderedFirewalls, orderedFirewallProblems } from '../firewalls/ordered'
-import { cloudOrderOf, highestPrice, orderProblems, priceOf, sizeOrderOf } from '../order'
+import { cloudOrderOf, highestPrice, orderProblems, priceOf, sizeOrderOf, slugsOf } from '../order'
 import type { AcceptedPrice } from '../price-shapes'
 import { actionParams, type ServerActionInput as Input, type ServerOrderView } from '../shapes'
-import { lockAccount, requireSpend } from '../spend'
+import { lockAccount, requireCurrency, requireSpend } from '../spend'
 import { sshKeysOf } from '../ssh-keys/ssh-keys'
 import { writeState } from '../state'
 import { proofsOf } from '../proofs'
@@ -257,6 +257,7 @@ async function plan(
   catalog: DatedCatalog | null,
   pointer: string,
 ): Promise<Planned> {
+  requireCurrency(params as AcceptedPrice, pointer)
   if (verb === 'provision') return await planProvision(tx, ctx, row, account, params as AcceptedPrice, catalog!, pointer)
   // Validated by the schema of the verb.
   if (verb === 'snapshot') return await planSnapshot(tx, ctx, row, account, params as unknown as NewSnapshot, catalog, pointer)
@@ -336,7 +337,7 @@ function requireParams(
   if (command.verb === 'rename' && !new RegExp(kind.capabilities.names.pattern).test(command.name))
     throw refuse('name', 'format', kind.capabilities.names.rule)
   if (command.verb === 'rebuild' && !catalog!.images.some(one => one.slug === command.image))
-    throw refuse('image', 'not_found', `There is no image ${command.image}.`)
+    throw refuse('image', 'not_found', `There is no image ${command.image}. Images: ${slugsOf(catalog!.images)}.`)
   if (command.verb !== 'resize') return
   const size = params.size as NonNullable<ServerOrderView['size']>
   const isFree = kind.capabilities.sizes === 'free'
@@ -348,7 +349,7 @@ function requireParams(
     )
   const offered = catalog!.sizes.filter(one => one.offers.some(offer => offer.location === location))
   if (typeof size === 'string' && !offered.some(one => one.slug === size))
-    throw refuse('size', 'not_found', `${size} is not offered in ${location}. Sizes: ${offered.map(one => one.slug).join(', ')}.`)
+    throw refuse('size', 'not_found', `${size} is not offered in ${location}. Sizes: ${slugsOf(offered)}.`)
 }
 
 async function planProvision(

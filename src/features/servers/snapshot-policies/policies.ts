@@ -13,6 +13,7 @@ import { changedRow, deleteRow, findRow, insertRow, lockRow, saveRow, uniqueName
 import { canonicalTimezone } from '../../../core/wall-clock'
 import { rowsOf } from '../../../registry'
 import { selectorProblem } from '../labels'
+import { requireCurrency } from '../spend'
 import { servers } from '../tables'
 import { policyMembers, type SnapshotPolicyInput, type SnapshotPolicyPatch, type SnapshotPolicyView } from './shapes'
 import { snapshotPolicies } from './tables'
@@ -53,6 +54,7 @@ export const nextRunOf = ({ schedule, paused }: Pick<PolicyRow, 'schedule' | 'pa
 export async function createPolicy(ctx: Ctx, input: SnapshotPolicyInput): Promise<SnapshotPolicyView> {
   await requireValid(ctx, input)
   const columns = inputColumns(policyMembers, input)
+  requirePriced(columns)
   return await uniqueName(policyRows, input.name, () =>
     change(ctx, 'cloud.snapshot_policy.create', async tx => {
       await refuseOverLimit(tx, ctx, 'snapshot_policy')
@@ -70,6 +72,7 @@ export async function updatePolicy(ctx: Ctx, id: string, patch: SnapshotPolicyPa
     change(ctx, 'cloud.snapshot_policy.update', async tx => {
       const before = await lockRow(tx, ctx, policyRows, id)
       const columns = patchColumns(policyMembers, patch)
+      requirePriced({ ...before, ...columns })
       const isTimed = patch.schedule !== undefined || patch.paused !== undefined
       const nextAt = isTimed ? nextRunOf({ ...before, ...columns }, ctx.hub.clock.now()) : before.nextAt
       return await changedRow(policyRows, before, await saveRow(tx, ctx, policyRows, before, { ...columns, nextAt }), view)
@@ -91,6 +94,13 @@ export const runPolicy = (ctx: Ctx, id: string): Promise<SnapshotPolicyView> =>
       .where(eq(snapshotPolicies.id, id))
       .returning()
     return await changedRow(policyRows, before, row!, view)
+  })
+
+/** @throws Problem 422 for a price without its currency */
+const requirePriced = ({ maxMonthlyPrice, currency }: Pick<PolicyRow, 'maxMonthlyPrice' | 'currency'>): void =>
+  requireCurrency({
+    ...(maxMonthlyPrice !== null && { max_monthly_price: maxMonthlyPrice }),
+    ...(currency !== null && { currency }),
   })
 
 /** @throws Problem 422 */

@@ -63,7 +63,7 @@ export const policyMembers = members({
     default: null,
   },
   currency: {
-    schema: Nullable(Currency('Currency.'), { description: 'Currency of `max_monthly_price`; null for any.' }),
+    schema: Nullable(Currency('Currency.'), { description: 'Currency of `max_monthly_price`. Required with it.' }),
     default: null,
   },
 })

@@ -28,11 +28,12 @@ import { isLabeled } from '../clouds/label-change'
 import type { Catalog, Price, VolumeCapabilities, VolumeCommand, VolumeOrder } from '../clouds/cloud'
 import { listingByLabel, saveLabels, selectorFilter } from '../label-filter'
 import { microsOf, priceColumns, priceOfRow } from '../money'
+import { noLocation, slugsOf } from '../order'
 import type { AcceptedPrice } from '../price-shapes'
 import { holdSnapshots, newerSnapshotsOf, refuseNewer } from '../snapshots/restore'
 import { lockSnapshotOf } from '../snapshots/snapshots'
 import { snapshots } from '../snapshots/tables'
-import { lockAccount, requireSpend } from '../spend'
+import { lockAccount, requireCurrency, requireSpend } from '../spend'
 import { servers } from '../tables'
 import type { ServerRow } from '../view'
 import { plainInput, volumeActionKind, type VolumeActionInput as Input } from './kinds'
@@ -100,6 +101,7 @@ export const getVolume = async (ctx: Ctx, id: string): Promise<VolumeView> =>
  * @throws Problem 403 `plan_limit_reached`, `spend_cap_reached`; 409; 422; 424
  */
 export async function createVolume(ctx: Ctx, input: VolumeInput, waiting: Waiting | null): Promise<VolumeView> {
+  requireCurrency(input)
   const account = await accountFor(ctx, input.account_id)
   const can = capabilitiesOf(account, '#/account_id')
   const server = input.server_id == null ? null : await serverFor(ctx.hub.read, ctx, account.id, input.server_id, '#/server_id')
@@ -190,7 +192,7 @@ function orderProblems(
 ): FieldProblem[] {
   const problems: FieldProblem[] = []
   const refuse = (field: string, code: string, detail: string) => problems.push({ pointer: `#/${field}`, code, detail })
-  const slugs = locations.map(one => one.slug).join(', ')
+  const slugs = slugsOf(locations)
   const { location, format } = input
   if (!new RegExp(can.names.pattern).test(input.name)) refuse('name', 'format', can.names.rule)
   if (server && location != null && location !== server.location)
@@ -198,7 +200,7 @@ function orderProblems(
   else if (!server && location == null && cloudKindOf(kind)!.capabilities.needsLocation)
     refuse('location', 'required', `is required without a server. Locations: ${slugs}.`)
   else if (!server && location != null && !locations.some(one => one.slug === location))
-    refuse('location', 'not_found', `There is no location ${location}. Locations: ${slugs}.`)
+    refuse('location', 'not_found', noLocation(location, locations))
   if (format != null && !can.formats.includes(format)) refuse('format', 'unsupported', formatProblem(kind, can))
   if (input.mount_path != null && !can.isMounted) refuse('mount_path', 'unsupported', unmounted(kind))
   return problems
@@ -471,6 +473,7 @@ async function resize(
     throw invalid([
       { pointer, code: 'range', detail: `must be at least ${row.sizeBytes} bytes, the current size. Volumes can only grow.` },
     ])
+  requireCurrency(params, '#/params')
   if (row.sizeBytes === sizeBytes) return await unchanged(command)
   const problems = sizeProblems(can, sizeBytes, pointer)
   if (problems.length > 0) throw invalid(problems)
