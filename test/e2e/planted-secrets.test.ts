@@ -1,11 +1,13 @@
 import { Database } from 'bun:sqlite'
 import { afterAll, expect, test } from 'bun:test'
+import { X509Certificate } from 'node:crypto'
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { zstdDecompressSync } from 'node:zlib'
 import { call, fullToken, installation, startHub, until, type Installation } from '../support/binary'
 import { hetznerOrder } from '../support/clouds/fleet'
 import { HetznerCloudDouble } from '../support/clouds/hetzner-cloud'
+import { IncusDouble } from '../support/clouds/incus-double'
 import { rowsOf } from '../support/database'
 import { receiver, stopReceivers } from '../support/receiver'
 import { ed25519KeyPair } from '../support/ssh-server'
@@ -38,10 +40,10 @@ test('no secret is stored in plain text in the database, its WAL, a copy, a back
   expect(signedIn.status).toBe(201)
   planted['session cookie'] = /^[^=]+=([^;]+)/.exec(signedIn.headers.get('set-cookie')!)![1]!
   // Sends idempotency keys, so that responses are stored for retries.
-  const post = async (path: string, body: object) => {
+  const post = async (path: string, body: object, key = `key-of-${path}`) => {
     const response = await fetch(`${hub.url}${path}`, {
       method: 'POST',
-      headers: { 'content-type': 'application/json', authorization: `Bearer ${token}`, 'idempotency-key': `key-of-${path}` },
+      headers: { 'content-type': 'application/json', authorization: `Bearer ${token}`, 'idempotency-key': key },
       body: JSON.stringify(body),
     })
     expect([path, response.status]).toEqual([path, 201])
@@ -94,9 +96,11 @@ test('no secret is stored in plain text in the database, its WAL, a copy, a back
   const rack = await post('/v1/servers', { name: 'rack' })
   for (const [kind, settings] of Object.entries({
     redfish: { url: seen.url, user: 'bailiwick', password: planted['password of a BMC'] },
+    ipmi: { host: '127.0.0.1', port: 9, user: 'bailiwick', password: planted['password of a BMC'].slice(0, 20) },
     ssh: { host: '127.0.0.1', port: 9, user: 'bailiwick', private_key: planted['private key of a controller'] },
   }))
     expect((await call(hub, token, 'PUT', `/v1/servers/${rack.id}/controllers/${kind}`, { settings })).status).toBe(200)
+  planted['password of IPMI'] = planted['password of a BMC'].slice(0, 20)
   planted['private key of a controller'] = planted['private key of a controller'].split('\n')[2]!
   planted['API token of a cloud'] = `planted-token-of-a-cloud-${'x'.repeat(39)}`
   planted['secret of a Proxmox token'] = crypto.randomUUID()
@@ -111,6 +115,27 @@ test('no secret is stored in plain text in the database, its WAL, a copy, a back
   })
   const hetzner = { base_url: cloud.double.url, api_token: planted['API token of a cloud'] }
   const account = await call(hub, token, 'POST', '/v1/cloud-accounts', { kind: 'hetzner', name: 'rented', settings: hetzner })
+  // One is joined with a trust token, which the server repeats in its error, and the other one has a client certificate.
+  const fixture = (name: string) => readFileSync(`test/fixtures/tls/${name}`, 'utf8')
+  await using incus = await incusDouble({ cert: fixture('loopback.pem'), key: fixture('loopback.key') })
+  planted['secret of a trust token'] = `planted-secret-of-a-trust-token-${'y'.repeat(32)}`
+  const trust_token = Buffer.from(
+    JSON.stringify({
+      ...{ client_name: 'bailiwick', secret: planted['secret of a trust token'], expires_at: '0001-01-01T00:00:00Z' },
+      fingerprint: new X509Certificate(fixture('loopback.pem')).fingerprint256.replaceAll(':', '').toLowerCase(),
+      addresses: [new URL(incus.double.base).host],
+    }),
+  ).toString('base64')
+  planted['trust token'] = trust_token
+  const client = { client_certificate: fixture('client.pem'), client_key: fixture('client.key') }
+  planted['client key'] = client.client_key.split('\n')[1]!
+  const incusAccounts: string[] = []
+  for (const [name, settings] of Object.entries({
+    joined: { trust_token },
+    certified: { url: 'https://127.0.0.1:9', ...client },
+  }))
+    incusAccounts.push((await post('/v1/cloud-accounts', { kind: 'incus', name, settings }, `key-of-${name}`)).id)
+  const tried = await call(hub, token, 'POST', '/v1/cloud-checks', { kind: 'incus', settings: { trust_token } })
   const user_data = `#cloud-config\npassword: ${planted['user data']}\n`
   const ordered = await fetch(`${hub.url}/v1/servers`, {
     method: 'POST',
@@ -148,16 +173,23 @@ test('no secret is stored in plain text in the database, its WAL, a copy, a back
   await until('the queue empty', async () => (await rows.all(due)).length === 0)
 
   expect(Object.values(planted).filter(value => typeof value !== 'string' || value.length < 20)).toEqual([])
+  expect(cloud.double.serverNamed('web-1')?.userData).toContain(planted['user data'])
+  // Clouds repeat the secrets in errors.
+  cloud.double.fault = () => ({ status: 403, code: 'forbidden', message: `no access with ${planted['API token of a cloud']}` })
+  const checked = [account.body.id, ...incusAccounts]
+  for (const id of checked) await call(hub, token, 'POST', `/v1/cloud-accounts/${id}/check`)
+  for (const kind of ['redfish', 'ipmi', 'ssh'])
+    await call(hub, token, 'POST', `/v1/servers/${rack.id}/controllers/${kind}/check`)
+  expect(incus.seen.some(one => one.includes(trust_token))).toBe(true)
   const copies = { ...(await everyCopy(here)), ...(await everyBackup(here)) }
   expect(Object.keys(copies).length).toBeGreaterThan(0)
   // The marker must be found in every copy, to prove that the search works.
   for (const [name, bytes] of Object.entries(copies)) expect([name, bytes.includes(marker)]).toEqual([name, true])
-  expect(cloud.double.serverNamed('web-1')?.userData).toContain(planted['user data'])
-  // The cloud repeats the token in an error.
-  cloud.double.fault = () => ({ status: 403, code: 'forbidden', message: `no access with ${planted['API token of a cloud']}` })
-  await call(hub, token, 'POST', `/v1/cloud-accounts/${account.body.id}/check`)
-  const answers = ['cloud-accounts', 'servers', 'actions', 'events', 'audit-events', 'notices', `servers/${server.id}/facts`]
-  for (const path of [...answers, `cloud-accounts/${account.body.id}`, `servers/${server.id}`, `actions/${server.action_id}`]) {
+  copies['the response of a trial'] = Buffer.from(JSON.stringify(tried.body))
+  const lists = ['cloud-accounts', 'servers', 'actions', 'events', 'audit-events', 'notices', 'ssh-keys']
+  const ofServers = [server.id, rack.id].flatMap(id => ['', '/facts', '/transitions'].map(part => `servers/${id}${part}`))
+  const answers = [...lists, ...ofServers, ...checked.map(id => `cloud-accounts/${id}`), `actions/${server.action_id}`]
+  for (const path of answers) {
     const answer = await call(hub, token, 'GET', `/v1/${path}`)
     expect([path, answer.status]).toEqual([path, 200])
     copies[`the response of ${path}`] = Buffer.from(JSON.stringify(answer.body))
@@ -176,6 +208,21 @@ async function cloudDouble(token: string): Promise<AsyncDisposable & { double: H
   const double = Object.assign(new HetznerCloudDouble(), { token })
   await double.start()
   return { double, [Symbol.asyncDispose]: async () => double.stop() }
+}
+
+/** An Incus that trusts nobody. Its errors repeat what was sent, and what that contains. */
+async function incusDouble(tls: { cert: string; key: string }) {
+  const seen: string[] = []
+  const double = new IncusDouble(tls)
+  const untrusted = { type: 'sync', status_code: 200, metadata: { auth: 'untrusted' } }
+  double.fault = ({ method, body }) => {
+    if (method === 'GET') return { raw: { status: 200, body: JSON.stringify(untrusted) } }
+    seen.push(JSON.stringify(body))
+    const { secret } = JSON.parse(Buffer.from(body.trust_token ?? '', 'base64').toString())
+    return { status: 400, code: 'bad_request', message: `invalid: ${seen.at(-1)} (${secret})` }
+  }
+  await double.start()
+  return { double, seen, [Symbol.asyncDispose]: async () => double.stop() }
 }
 
 /**

@@ -48,10 +48,10 @@ function readToken(text: string, around: AdapterContext): TrustToken {
   return token
 }
 
-const accessOf = ({ project = 'default', trust_token }: IncusSettings, { fingerprint }: TrustToken) => ({
+const accessOf = ({ project = 'default', trust_token }: IncusSettings, { fingerprint, secret }: TrustToken) => ({
   project,
   pin: fingerprint,
-  secrets: [trust_token!],
+  secrets: [trust_token!, secret],
 })
 
 /** Clocks can differ. */

@@ -70,8 +70,8 @@ test('settings are validated', async () => {
 })
 
 test('a trust token contains the server and its addresses', () => {
-  const { client_name: clientName, fingerprint, addresses } = content
-  expect(decodeTrustToken(` ${tokenOf()}\n`)).toEqual({ clientName, fingerprint, addresses, expiresAt: null })
+  const { client_name: clientName, fingerprint, addresses, secret } = content
+  expect(decodeTrustToken(` ${tokenOf()}\n`)).toEqual({ clientName, fingerprint, addresses, secret, expiresAt: null })
   expect(decodeTrustToken(tokenOf({ expires_at: '2026-11-27T04:00:00Z' }))?.expiresAt).toBe(Date.parse('2026-11-27T04:00:00Z'))
 })
 

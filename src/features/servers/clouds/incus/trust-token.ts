@@ -8,6 +8,7 @@ export interface TrustToken {
   fingerprint: string
   /** With ports. */
   addresses: string[]
+  secret: string
   /** ms UTC; null if it doesn't expire. */
   expiresAt: number | null
 }
@@ -24,6 +25,7 @@ export function decodeTrustToken(text: string): TrustToken | null {
     clientName: typeof client_name === 'string' && client_name !== '' ? client_name : 'bailiwick',
     fingerprint: pin,
     addresses: addresses.filter(one => typeof one === 'string'),
+    secret,
     // The zero time of Go means never.
     expiresAt: expiry > 0 ? expiry : null,
   }
