@@ -75,6 +75,8 @@ export const pages = {
   '/servers/new': { title: 'Create server', icon: 'Server', quickAction: 'Create server', visibleTo: 'canWrite' },
   '/servers/$id': {},
   '/servers/$id/edit': {},
+  '/agents': { title: 'Agents', tab: 'Agents', group: 'Cloud', icon: 'Cpu' },
+  '/agents/enrolment-keys': { title: 'Agents', tab: 'Enrolment keys' },
   '/cloud-accounts': { title: 'Cloud accounts', group: 'Cloud', icon: 'Cloud' },
   '/cloud-accounts/new': { title: 'Connect a cloud', icon: 'Cloud', quickAction: 'Connect a cloud', visibleTo: 'canWrite' },
   '/cloud-accounts/$id': {},

@@ -37,7 +37,7 @@ export class Machine {
 
   /** @param address from which it sends its requests */
   constructor(
-    private readonly here: ReachedHub,
+    private readonly here: Omit<ReachedHub, 'acme'>,
     readonly facts: AgentFacts = { hostname: 'web-1' },
     readonly address = '192.0.2.20',
   ) {}

@@ -1,7 +1,7 @@
 import { useEffect, useState } from 'react'
 import type { AgentView } from '../../features/servers/agents/shapes'
 import type { ServerView } from '../../features/servers/shapes'
-import { LinkButton } from '../parts/button'
+import { Button, LinkButton } from '../parts/button'
 import { CopyableText } from '../parts/code'
 import { Card, Page } from '../parts/page'
 import { ResourceLink, ResourceLinks } from '../parts/resource'
@@ -12,6 +12,7 @@ import { RelativeTime } from '../parts/time'
 import { useOne } from '../queries'
 import { usePerson } from '../session'
 import { FollowedAction } from './actions/followed-action'
+import { agentTones, installAgentOn } from './agents/install-agent'
 import { useAccountNames } from './cloud/accounts'
 import { describeResources, formatAmount } from './cloud/amounts'
 import { ServerActions } from './cloud/server-actions'
@@ -112,7 +113,7 @@ const State = ({ server }: { server: ServerView }) => (
           <ServerPower server={server} />
         </Measured>,
       ],
-      ['Agent', server.agent && <Agent of={server.agent} id={server.id} />],
+      ['Agent', server.agent ? <Agent of={server.agent} id={server.id} /> : <NoAgent server={server} />],
       ...server.addresses.map(
         (one, at) =>
           [
@@ -128,6 +129,19 @@ const State = ({ server }: { server: ServerView }) => (
     ]}
   />
 )
+
+/** Installs the agent, if the server can have one. */
+function NoAgent({ server }: { server: ServerView }) {
+  const { canWrite } = usePerson()
+  const isPossible = canWrite && !['draft', 'deleted', 'missing'].includes(server.status)
+  return isPossible ? (
+    <Button small onClick={() => installAgentOn(server)}>
+      Install agent
+    </Button>
+  ) : (
+    <span className="text-muted">None</span>
+  )
+}
 
 /** The agent: whether it reports, and what is known of it. */
 function Agent({ of: { state, version, last_seen_at }, id }: { of: NonNullable<ServerView['agent']>; id: string }) {
@@ -150,8 +164,6 @@ function Agent({ of: { state, version, last_seen_at }, id }: { of: NonNullable<S
     </>
   )
 }
-
-const agentTones = { reporting: 'ok', silent: 'bad', stopped: 'idle' } as const
 
 const titleOfAddress = ({ family, scope }: ServerView['addresses'][number]): string =>
   scope === 'private' ? `Private IPv${family}` : `IPv${family} address`

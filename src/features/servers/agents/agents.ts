@@ -10,6 +10,7 @@ import { concludeFromAgent } from './conclude'
 import { lockAgent, type AgentRow, type AnyAgentRow } from './rows'
 import { silenceLimitMs } from './silence'
 import { agents } from './tables'
+import { touchAgent } from './touch-agents'
 
 /** What an agent reports at each interval. */
 export interface AgentReport {
@@ -107,6 +108,7 @@ async function updateAgent(hub: Hub, id: string, columns: More): Promise<boolean
     if (!row) return { result: null }
     const set = await columns(row, hub.clock.now(), tx)
     await tx.update(agents).set(set).where(eq(agents.id, id))
+    if ((set.state ?? row.state) !== row.state) touchAgent(tx, row)
     const isSame = !set.facts || isDeepStrictEqual(firewallFacts(set.facts), firewallFacts(row.facts))
     return { result: { isPending: set.pending ?? row.pending }, jobs: isSame ? [] : [enforceHostJobFor(row.serverId)] }
   })

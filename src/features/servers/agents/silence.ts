@@ -9,6 +9,7 @@ import type { ServerStatus } from '../shapes'
 import { isSettled } from '../state'
 import { servers } from '../tables'
 import { agents, isUnheard } from './tables'
+import { touchAgent } from './touch-agents'
 
 /** An agent counts as silent after this many intervals without a report, and not before `minSilenceMs`. */
 const silentIntervals = 3
@@ -124,6 +125,7 @@ async function mark(
   }
   const [alone, together] = [due.filter(one => one.isAlone), due.filter(one => !one.isAlone)]
   await set(alone, false)
+  if (due.length > 0) touchAgent(tx, { workspaceId, id: '*', serverId: null })
   if (state === null) return { result: undefined }
   await set(together, state === 'unheard')
   const isNew = state === 'unheard' && together.some(one => !one.unheard)

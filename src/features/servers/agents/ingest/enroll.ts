@@ -30,6 +30,7 @@ import { agentRows, isLinked, type AgentRow, type AnyAgentRow } from '../rows'
 import { defaultConfig } from '../shapes'
 import { silenceLimitMs } from '../silence'
 import { agents } from '../tables'
+import { touchAgent } from '../touch-agents'
 import { agentView } from '../view'
 import { bearerOf, readSignature, refused } from './authenticate'
 import { readMessage } from './message'
@@ -166,6 +167,7 @@ async function enrollAgain(
     .set({ ...columns, address: ip })
     .where(eq(agents.id, row.id))
     .returning()
+  if (after!.state !== row.state) touchAgent(tx, after!)
   return { result: after! }
 }
 

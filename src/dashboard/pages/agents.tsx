@@ -1,0 +1,97 @@
+import { Cpu } from 'lucide-react'
+import type { AgentView } from '../../features/servers/agents/shapes'
+import { ListPage, menuColumn, type TableColumns } from '../parts/list'
+import { Facts } from '../parts/page'
+import { Status } from '../parts/status'
+import { RelativeTime } from '../parts/time'
+import { usePerson } from '../session'
+import { agentMenu } from './agents/agent-actions'
+import { agentTabs } from './agents/agent-tabs'
+import { agentTones, installAgentOnNew } from './agents/install-agent'
+import { ServerLink } from './cloud/server-link'
+
+const states = {
+  reporting: 'Reporting',
+  silent: 'Silent',
+  stopped: 'Stopped',
+  awaiting_approval: 'Awaiting approval',
+  revoked: 'Revoked',
+}
+
+/** The agents of servers, and those that await approval. */
+export default function Agents() {
+  const { canWrite } = usePerson()
+  const columns: TableColumns<AgentView> = [
+    { title: 'Name', sort: 'name', look: 'strong', render: one => one.name },
+    {
+      title: 'State',
+      width: '11rem',
+      onPhone: 'corner',
+      render: one => <Status status={one.state} tone={agentTones[one.state]} />,
+    },
+    {
+      title: 'Server',
+      width: 'clamp(8rem, 16cqw, 18rem)',
+      showFrom: 'md',
+      onPhone: 'line',
+      render: one => one.server_id && <ServerLink id={one.server_id} />,
+    },
+    { title: 'Version', width: '6rem', showFrom: 'lg', onPhone: 'plain', look: 'mono', render: one => one.version },
+    { title: 'Address', width: '9.5rem', showFrom: 'xl', onPhone: 'hidden', look: 'mono', render: one => one.address },
+    {
+      title: 'Waiting',
+      width: '6rem',
+      showFrom: 'lg',
+      onPhone: 'hidden',
+      alignRight: true,
+      render: one => one.spooled > 0 && `${one.spooled} min`,
+    },
+    { title: 'Last seen', width: '8rem', showFrom: 'md', render: one => <RelativeTime at={one.last_seen_at} /> },
+    canWrite && menuColumn<AgentView>(one => one.name, agentMenu),
+  ]
+  return (
+    <ListPage
+      label="Agents"
+      description="Programs on your servers that report what the servers are doing."
+      path="/agents"
+      tabs={agentTabs}
+      columns={columns}
+      search
+      filters={[{ name: 'state', label: 'State', all: 'All states', choices: states }]}
+      details={one => ({ title: one.name, content: <Details agent={one} /> })}
+      create={canWrite && { label: 'Install agent', onClick: installAgentOnNew }}
+      empty={{
+        icon: Cpu,
+        text: 'An agent reports CPU, memory, disks, services, and containers of a server. Installing it takes one command.',
+      }}
+    />
+  )
+}
+
+const Details = ({ agent: one }: { agent: AgentView }) => (
+  <Facts
+    rows={[
+      ['State', <Status key="" status={one.state} tone={agentTones[one.state]} />],
+      ['Server', one.server_id && <ServerLink key="" id={one.server_id} />],
+      ['Version', one.version],
+      ['Address', one.address],
+      ['Credentials', one.assurance === 'key' ? 'Token, and signed requests' : 'Token only'],
+      ['Token', one.hint],
+      ['Allowed', one.allow.join(', ')],
+      ['Interval', `${one.interval_seconds} seconds`],
+      ['Watched services', one.config.watched_units.join(', ')],
+      ['Clock', one.clock_offset_ms !== null && Math.abs(one.clock_offset_ms) >= 5000 && describeClock(one.clock_offset_ms)],
+      ['Waiting to be sent', one.spooled > 0 && `${one.spooled} minutes`],
+      ['Dropped', one.dropped > 0 && `${one.dropped} minutes`],
+      ['Last report', <RelativeTime key="" at={one.last_report_at} />],
+      ['Last seen', <RelativeTime key="" at={one.last_seen_at} />],
+      ['Enrolled', <RelativeTime key="" at={one.created_at} />],
+      ['System', one.facts?.os],
+      ['Kernel', one.facts?.kernel],
+      ['Addresses', one.facts?.addresses?.join(', ')],
+    ]}
+  />
+)
+
+const describeClock = (offsetMs: number): string =>
+  `${Math.round(Math.abs(offsetMs) / 1000)} seconds ${offsetMs > 0 ? 'behind' : 'ahead of'} the hub`

@@ -1,0 +1,56 @@
+import { CheckboxesField, Columns, SelectField, TextField, wordsOf, type Values } from '../../parts/form'
+
+/** What an agent can be allowed to do, in the words of its owner. */
+const permissions = {
+  reboot: 'Restart and shut down the server',
+  firewall: 'Set its firewall',
+  update: 'Update the agent',
+  wake: 'Wake other machines of its network',
+}
+
+/** The values of a new key. */
+export const keyValues = { allow: [] as string[], units: '', expires_in_seconds: '3600', approve: 'auto' }
+
+/** The values as the API expects them. */
+export const keyBody = (values: Values) => ({
+  allow: [...(values.allow as string[]), ...wordsOf(String(values.units)).map(unit => `restart:${unit}`)],
+  expires_in_seconds: Number(values.expires_in_seconds),
+  approve: values.approve,
+})
+
+/** What the agent may do. */
+export const AllowFields = () => (
+  <>
+    <CheckboxesField
+      name="allow"
+      label="The agent may"
+      hint="Written to a file on the server that only its owner can change. It always collects data."
+      choices={permissions}
+      className="flex flex-col gap-2"
+    />
+    <TextField
+      name="units"
+      label="Services that it may restart"
+      mono
+      placeholder="e.g. nginx.service, postgresql.service"
+      hint="Units of systemd, separated by commas."
+    />
+  </>
+)
+
+/** How long the key is valid, and who has to approve the agent. */
+export const ValidityFields = () => (
+  <Columns>
+    <SelectField
+      name="expires_in_seconds"
+      label="Key expires"
+      choices={[
+        ['3600', 'In 1 hour'],
+        ['86400', 'In 1 day'],
+        ['604800', 'In 7 days'],
+        ['2592000', 'In 30 days'],
+      ]}
+    />
+    <SelectField name="approve" label="Approval" choices={{ auto: 'Only to replace a known agent', manual: 'For each agent' }} />
+  </Columns>
+)

@@ -1,0 +1,77 @@
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { Machine } from '../support/agent-double'
+import { dashboard, expectClean, takeSecret, type Dashboard } from '../support/dashboard'
+
+let ui: Dashboard
+let serverId = ''
+beforeAll(async () => {
+  ui = await dashboard()
+  const response = await fetch(`${ui.hub.url}/v1/servers`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${ui.token}`, 'content-type': 'application/json', 'idempotency-key': 'nas' },
+    body: JSON.stringify({ name: 'nas' }),
+  })
+  serverId = ((await response.json()) as { id: string }).id
+}, 60_000)
+afterAll(() => ui?.[Symbol.asyncDispose]())
+
+/** A machine that calls the program. */
+const machine = (hostname: string): Machine => {
+  const handle = ({ url, method, headers, body }: Request) =>
+    fetch(`${ui.hub.url}${new URL(url).pathname}`, { method, headers, body })
+  return new Machine({ app: { handle }, clock: { now: () => Date.now() } }, { hostname })
+}
+const keyIn = (command: string): string => /bw_enrol_[0-9A-Za-z]{36}/.exec(command)![0]
+
+test('the agent is installed on a server with one command, and its arrival is shown', async () => {
+  const page = await ui.open(`/servers/${serverId}`)
+  await page.getByRole('button', { name: 'Install agent' }).click()
+  const form = page.getByRole('dialog', { name: 'Install the agent on nas' })
+  await form.getByLabel('Restart and shut down the server').check()
+  await form.getByLabel('Services that it may restart').fill('nginx.service')
+  await expectClean(page)
+  await form.getByRole('button', { name: 'Show command' }).click()
+  const shown = page.getByRole('dialog', { name: 'Run this command on the server' })
+  await shown.getByText('Waiting for the agent…').waitFor()
+  const command = (await shown.locator('pre').first().textContent())!
+  expect(command).toContain('/download/agent | sudo sh -s -- --hub ')
+  expect(command).toEndWith(' --allow reboot,restart:nginx.service')
+  const nas = machine('nas')
+  expect((await nas.enrol(keyIn(command))).status).toBe(201)
+  await shown.getByText('reporting', { exact: true }).waitFor()
+  expect(await takeSecret(shown)).toBe(command)
+  expect((await nas.report()).status).toBe(200)
+  await page.getByText('Version 0.3.0').waitFor()
+  await expectClean(page)
+}, 90_000)
+
+test('an enrolment key is created, and an agent that it enrolls is approved', async () => {
+  const page = await ui.open('/agents/enrolment-keys')
+  await page.getByRole('button', { name: 'Create key' }).click()
+  const form = page.getByRole('dialog', { name: 'Create key' })
+  await form.getByLabel('Name', { exact: true }).fill('Golden image')
+  await form.getByLabel('Uses').fill('5')
+  await form.getByLabel('Approval').selectOption('manual')
+  await form.getByRole('button', { name: 'Create key' }).click()
+  const key = await takeSecret(page.getByRole('dialog', { name: 'Copy the key' }))
+  await page.getByRole('row').filter({ hasText: 'Golden image' }).getByText('0 of 5').waitFor()
+  await expectClean(page)
+
+  const clone = machine('clone')
+  expect((await clone.enrol(key)).status).toBe(202)
+  await page.getByRole('link', { name: 'Agents', exact: true }).last().click()
+  const row = page.getByRole('row').filter({ hasText: 'clone' })
+  await row.getByText('awaiting approval').waitFor()
+  await row.getByRole('button', { name: /clone/ }).last().click()
+  await page.getByRole('menuitem', { name: 'Approve agent' }).click()
+  await page.getByRole('dialog').getByRole('button', { name: 'Approve agent' }).click()
+  await row.getByText('stopped').waitFor()
+  expect((await clone.enrol(key)).status).toBe(201)
+  await row.getByText('reporting').waitFor()
+  await row.getByRole('button', { name: /clone/ }).last().click()
+  await page.getByRole('menuitem', { name: 'Revoke agent' }).click()
+  await page.getByRole('dialog').getByRole('button', { name: 'Revoke agent' }).click()
+  await row.getByText('revoked').waitFor()
+  expect((await clone.report()).body.code).toBe('token_revoked')
+  await expectClean(page)
+}, 90_000)
