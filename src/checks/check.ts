@@ -80,11 +80,13 @@ export interface Facts {
   /** `version` is written like `1.3`. */
   tls: { version: string; cipher: string; certificate: CertificateFacts | null } | null
   dns: { rcode: string; answers: string[] } | null
-  /** What a server uses, by source (`CPU_PERCENT`), and for each device by source and device (`DISK_PERCENT /data`). */
-  usage: Readonly<Record<string, number>> | null
+  /** What is known about a server, by source (`CPU_PERCENT`), and for each device by source and device (`DISK_PERCENT /data`). */
+  usage: ServerUsage | null
   /** What was sent, without secrets, on one line: the final URL, the query, the command. */
   request: string | null
 }
+
+export type ServerUsage = Readonly<Record<string, number | string | boolean>>
 
 /** Facts before anything was observed. */
 export const noFacts = (): Facts => ({
@@ -167,8 +169,8 @@ export class InvalidCheckInput extends Error {
   }
 }
 
-/** Sources of conditions about what a server uses. */
-export const serverSources = [
+/** Sources of conditions that are numbers about a server. */
+export const serverNumbers = [
   'CPU_PERCENT',
   'MEMORY_PERCENT',
   'SWAP_PERCENT',
@@ -177,7 +179,17 @@ export const serverSources = [
   'INODES_PERCENT',
   'IO_FULL_PERCENT',
   'TEMPERATURE',
+  'FAILED_UNITS',
+  'UNHEALTHY_CONTAINERS',
+  'ARRAYS_DEGRADED',
+  'SECURITY_UPDATES',
 ] as const
+
+/** Sources of conditions that are true or false. */
+export const truths = ['CONNECTED', 'SMART_FAILING', 'REBOOT_REQUIRED'] as const
+
+/** Sources of conditions about a server. */
+export const serverSources = [...serverNumbers, 'SMART_FAILING', 'REBOOT_REQUIRED', 'UNIT', 'CONTAINER'] as const
 
 /** Sources of conditions; the first eight are spelled as in Gatus. */
 export const conditionSources = [

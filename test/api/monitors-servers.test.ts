@@ -90,6 +90,61 @@ test('conditions compare what the server uses', async () => {
   expect([checked.status, checked.body.result.status]).toEqual([200, 'down'])
 })
 
+test('a failed unit, a container, a failing disk, and a degraded array each open an incident, which is resolved', async () => {
+  const here = await world()
+  const { create, get, agent, incidents, pass } = await scene(here)
+  const messages: [condition: string, message: string][] = [
+    ['[FAILED_UNITS] > 0', 'Number of failed units is 1, more than 0: nginx.service'],
+    ['[UNHEALTHY_CONTAINERS] > 0', 'Number of unhealthy containers is 1, more than 0: web'],
+    ['[CONTAINER].db != running', 'Container db is exited, not running'],
+    ['[UNIT].cron == inactive', 'Unit cron is inactive'],
+    ['[SMART_FAILING] == true', 'A disk is failing: /dev/sda: It wears out'],
+    ['[SMART_FAILING]./dev/sda == true', 'The disk /dev/sda is failing'],
+    ['[ARRAYS_DEGRADED] > 0', 'Number of degraded arrays is 1, more than 0: md0'],
+    ['[SECURITY_UPDATES] > 10', 'Number of security updates is 11, more than 10'],
+    ['[REBOOT_REQUIRED] == true', 'A restart is required'],
+  ]
+  const monitors: string[] = []
+  for (const [condition] of messages) monitors.push((await create({ name: condition, degraded_if: [condition] })).body.id)
+  const statuses = async () => (await Promise.all(monitors.map(get))).map(one => one.status)
+  const container = { image: 'a', state: 'running', health: null, restarts: null, exit_code: null }
+  const disk = { device: '/dev/sda', model: null, serial: null, error: null }
+  const failing = {
+    units: [
+      { name: 'nginx.service', state: 'failed', sub_state: 'failed', watched: false },
+      { name: 'cron', state: 'inactive', sub_state: 'dead', watched: true },
+    ],
+    containers: [
+      { ...container, name: 'web', health: 'unhealthy' },
+      { ...container, name: 'db', state: 'exited', exit_code: 137 },
+    ],
+    disks: [{ ...disk, failing: true, warnings: ['It wears out.'] }],
+    arrays: [{ name: 'md0', kind: 'md', state: 'active', degraded: true }],
+    facts: { security_updates: 11, reboot_required: true },
+  }
+  expect((await agent.sendReport(failing)).status).toBe(200)
+  // Parts that are not sent again have not changed.
+  await pass(4, {})
+  const errors = (await Promise.all(monitors.map(get))).map(one => one.last_result.error?.message)
+  expect(errors).toEqual(messages.map(([, message]) => message))
+  expect([await statuses(), (await incidents()).map(one => one.status)]).toEqual([
+    messages.map(() => 'degraded'),
+    messages.map(() => 'open'),
+  ])
+  const well = {
+    units: [],
+    arrays: [],
+    disks: [{ ...disk, failing: false, warnings: [] }],
+    facts: { security_updates: 0, reboot_required: false },
+  }
+  await agent.sendReport({ ...well, containers: [{ ...container, name: 'db' }] })
+  await pass(4, {})
+  expect([await statuses(), (await incidents()).map(one => one.status)]).toEqual([
+    messages.map(() => 'up'),
+    messages.map(() => 'resolved'),
+  ])
+}, 30_000)
+
 test('a condition that was true stays so while nothing measures its source', async () => {
   const here = await world()
   const { create, get, incidents, pass } = await scene(here)
@@ -156,7 +211,15 @@ test('only servers that the caller can read can be followed', async () => {
   expect(pointers(theirs)).toEqual([422, [['#/target', 'not_found']]])
   const narrow = await here.scoped('monitoring.read', 'monitoring.write')
   expect(pointers(await narrow.call('POST', '/v1/monitors', { target: id }))).toEqual([422, [['#/target', 'not_found']]])
-  for (const condition of ['[STATUS] == 200', '[DISK_PERCENT]. > 90', '[CPU_PERCENT]./data > 90', '[CPU_PERCENT] > high'])
+  for (const condition of [
+    '[STATUS] == 200',
+    '[DISK_PERCENT]. > 90',
+    '[CPU_PERCENT]./data > 90',
+    '[CPU_PERCENT] > high',
+    '[UNIT] == failed',
+    '[SMART_FAILING] == yes',
+    '[FAILED_UNITS].nginx > 0',
+  ])
     expect({ condition, found: pointers(await create({ down_if: [condition] })) }).toMatchObject({
       found: [422, [['#/down_if/0', 'condition']]],
     })
@@ -191,7 +254,8 @@ test('a new server gets a monitor, which is deleted with it', async () => {
   const add = (name: string, more = {}, by = here.acme) =>
     by.call('POST', '/v1/servers', { name, ...more }, { 'Idempotency-Key': name })
   const { id } = (await add('web-1', { monitor: true })).body
-  expect(await monitorsOf(id)).toMatchObject([{ name: 'web-1', degraded_if: ['[DISK_PERCENT] > 90'], status: 'new' }])
+  const degraded_if = ['[DISK_PERCENT] > 90', '[SMART_FAILING] == true', '[ARRAYS_DEGRADED] > 0', '[FAILED_UNITS] > 0']
+  expect(await monitorsOf(id)).toMatchObject([{ name: 'web-1', degraded_if, status: 'new' }])
   expect(await here.audited()).toEqual(['cloud.server.create', 'monitor.create'])
   expect(await monitorsOf((await add('without', { monitor: false })).body.id)).toEqual([])
   // Nothing tells yet whether it is up.

@@ -1,4 +1,4 @@
-import { serverSources, type ConditionSource, type Facts } from '../check'
+import { serverNumbers, serverSources, truths, type ConditionSource, type Facts } from '../check'
 import { compare, type Operator } from './compare'
 import { parseTlsVersion, parseNumber } from './numbers'
 import { fail, readSource, readValue, type Operand, type Reader } from './operand'
@@ -116,7 +116,7 @@ const sourcesOf = (...operands: Operand[]): ConditionSource[] => [
 /** Sources that are always numbers. */
 const numeric: readonly ConditionSource[] = [
   ...(['STATUS', 'RESPONSE_TIME', 'TTFB', 'CERTIFICATE_EXPIRATION', 'DOMAIN_EXPIRATION'] as const),
-  ...serverSources,
+  ...serverNumbers,
 ]
 
 function validateOperands(
@@ -138,8 +138,8 @@ function validateOperands(
     const values = one.kind === 'any' ? one.values : [one.value]
     const isTruth = values.every(value => value === 'true' || value === 'false')
     if (other.apply === 'has' && !isTruth) fail(reader, 'must compare has() with true or false', 0)
-    if (other.apply === null && other.source === 'CONNECTED' && !isTruth)
-      fail(reader, 'must compare [CONNECTED] with true or false', 0)
+    if (other.apply === null && truths.some(source => source === other.source) && !isTruth)
+      fail(reader, `must compare [${other.source}] with true or false`, 0)
     const isOrdered = operator !== '==' && operator !== '!='
     const isVersion = other.source === 'TLS_VERSION' && other.apply === null
     const isNumber = other.apply === null ? numeric.includes(other.source) : other.apply !== 'has'

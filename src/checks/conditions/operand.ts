@@ -12,7 +12,7 @@ export type Operand =
       apply: 'len' | 'has' | 'age' | null
       path: JsonPath | null
       header: string | null
-      /** The file system or sensor. */
+      /** The file system, sensor, disk, unit, or container. */
       device: string | null
     }
   | { kind: 'literal'; text: string; value: string }
@@ -46,7 +46,7 @@ export function readSource(reader: Reader): Operand | null {
   reader.at += bracketed.length
   const path = source === 'BODY' ? readPath(reader) : null
   const header = source === 'HEADER' ? readHeaderName(reader) : null
-  const device = withDevice.includes(source) ? readDevice(reader) : null
+  const device = withDevice.includes(source) ? readDevice(reader, source) : null
   if (apply !== undefined) {
     const [closing] = /^\s*\)/.exec(reader.text.slice(reader.at)) ?? fail(reader, `must close ${apply}( with )`)
     reader.at += closing.length
@@ -55,12 +55,15 @@ export function readSource(reader: Reader): Operand | null {
   return { kind: 'source', text, source, apply: (apply as 'len' | 'has' | 'age' | undefined) ?? null, path, header, device }
 }
 
+/** Sources that need the name of a unit or container. */
+const named: readonly ConditionSource[] = ['UNIT', 'CONTAINER']
 /** Sources that can be limited to a device. Without one, the highest value counts. */
-export const withDevice: readonly ConditionSource[] = ['DISK_PERCENT', 'INODES_PERCENT', 'TEMPERATURE']
+export const withDevice: readonly ConditionSource[] = ['DISK_PERCENT', 'INODES_PERCENT', 'TEMPERATURE', 'SMART_FAILING', ...named]
 
 /** Reads a device, such as `./data`, in double quotes if it contains spaces. */
-function readDevice(reader: Reader): string | null {
-  if (reader.text[reader.at] !== '.') return null
+function readDevice(reader: Reader, source: ConditionSource): string | null {
+  if (reader.text[reader.at] !== '.')
+    return named.includes(source) ? fail(reader, `must have a name after [${source}], such as [${source}].nginx`) : null
   const [whole, quoted, plain] = /^\.(?:"([^"]{1,100})"|([^\s")]{1,100}))/.exec(reader.text.slice(reader.at)) ?? []
   if (whole === undefined) return fail(reader, 'must have the name of a device after the dot, such as [DISK_PERCENT]./data')
   reader.at += whole.length

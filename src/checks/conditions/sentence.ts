@@ -1,3 +1,4 @@
+import { truths } from '../check'
 import type { Redact } from '../redaction'
 import type { Operator } from './compare'
 import { formatDuration } from './numbers'
@@ -51,7 +52,7 @@ function sentence(subject: Source, value: Value, operator: Operator, other: Othe
     return `Keyword “${other.keyword}” ${operator === '==' ? 'found' : 'not found'}`
   const found = observation(subject, value, redact)
   const isObvious = operator === '==' && other.kind === 'literal' && found.endsWith(` ${other.text}`)
-  const isTruth = subject.apply === 'has' || subject.source === 'CONNECTED'
+  const isTruth = subject.apply === 'has' || truths.some(source => source === subject.source)
   // A missing value is neither less nor more than another.
   const isIncomparable = value === undefined && operator !== '!='
   const isExpired = isExpiry(subject) && typeof value === 'number' && value < 0
@@ -63,6 +64,10 @@ function observation(subject: Source, value: Value, redact: Redact): string {
   if (value === undefined) return `${name} is missing`
   if (subject.apply === 'has') return `${name} is ${value === true ? 'present' : 'missing'}`
   if (subject.source === 'CONNECTED') return value === true ? 'Connection succeeded' : 'Connection failed'
+  if (subject.source === 'REBOOT_REQUIRED') return value === true ? 'A restart is required' : 'No restart is required'
+  if (subject.source === 'SMART_FAILING' && subject.device === null)
+    return value === true ? 'A disk is failing' : 'No disk is failing'
+  if (subject.source === 'SMART_FAILING') return `The disk ${subject.device} is ${value === true ? 'failing' : 'not failing'}`
   const shown = shownValue(subject, value, redact)
   if (isExpiry(subject) && typeof value === 'number') {
     const what = subject.source === 'DOMAIN_EXPIRATION' ? 'Domain' : 'Certificate'
@@ -141,6 +146,14 @@ const nouns: Record<Source['source'], string> = {
   INODES_PERCENT: 'inode use',
   IO_FULL_PERCENT: 'I/O pressure',
   TEMPERATURE: 'temperature',
+  FAILED_UNITS: 'number of failed units',
+  UNHEALTHY_CONTAINERS: 'number of unhealthy containers',
+  ARRAYS_DEGRADED: 'number of degraded arrays',
+  SECURITY_UPDATES: 'number of security updates',
+  SMART_FAILING: 'failing disk',
+  REBOOT_REQUIRED: 'required restart',
+  UNIT: 'unit',
+  CONTAINER: 'container',
 }
 
 function nounOf({ source, apply, path, header, device, text }: Source): string {
@@ -151,7 +164,9 @@ function nounOf({ source, apply, path, header, device, text }: Source): string {
         ? `response field ${/\[BODY\]\.?(.*?)\s*\)?$/i.exec(text)![1]}`
         : device === null
           ? nouns[source]
-          : `${nouns[source]} of ${device}`
+          : source === 'UNIT' || source === 'CONTAINER'
+            ? `${nouns[source]} ${device}`
+            : `${nouns[source]} of ${device}`
   return apply === 'len' ? `length of the ${noun}` : apply === 'age' ? `age of the ${noun}` : noun
 }
 

@@ -1,3 +1,4 @@
+import type { ServerUsage } from '../../checks/check'
 import type { Reader } from '../../core/db/transaction'
 import type { Hub } from '../../core/hub'
 
@@ -21,6 +22,9 @@ export interface ServerStates {
   /** The name of a server of the workspace; null if there is none. @param lock keeps the server until the transaction ends */
   nameOf(read: Reader, workspaceId: string, id: string, lock?: 'lock'): Promise<string | null>
   healthsOf(read: Reader, ids: readonly string[]): Promise<Map<string, ServerState>>
-  /** What servers used in the last minutes, by the sources of conditions. */
-  usageOf(hub: Hub, ids: readonly string[]): Promise<Map<string, Record<string, number>>>
+  /**
+   * What servers used in the last minutes, and what their agents reported, by the sources of conditions. Names of what a number counts are
+   * in `<source> names`.
+   */
+  usageOf(hub: Hub, ids: readonly string[]): Promise<Map<string, ServerUsage>>
 }

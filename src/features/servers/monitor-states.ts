@@ -1,13 +1,16 @@
 import { and, eq, inArray, isNull } from 'drizzle-orm'
 import { usageKey } from '../../checks/conditions/values'
+import type { ServerUsage } from '../../checks/check'
 import { tiers } from '../../core/db/series/metric-tiers'
 import { forShare } from '../../core/db/dialect'
 import type { Mean } from '../../core/db/series/metric-row'
 import type { Hub } from '../../core/hub'
 import type { ServerStates } from '../monitors/server-states'
+import { partsOf } from './agents/parts'
 import { agentsOf } from './agents/rows'
 import { metricSources, parseColumn, staleMs, subjectOf, type MetricName } from './metrics/names'
 import { listedSources, memorySizeOf, wholeServer } from './metrics/read'
+import { partUsage } from './part-usage'
 import { servers } from './tables'
 
 /** What monitors of the type `server` follow. */
@@ -42,8 +45,8 @@ const used: ReadonlySet<string> = new Set<MetricName>([
 ])
 const isUsed = (column: string): boolean => used.has(column.split(' ', 1)[0]!)
 
-/** Averages of the last minutes, and the highest value of all devices. */
-async function usageOf(hub: Hub, ids: readonly string[]): Promise<Map<string, Record<string, number>>> {
+/** Averages of the last minutes with the highest value of all devices, and what agents reported that still do. */
+async function usageOf(hub: Hub, ids: readonly string[]): Promise<Map<string, ServerUsage>> {
   const now = hub.clock.now()
   const subjects = ids.flatMap(id => metricSources.map(source => subjectOf(id, source)))
   const found = await hub.series.metrics.summaries(subjects, minutes, now - staleMs, now, isUsed)
@@ -52,10 +55,16 @@ async function usageOf(hub: Hub, ids: readonly string[]): Promise<Map<string, Re
     .from(servers)
     .where(inArray(servers.id, [...ids]))
   const agents = await agentsOf(hub.read, rows)
+  const reporting = [...agents.values()].filter(one => one.state === 'reporting')
+  const parts = await partsOf(
+    hub.read,
+    reporting.map(one => one.id),
+  )
   const columnsOf = (id: string, source: (typeof metricSources)[number]) => found.get(subjectOf(id, source))?.columns
   return new Map(
     rows.map(({ id, cloud }) => {
-      const facts = agents.get(id)?.facts
+      const agent = agents.get(id)
+      const facts = agent?.facts
       const value = (name: MetricName) => {
         for (const source of listedSources) {
           const sum = wholeServer(columnsOf(id, source), name)
@@ -68,19 +77,22 @@ async function usageOf(hub: Hub, ids: readonly string[]): Promise<Map<string, Re
       const cores = facts?.cores ?? cloud?.resources.cores ?? null
       return [
         id,
-        usageFrom({
-          CPU_PERCENT: [[null, value('cpu.used_percent')]],
-          MEMORY_PERCENT: [[null, percent(value('memory.used_bytes'), memorySizeOf(facts, cloud))]],
-          // Without swap space, none is full.
-          SWAP_PERCENT: [
-            [null, value('swap.size_bytes') === 0 ? 0 : percent(value('swap.used_bytes'), value('swap.size_bytes'))],
-          ],
-          LOAD_PER_CORE: [[null, ratio(value('load.1'), cores)]],
-          DISK_PERCENT: devices('filesystem.used_bytes').map(([device, used]) => [device, percent(used, sizes.get(device))]),
-          INODES_PERCENT: devices('filesystem.inodes_used_percent'),
-          IO_FULL_PERCENT: [[null, value('pressure.io_full_percent')]],
-          TEMPERATURE: devices('temperature.celsius'),
-        }),
+        {
+          ...(agent?.state === 'reporting' && partUsage(parts.get(agent.id) ?? {}, agent.facts)),
+          ...usageFrom({
+            CPU_PERCENT: [[null, value('cpu.used_percent')]],
+            MEMORY_PERCENT: [[null, percent(value('memory.used_bytes'), memorySizeOf(facts, cloud))]],
+            // Without swap space, none is full.
+            SWAP_PERCENT: [
+              [null, value('swap.size_bytes') === 0 ? 0 : percent(value('swap.used_bytes'), value('swap.size_bytes'))],
+            ],
+            LOAD_PER_CORE: [[null, ratio(value('load.1'), cores)]],
+            DISK_PERCENT: devices('filesystem.used_bytes').map(([device, used]) => [device, percent(used, sizes.get(device))]),
+            INODES_PERCENT: devices('filesystem.inodes_used_percent'),
+            IO_FULL_PERCENT: [[null, value('pressure.io_full_percent')]],
+            TEMPERATURE: devices('temperature.celsius'),
+          }),
+        },
       ]
     }),
   )

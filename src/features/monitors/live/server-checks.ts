@@ -1,4 +1,11 @@
-import { noFacts, type CheckResult, type CheckSpec, type ConditionSource, type ResultStatus } from '../../../checks/check'
+import {
+  noFacts,
+  type CheckResult,
+  type CheckSpec,
+  type ConditionSource,
+  type ResultStatus,
+  type ServerUsage,
+} from '../../../checks/check'
 import { parseCondition } from '../../../checks/conditions/condition'
 import { createEvaluator, type Evaluator } from '../../../checks/conditions/evaluation'
 import { nextAtPhase } from '../../../checks/engine/phase'
@@ -26,8 +33,6 @@ interface Due {
   one: Watched
   state: ServerState
 }
-
-type Usage = Readonly<Record<string, number>>
 
 /** A change of the health of a server is noticed within this time. */
 const lookEachMs = 5_000
@@ -115,7 +120,7 @@ export class ServerChecks {
       nonce,
     )
     if (measured.length === 0) return
-    let usage: ReadonlyMap<string, Usage> = new Map()
+    let usage: ReadonlyMap<string, ServerUsage> = new Map()
     try {
       usage = await this.hub.serverStates.usageOf(this.hub, [...new Set(measured.map(({ one }) => one.spec.target))])
     } finally {
@@ -124,7 +129,7 @@ export class ServerChecks {
   }
 
   /** @param usage by server; null if no conditions are evaluated */
-  private take(due: readonly Due[], usage: ReadonlyMap<string, Usage> | null, now: number, nonce: string | null): void {
+  private take(due: readonly Due[], usage: ReadonlyMap<string, ServerUsage> | null, now: number, nonce: string | null): void {
     const results: CheckResult[] = []
     for (const { one, state } of due) {
       const used = usage?.get(one.spec.target) ?? null
@@ -143,7 +148,7 @@ export class ServerChecks {
   }
 
   /** Whether a result is better than the one before only because sources of conditions are no longer measured. */
-  private isUncertain({ spec, sources, last }: Watched, { status }: CheckResult, usage: Usage | null): boolean {
+  private isUncertain({ spec, sources, last }: Watched, { status }: CheckResult, usage: ServerUsage | null): boolean {
     const isUnknown = (condition: string) => sources.get(condition)!.some(source => usage?.[source] === undefined)
     if (last) return ranks[status] < ranks[last.status] && last.held.some(isUnknown)
     // After a restart, it is not known which conditions were true.
@@ -177,14 +182,18 @@ const nextDue = ({ spec: { monitor, interval_ms: intervalMs } }: Watched, now: n
   nextAtPhase(monitor, intervalMs, now + intervalMs / 2)
 
 function resultOf(
-  { spec, evaluate }: Watched,
+  { spec, evaluate, sources }: Watched,
   { health, reason }: ServerState,
-  usage: Usage | null,
+  usage: ServerUsage | null,
   now: number,
   nonce: string | null,
 ): CheckResult {
   const error = health === 'down' ? { kind: 'unreachable' as const, message: reason.replace(/\.$/, '') } : null
   const { status, error: found, conditions } = evaluate({ ...noFacts(), connected: health === 'up', error, usage }, { now })
+  // The error is about the first condition that is true. A condition about a single device names it itself.
+  const condition = conditions[0]?.condition ?? ''
+  const [counted] = condition.includes('].') ? [] : (sources.get(condition) ?? [])
+  const names = found?.kind === 'condition' && counted ? usage?.[`${counted} names`] : undefined
   return {
     monitor: spec.monitor,
     revision: spec.revision,
@@ -192,7 +201,7 @@ function resultOf(
     at: now,
     due_at: now,
     status,
-    error: found,
+    error: found && names !== undefined ? { ...found, message: `${found.message}: ${names}` } : found,
     conditions,
     code: null,
     phases: noFacts().phases,

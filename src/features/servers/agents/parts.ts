@@ -1,5 +1,5 @@
-import { sql } from 'drizzle-orm'
-import type { Tx } from '../../../core/db/transaction'
+import { inArray, sql } from 'drizzle-orm'
+import type { Reader, Tx } from '../../../core/db/transaction'
 import type { AgentReport } from '../../../wire/agent'
 import { agentParts, partNames, type PartName } from './tables'
 
@@ -14,4 +14,16 @@ export async function saveParts(tx: Tx, agentId: string, report: Pick<AgentRepor
     .insert(agentParts)
     .values(rows)
     .onConflictDoUpdate({ target: agentParts.id, set: { data: sql`excluded.data`, at: sql`excluded.at` } })
+}
+
+/** The parts that agents reported last, by agent. */
+export async function partsOf(read: Reader, agentIds: readonly string[]): Promise<Map<string, Pick<AgentReport, PartName>>> {
+  if (agentIds.length === 0) return new Map()
+  const found = new Map<string, Pick<AgentReport, PartName>>()
+  for (const { agentId, name, data } of await read
+    .select()
+    .from(agentParts)
+    .where(inArray(agentParts.agentId, [...agentIds])))
+    found.set(agentId, { ...found.get(agentId), [name]: data })
+  return found
 }
