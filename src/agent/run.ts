@@ -17,6 +17,7 @@ const commands: Record<string, () => Promise<Command>> = {
   doctor: async () => (await import('./cli/doctor')).doctor,
   'send-once': async () => (await import('./cli/send-once')).sendOnce,
   root: async () => (await import('./cli/root')).root,
+  disks: async () => (await import('./cli/disks')).disks,
   install: async () => (await import('./install/install')).install,
   uninstall: async () => (await import('./install/uninstall')).uninstall,
 }

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { resolve } from 'node:path'
+import { units } from '../../src/agent/install/units'
 import { Systemd } from '../support/systemd'
 
 let system: Systemd
@@ -8,9 +9,9 @@ beforeAll(async () => {
 }, 30_000)
 afterAll(() => system?.end())
 
-const parts = () =>
+const parts = (...args: string[]) =>
   JSON.parse(
-    system.run(`cd ${process.cwd()} && ${process.execPath} ${resolve('test/support/report-parts.ts')} good gone.service`),
+    system.run(`cd ${process.cwd()} && ${process.execPath} ${resolve('test/support/report-parts.ts')} ${args.join(' ')}`),
   )
 
 test('failed and watched units are those of systemd', () => {
@@ -21,11 +22,36 @@ test('failed and watched units are those of systemd', () => {
   const good = (state: string, sub: string) => ({ name: 'good', state, sub_state: sub, watched: true })
   const gone = { name: 'gone.service', state: 'not-found', sub_state: 'dead', watched: true }
   const bad = { name: 'bad.service', state: 'failed', sub_state: 'failed', watched: false }
-  const { units, facts, problems } = parts()
+  const { units, facts, problems } = parts('good', 'gone.service')
   expect(units).toEqual([good('active', 'running'), gone, bad])
   expect(facts.virtualization).toBe('lxc')
   expect(problems).toEqual([])
   // A watched unit that fails is reported once.
   system.run('systemctl reset-failed bad; systemctl kill --signal=KILL good; while systemctl is-active good; do :; done')
-  expect(parts().units).toEqual([good('failed', 'failed'), gone])
+  expect(parts('good', 'gone.service').units).toEqual([good('failed', 'failed'), gone])
+}, 60_000)
+
+test('a smartctl that never ends delays nothing, and the other disks are read', () => {
+  system.run(`install -m 755 ${resolve('test/support/fake-smartctl.sh')} /usr/local/sbin/smartctl`)
+  const disk = (device: string) => ({ device, model: null, serial: null, failing: false, warnings: [], error: null })
+  const found = parts('--until-disks')
+  expect([found.first.disks, found.first.facts.hostname]).toEqual([undefined, expect.any(String)])
+  // A report waits for at most five seconds; a disk for 30.
+  expect(found.firstMs).toBeLessThan(8000)
+  expect(found.last.disks).toEqual([
+    { ...disk('/dev/fake-a'), model: 'Fake', serial: '1', failing: true, warnings: ['The disk reports that it is failing.'] },
+    { ...disk('/dev/fake-b'), error: 'smartctl did not finish within 30 seconds.' },
+  ])
+  expect(system.run('pgrep -x smartctl')).toBe('')
+}, 90_000)
+
+test('systemd accepts the units of the agent', () => {
+  const folder = '/etc/systemd/system'
+  for (const [name, text] of Object.entries(units)) system.run(`cat > ${folder}/${name} <<'END'\n${text}\nEND`)
+  system.run(`printf '#!/bin/sh\n' > /usr/local/bin/bailiwick-agent; chmod 755 /usr/local/bin/bailiwick-agent`)
+  const names = Object.keys(units).join(' ')
+  expect(system.run(`cd ${folder} && systemd-analyze verify ${names} 2>&1 | grep bailiwick`)).toBe('')
+  system.run(`systemctl daemon-reload; systemctl enable bailiwick-agent-disks.timer`)
+  // It starts with the agent, although only root can start it.
+  expect(system.run('systemctl list-dependencies --plain bailiwick-agent.service')).toContain('bailiwick-agent-disks.timer')
 }, 60_000)

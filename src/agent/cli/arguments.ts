@@ -32,6 +32,7 @@ Commands:
   install    Create the user, files, and systemd service of the agent, enroll, and start. Run as root
   uninstall  Stop the agent and delete everything but its log. Run as root
   root       Run the commands of the hub that need root. A unit of systemd runs this
+  disks      Read the SMART data of the disks as root. A timer of systemd runs this
 
 Options:
   --config FILE      Settings (default /etc/bailiwick-agent/agent.conf)

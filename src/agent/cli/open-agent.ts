@@ -51,7 +51,7 @@ export async function openAgent(
 
 /** The server that the agent measures. */
 export const openMachine = (settings: AgentSettings): Promise<ServerMachine> =>
-  ServerMachine.open(settings.root, join(rootFolders(settings).state, 'disks.json'), settings.containers)
+  ServerMachine.open(settings.root, rootFolders(settings).disks, settings.containers)
 
 /** The time of the hub, as far as this server knows it. */
 export const hubClock = ({ root }: AgentSettings): HubClock => new HubClock(systemClock.now, () => uptimeMs(root))

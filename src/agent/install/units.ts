@@ -1,4 +1,5 @@
 import { confirmedFile } from '../root/firewall'
+import { diskUnits } from './disk-units'
 import { agentUser, programLink } from './places'
 
 /**
@@ -121,6 +122,7 @@ export const units: Record<string, string> = {
   'bailiwick-agent-root.path': rootPath,
   'bailiwick-agent-root.service': rootService,
   'bailiwick-agent-firewall.service': firewallService,
+  ...diskUnits,
 }
 
 /** Units that start with the system. The others are started by them. */

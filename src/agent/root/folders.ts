@@ -8,6 +8,8 @@ export interface RootFolders {
   runtime: string
   /** What stays. */
   state: string
+  /** File with the SMART data of the disks. */
+  disks: string
 }
 
 /** The folders that belong to those of the agent. */
@@ -16,6 +18,7 @@ export const rootFolders = ({ runtimeFolder, stateFolder }: { runtimeFolder: str
   results: `${runtimeFolder}-root/results`,
   runtime: `${runtimeFolder}-root`,
   state: `${stateFolder}-root`,
+  disks: `${stateFolder}-root/disks.json`,
 })
 
 /** The log of the root half. The agent has its own, in a folder that it can write to. */
