@@ -1,8 +1,8 @@
-import { chmodSync, mkdirSync, writeFileSync } from 'node:fs'
+import { chmodSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'bun:test'
 import { inTempFolder } from '../../test/support/command'
-import { InvalidConfigFile, parseConfigFile, readConfigFile } from './config-file'
+import { changeConfigFile, InvalidConfigFile, parseConfigFile, readConfigFile } from './config-file'
 
 const hubKey = 'ed25519:11qYAYKxCrfVS_7TyWQHOg7hcvPapiMlrwIaaPcHURo'
 const pin = 'ab'.repeat(32)
@@ -91,5 +91,29 @@ test('the file is refused if other users may write to it', async () => {
     expect(() => readConfigFile(join(folder, 'd'))).toThrow('is not a file')
     writeFileSync(path, '#'.repeat(70_000))
     expect(() => readConfigFile(path)).toThrow('is larger than')
+  })
+})
+
+test('settings are changed without touching other lines, and the agent can read them', async () => {
+  await inTempFolder(folder => {
+    const path = join(folder, 'etc', 'agent.conf')
+    const mask = process.umask(0o077)
+    try {
+      changeConfigFile(path, { hub: 'https://one.example.com', allow: 'reboot' })
+    } finally {
+      process.umask(mask)
+    }
+    expect([statSync(path).mode & 0o777, statSync(join(folder, 'etc')).mode & 0o777]).toEqual([0o644, 0o755])
+    writeFileSync(path, `${readFileSync(path, 'utf8')}# mine\ncontainers = yes`)
+    const changed = changeConfigFile(path, { hub: 'https://two.example.com', pin: `sha256:${pin}` })
+    expect(changed).toMatchObject({ hub: 'https://two.example.com', pin, allow: ['collect', 'reboot'], containers: true })
+    const lines = readFileSync(path, 'utf8').split('\n')
+    const set = lines.filter(line => !line.startsWith('#'))
+    expect(set).toEqual(['hub = https://two.example.com', 'allow = reboot', 'containers = yes', `pin = sha256:${pin}`, ''])
+    expect(lines).toContain('# mine')
+    const before = readFileSync(path, 'utf8')
+    expect(() => changeConfigFile(path, { allow: 'everything' })).toThrow(InvalidConfigFile)
+    expect(() => changeConfigFile(path, { allow: 'reboot\ncontainers = no' })).toThrow(InvalidConfigFile)
+    expect(readFileSync(path, 'utf8')).toBe(before)
   })
 })

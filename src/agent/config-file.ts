@@ -1,4 +1,4 @@
-import { closeSync, existsSync, fstatSync, mkdirSync, openSync, readFileSync, statSync, type Stats } from 'node:fs'
+import { chmodSync, closeSync, existsSync, fstatSync, mkdirSync, openSync, readFileSync, statSync, type Stats } from 'node:fs'
 import { dirname, isAbsolute } from 'node:path'
 import { isAgentPermission, maxPermissions, type AgentPermission } from '../wire/agent-permissions'
 import { parsePublicKey } from '../wire/signed'
@@ -91,7 +91,8 @@ export function parseConfigFile(text: string, path: string = configFile): AgentS
  * @throws InvalidConfigFile if the result would not be valid; nothing is changed then
  */
 export function changeConfigFile(path: string, changes: Partial<Record<Key, string>>): AgentSettings {
-  mkdirSync(dirname(path), { recursive: true, mode: 0o755 })
+  // The agent reads it, whatever the file mode creation mask is.
+  if (mkdirSync(dirname(path), { recursive: true }) !== undefined) chmodSync(dirname(path), 0o755)
   let text = existsSync(path) ? readFileSync(path, 'utf8') : heading
   for (const [key, value] of Object.entries(changes)) {
     const line = new RegExp(`^[ \\t]*${key}[ \\t]*=.*$`, 'm')

@@ -11,8 +11,8 @@ const flags = [
 ]
 // Doesn't minify identifiers: Elysia parses the source of handlers, which renaming would break.
 const large = ['--bytecode', '--splitting', '--sourcemap', '--minify-syntax', '--minify-whitespace']
-// The agent uses 1.5 MB less memory without bytecode and source maps.
-const small = ['--minify', '--splitting']
+// The agent uses 1.5 MB less memory without bytecode and source maps, and 0.5 MB less with a small heap.
+const small = ['--minify', '--splitting', '--compile-exec-argv=--smol']
 const built = Bun.spawnSync([process.execPath, 'src/bin/build-dashboard.ts'], { stdout: 'ignore', stderr: 'inherit' })
 if (built.exitCode !== 0) process.exit(built.exitCode)
 

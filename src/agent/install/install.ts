@@ -17,7 +17,7 @@ const firstReportMs = 30_000
 
 /**
  * Creates the user, files, and service of the agent, enrolls the server, and waits for the first report. Run again, it upgrades the service.
- * If the first installation fails, nothing is left behind.
+ * If the server can’t be enrolled, nothing is left behind.
  */
 export async function install(flags: Flags, print: Print): Promise<number> {
   requireRoot('install')
@@ -59,7 +59,7 @@ async function startService(settings: AgentSettings): Promise<void> {
     await Bun.sleep(250)
   }
   const problem = readStatus(settings.runtimeFolder)?.error
-  throw new RequirementNotMet(`The hub has not received a report. ${problem ?? 'See journalctl -u bailiwick-agent.'}`)
+  throw new RequirementNotMet(`The hub has not received a report yet. ${problem ?? 'See journalctl -u bailiwick-agent.'}`)
 }
 
 function createUser(): void {

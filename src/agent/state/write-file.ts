@@ -1,4 +1,4 @@
-import { chownSync, closeSync, fsyncSync, openSync, renameSync, statSync, writeSync } from 'node:fs'
+import { chownSync, closeSync, fchmodSync, fsyncSync, openSync, renameSync, statSync, writeSync } from 'node:fs'
 import { dirname } from 'node:path'
 
 /**
@@ -10,8 +10,10 @@ import { dirname } from 'node:path'
 export function writeFile(path: string, content: string | Uint8Array, { mode = 0o600, durable = false } = {}): void {
   const temporary = `${path}.new`
   const bytes = typeof content === 'string' ? Buffer.from(content) : content
-  const file = openSync(temporary, 'w', mode)
+  const file = openSync(temporary, 'w', 0o600)
   try {
+    // Whatever the file mode creation mask is.
+    fchmodSync(file, mode)
     for (let at = 0; at < bytes.byteLength;) at += writeSync(file, bytes, at)
     if (durable) fsyncSync(file)
   } finally {

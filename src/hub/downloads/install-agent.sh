@@ -3,6 +3,7 @@
 #   sudo sh install-agent.sh --hub URL --key KEY --hub-key KEY [--pin FINGERPRINT] [--allow LIST]
 # Run again, it upgrades the agent. With --uninstall, it removes everything but the log.
 set -eu
+umask 022
 
 program=/usr/local/bin/bailiwick-agent
 versions=/usr/local/lib/bailiwick-agent
