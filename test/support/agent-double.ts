@@ -18,6 +18,8 @@ import type { ApiResponse, Caller, World } from './world'
 
 /** A hub that agents send their requests to. */
 export interface ReachedHub {
+  /** Absent if it is another process. */
+  hub?: Pick<World['hub'], 'read'>
   clock: Pick<World['clock'], 'now' | 'after'>
   app: { handle(request: Request): Response | Promise<Response> }
   acme: Pick<Caller, 'call'>
