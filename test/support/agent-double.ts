@@ -39,7 +39,7 @@ export class Machine {
 
   /** @param address from which it sends its requests */
   constructor(
-    private readonly here: Omit<ReachedHub, 'acme'>,
+    private readonly here: Pick<ReachedHub, 'app'> & { clock: Pick<World['clock'], 'now'> },
     readonly facts: AgentFacts = { hostname: 'web-1' },
     readonly address = '192.0.2.20',
   ) {}
