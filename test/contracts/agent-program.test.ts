@@ -241,7 +241,8 @@ describe('the service', () => {
     await agent('enrol', '--key', key)
     const run = start('run')
     try {
-      await until('the first report', async () => hub.reports.length > 0)
+      await until('the facts', async () => hub.reports.some(one => one.facts))
+      const before = hub.reports.length
       const command = (name: 'collect' | 'reboot'): AgentCommand => ({
         ...{ id: newId('cmd'), agent_id: 'agent_1', name, params: {} },
         ...{ issued_at: now(), expires_at: now() + 60_000, requested_by: { type: 'user', id: 'usr_1', name: 'Alice' } },
@@ -256,8 +257,7 @@ describe('the service', () => {
           detail: 'The owner of the server doesn’t allow reboot.',
         },
       ])
-      await until('a report of everything', async () => hub.reports.length > 1)
-      expect(hub.reports[1]!.facts).toEqual(hub.reports[0]!.facts)
+      await until('a report of everything', async () => hub.reports.slice(before).some(one => one.facts))
       const results = hub.requests.filter(one => one.path.endsWith('/command-results'))
       const others = hub.requests.filter(one => !results.includes(one)).map(one => one.port)
       expect(new Set(results.map(one => one.port)).size).toBe(2)

@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'bun:test'
-import { readFileSync } from 'node:fs'
-import { confirmedFile, firewallState } from '../../src/agent/root/firewall'
+import { readFileSync, statSync, utimesSync } from 'node:fs'
+import { confirmedFile, firewallState, tableFile } from '../../src/agent/root/firewall'
 import type { System } from '../../src/agent/root/system'
 import { sha256Hex } from '../../src/core/crypto'
 import { nftRuleset, noRuleset } from '../../src/features/servers/firewalls/host-ruleset'
@@ -193,4 +193,37 @@ test('the removal of all firewalls is confirmed like any change', async () => {
   host.restart()
   expect(await open(22, 80, 443)).toEqual([22, 80, 443])
   expect(readFileSync(confirmedFile(here.folders), 'utf8')).toBe(noRuleset)
+}, 30_000)
+
+test('packets are reported by the comments of rules, and a table that something else removed', async () => {
+  const host = new Host()
+  await apply(host, rulesetOf('80', '443'))
+  await confirm(host, rulesetOf('80', '443'))
+  const list = () => {
+    // As the unit does, after the change.
+    network.run(`nft --json --terse list table inet bailiwick >${tableFile(here.folders)} 2>/dev/null || true`)
+    const { mtimeMs } = statSync(confirmedFile(here.folders))
+    utimesSync(tableFile(here.folders), mtimeMs / 1000 + 1, mtimeMs / 1000 + 1)
+  }
+  const digest = sha256Hex(rulesetOf('80', '443'))
+  expect(firewallState(here.folders)).toEqual({ digest, confirmed: true })
+  list()
+  const zero = firewallState(here.folders)!.counters!
+  expect(
+    Object.keys(zero)
+      .map(one => one.split('.').at(-1)!)
+      .sort(),
+  ).toEqual(['default', 'p443', 'p80'])
+  await open(80, 443)
+  list()
+  const { counters } = firewallState(here.folders)!
+  for (const name of Object.keys(zero)) expect(counters![name]!).toBeGreaterThan(zero[name]!)
+  network.run('nft delete table inet bailiwick')
+  list()
+  expect(firewallState(here.folders)).toEqual({ digest: null, confirmed: true })
+  // What was listed before a change says nothing about it.
+  await apply(host, rulesetOf('22'))
+  const { mtimeMs } = statSync(tableFile(here.folders))
+  utimesSync(`${here.folders.runtime}/firewall-pending.json`, mtimeMs / 1000 + 1, mtimeMs / 1000 + 1)
+  expect(firewallState(here.folders)).toEqual({ digest: sha256Hex(rulesetOf('22')), confirmed: false })
 }, 30_000)

@@ -102,7 +102,7 @@ test('rules that drop everything are gone in time, also after a restart, and con
 
   expect(await apply(rulesetOf('443'), 60)).toEqual(done)
   expect(await obey('firewall_confirm', { digest: sha256Hex(rulesetOf('443')) })).toEqual(done)
-  expect(await guest.run('systemctl list-timers --no-legend "bailiwick-*"')).toBe('')
+  expect(await guest.run('systemctl list-timers --no-legend "bailiwick-agent-firewall-revert-*"')).toBe('')
   expect(await apply(rulesetOf(), 600)).toEqual(done)
   expect(await allowed()).toBe('')
 
@@ -115,6 +115,12 @@ test('rules that drop everything are gone in time, also after a restart, and con
   )
   const [loaded, state, network] = order.split('\n')
   expect([state, Number(loaded) < Number(network)]).toEqual(['active', true])
+  // Someone reads what the table has counted.
+  await guest.run('systemctl start bailiwick-agent-firewall-watch.service')
+  const { nftables } = JSON.parse(await guest.run('cat /run/bailiwick-agent-root/firewall-table.json'))
+  expect(nftables.map((one: any) => one.rule?.comment)).toContain('fw_01k3zd5s7t9v1w3x5y7z9a1b3c.p443')
+  await guest.run('nft delete table inet bailiwick; systemctl start bailiwick-agent-firewall-watch.service')
+  expect(await guest.run('cat /run/bailiwick-agent-root/firewall-table.json')).toBe('')
   // It rebooted once.
   expect(await obey('restart_unit', { unit: 'worker.service' })).toMatchObject({ outcome: 'done' })
   expect(await guest.booted()).toBe(again)

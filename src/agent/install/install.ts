@@ -50,7 +50,7 @@ async function startService(settings: AgentSettings): Promise<void> {
   for (const [name, text] of Object.entries(units)) writeFile(join(unitFolder, name), text, { mode: 0o644 })
   runProgram('systemctl', 'daemon-reload')
   runProgram('systemctl', 'enable', '--quiet', ...enabledUnits)
-  runProgram('systemctl', 'restart', 'bailiwick-agent-root.path')
+  runProgram('systemctl', 'restart', 'bailiwick-agent-root.path', 'bailiwick-agent-firewall-watch.timer')
   const before = readStatus(settings.runtimeFolder)?.run_id
   runProgram('systemctl', 'restart', 'bailiwick-agent.service')
   for (let waited = 0; waited < firstReportMs; waited += 250) {

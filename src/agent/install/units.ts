@@ -1,4 +1,4 @@
-import { confirmedFile } from '../root/firewall'
+import { confirmedFile, tableFile } from '../root/firewall'
 import { diskUnits } from './disk-units'
 import { agentUser, programLink } from './places'
 
@@ -116,6 +116,43 @@ ExecStart=/bin/sh -c 'nft -f ${confirmed}'
 WantedBy=sysinit.target
 `
 
+const table = tableFile({ runtime: '/run/bailiwick-agent-root' })
+
+/** Lists what the firewall has counted, for the agent. The file is empty if something else removed the table. */
+const watchService = `[Unit]
+Description=Counters of the firewall set by the Bailiwick hub
+ConditionPathExists=${confirmed}
+
+[Service]
+Type=oneshot
+ExecStart=/bin/sh -c 'nft --json --terse list table inet bailiwick >${table}.new 2>/dev/null; mv ${table}.new ${table}'
+RuntimeDirectory=bailiwick-agent-root
+RuntimeDirectoryMode=0755
+RuntimeDirectoryPreserve=yes
+UMask=0022
+NoNewPrivileges=yes
+CapabilityBoundingSet=CAP_NET_ADMIN
+ProtectSystem=strict
+ProtectHome=yes
+PrivateTmp=yes
+RestrictAddressFamilies=AF_UNIX AF_NETLINK
+LockPersonality=yes
+SystemCallArchitectures=native
+SystemCallFilter=@system-service
+`
+
+const watchTimer = `[Unit]
+Description=Each minute, list what the firewall has counted
+
+[Timer]
+OnBootSec=30
+OnUnitActiveSec=60
+AccuracySec=5
+
+[Install]
+WantedBy=timers.target
+`
+
 /** Units of systemd by name. */
 export const units: Record<string, string> = {
   'bailiwick-agent.service': service,
@@ -123,6 +160,8 @@ export const units: Record<string, string> = {
   'bailiwick-agent-root.service': rootService,
   'bailiwick-agent-firewall.service': firewallService,
   ...diskUnits,
+  'bailiwick-agent-firewall-watch.service': watchService,
+  'bailiwick-agent-firewall-watch.timer': watchTimer,
 }
 
 /** Units that start with the system. The others are started by them. */

@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, readFileSync, rmSync } from 'node:fs'
+import { existsSync, mkdirSync, readFileSync, rmSync, statSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { sha256Hex } from '../../core/crypto'
 import type { AgentReport } from '../../wire/agent'
@@ -21,6 +21,12 @@ type Folders = Pick<RootFolders, 'runtime' | 'state'>
 export const confirmedFile = ({ state }: Pick<Folders, 'state'>): string => join(state, 'firewall', 'confirmed.nft')
 /** It exists while a rule set is in effect that is not confirmed, and is gone after a restart, like the rule set. */
 const pendingFile = ({ runtime }: Pick<Folders, 'runtime'>): string => join(runtime, 'firewall-pending.json')
+
+/** The table in effect, as a timer lists it each minute. Only root can read it from the kernel. */
+export const tableFile = ({ runtime }: Pick<Folders, 'runtime'>): string => join(runtime, 'firewall-table.json')
+const maxTableBytes = 4 * 1024 * 1024
+/** A report has at most this many counters. */
+const maxCounters = 1000
 
 /** Input of `nft -f` that removes the table: what is restored if nothing was confirmed. */
 const noTable = 'table inet bailiwick {}\ndelete table inet bailiwick\n'
@@ -87,9 +93,41 @@ export async function confirmFirewall(
 /** The firewall as the agent reports it; undefined if there never was one. */
 export function firewallState(folders: Folders): AgentReport['firewall'] {
   const pending = readPending(folders)
-  if (pending) return { digest: pending.digest, confirmed: false }
-  const confirmed = readConfirmed(folders)
-  return confirmed === null ? undefined : { digest: sha256Hex(confirmed), confirmed: true }
+  const ruleset = pending?.ruleset ?? readConfirmed(folders)
+  if (ruleset === null) return undefined
+  const state = { digest: pending?.digest ?? sha256Hex(ruleset), confirmed: pending === null }
+  const table = readTable(folders, pending ? pendingFile(folders) : confirmedFile(folders))
+  if (table === null) return state
+  const counters = countersIn(table)
+  // Something else on the server has removed the table.
+  if (counters === null) return ruleset === noTable ? state : { ...state, digest: null }
+  return { ...state, counters }
+}
+
+/** The table as `nft --json` has listed it since the last change; empty if there was none, and null if it was not listed since then. */
+function readTable(folders: Folders, changed: string): string | null {
+  try {
+    const { mtimeMs, size } = statSync(tableFile(folders))
+    return mtimeMs <= statSync(changed).mtimeMs || size > maxTableBytes ? null : readText(tableFile(folders))
+  } catch {
+    return null
+  }
+}
+
+/** Packets by comments of rules, from all chains; null if it lists no table. */
+function countersIn(table: string): Record<string, number> | null {
+  const counters = new Map<string, number>()
+  try {
+    for (const { rule } of JSON.parse(table).nftables) {
+      const counted = rule?.expr.find((one: { counter?: object }) => one.counter)?.counter
+      if (typeof rule?.comment !== 'string' || !Number.isSafeInteger(counted?.packets)) continue
+      if (counters.size < maxCounters || counters.has(rule.comment))
+        counters.set(rule.comment, (counters.get(rule.comment) ?? 0) + counted.packets)
+    }
+  } catch {
+    return null
+  }
+  return Object.fromEntries(counters)
 }
 
 /**
