@@ -1,6 +1,8 @@
 import { crud } from '../../../api/crud'
 import { area, route } from '../../../api/route'
 import { installAgent, installAgentOnServer } from './install'
+import { getInventory } from './inventory'
+import { ServerInventory } from './inventory-shapes'
 import {
   agentListing,
   approveAgent,
@@ -43,6 +45,17 @@ export const agentRoutes = area('agents', 'Servers and cloud', [
     secretFields: ['key', 'commands'],
     problems: ['conflict'],
     run: (ctx, { params, body }) => installAgentOnServer(ctx, params.id!, body),
+  }),
+  route({
+    method: 'GET',
+    path: '/v1/servers/:id/inventory',
+    guard: 'cloud.read',
+    operationId: 'getServerInventory',
+    summary: 'Get the inventory of a server',
+    description:
+      'Returns what the agent of a server last reported: containers, units of systemd, disks, disk arrays, and what could not be measured. Each part has the time at which it was reported, and a reason if it is empty or unknown.',
+    response: ServerInventory,
+    run: (ctx, { params }) => getInventory(ctx, params.id!),
   }),
   route({
     method: 'POST',

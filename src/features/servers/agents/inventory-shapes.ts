@@ -1,0 +1,93 @@
+import { Type, type Static, type TSchema } from '@sinclair/typebox'
+import { Nullable, NullableInstant, Shape } from '../../../core/shapes'
+import { AgentReport } from '../../../wire/agent'
+import type { PartName } from './tables'
+
+const { containers, units, disks, arrays, problems } = AgentReport.properties
+
+/** A part of the inventory. @param what what its items are, in the plural */
+const part = <T extends TSchema>(items: T, what: string) =>
+  Shape(
+    {
+      items: Nullable(Type.Array(items), { description: `${what} Null if unknown.` }),
+      reported_at: NullableInstant({
+        description:
+          'When the agent last sent this part, which it does when something has changed. It was still the same at `observed_at`. Null if the agent never did.',
+      }),
+      reason: Nullable(Type.String(), { description: 'Why there are no items; null if there are some.' }),
+    },
+    { description: what },
+  )
+
+const parts = {
+  containers: part(Shape(containers.items.properties, { $id: 'ServerContainer', description: 'A container.' }), 'Containers.'),
+  units: part(
+    Shape(units.items.properties, { $id: 'ServerUnit', description: 'A unit of systemd.' }),
+    'Units of systemd that have failed, and those that the agent was told to watch.',
+  ),
+  disks: part(
+    Shape(disks.items.properties, { $id: 'ServerDisk', description: 'A disk, according to its SMART data.' }),
+    'Disks, according to their SMART data.',
+  ),
+  arrays: part(
+    Shape(arrays.items.properties, { $id: 'ServerDiskArray', description: 'A disk array.' }),
+    'Disk arrays: Linux software RAID and pools of ZFS.',
+  ),
+  problems: part(problems.items, 'What could not be measured, and why.'),
+} satisfies Record<PartName, TSchema>
+
+const at = '2026-11-27T10:05:00.000Z'
+
+export const ServerInventory = Shape(
+  {
+    agent_id: Nullable(Type.String(), { description: 'ID of the agent that reports it; null if the server has none.' }),
+    observed_at: NullableInstant({ description: 'When the last report of the agent was stored; null if none was.' }),
+    stale: Type.Boolean({ description: 'Whether the agent no longer reports, so that all of it may be outdated.' }),
+    ...parts,
+  },
+  {
+    $id: 'ServerInventory',
+    description: 'What the agent of a server last reported, except metrics and facts.',
+    examples: [
+      {
+        agent_id: 'agent_01k3z9a1b2c3d4e5f6g7h8j9km',
+        observed_at: at,
+        stale: false,
+        containers: {
+          items: [
+            { name: 'shop', image: 'shop:1.4', state: 'running', health: 'healthy', restarts: 0, exit_code: null },
+            { name: 'import', image: 'shop:1.4', state: 'exited', health: null, restarts: 3, exit_code: 1 },
+          ],
+          reported_at: '2026-11-27T09:58:00.000Z',
+          reason: null,
+        },
+        units: {
+          items: [{ name: 'nginx.service', state: 'failed', sub_state: 'failed', watched: true }],
+          reported_at: '2026-11-27T10:01:00.000Z',
+          reason: null,
+        },
+        disks: {
+          items: [
+            {
+              ...{ device: '/dev/sda', model: 'WDC WD40EFRX', serial: 'WD-WCC4E1234567', failing: true },
+              ...{ warnings: ['8 sectors wait to be reallocated.'], error: null },
+            },
+          ],
+          reported_at: '2026-11-27T06:00:00.000Z',
+          reason: null,
+        },
+        arrays: {
+          items: [{ name: 'md0', kind: 'md' as const, state: 'active', degraded: true }],
+          reported_at: '2026-11-27T06:12:00.000Z',
+          reason: null,
+        },
+        problems: {
+          items: [],
+          reported_at: '2026-11-26T08:00:00.000Z',
+          reason: 'The agent could read everything that it reports.',
+        },
+      },
+    ],
+  },
+)
+export type ServerInventoryView = Static<typeof ServerInventory>

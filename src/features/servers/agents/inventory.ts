@@ -1,0 +1,41 @@
+import { eq } from 'drizzle-orm'
+import { instant } from '../../../core/clock'
+import type { Ctx } from '../../../core/ctx'
+import { findRow } from '../../../core/rows'
+import { serverRows } from '../view'
+import type { ServerInventoryView } from './inventory-shapes'
+import { agentOf } from './rows'
+import { agentParts, partNames, type PartName } from './tables'
+
+/** Why a part that was reported is empty. */
+const whyEmpty: Readonly<Record<PartName, string>> = {
+  containers:
+    'The agent found no containers. It reads them only with the line `containers = yes` in /etc/bailiwick-agent/agent.conf, and if its user may use the socket of Docker or Podman.',
+  units: 'No unit has failed, and the agent watches none; or systemd doesn’t manage this server.',
+  disks: 'The agent found no disks with SMART data. It is read every six hours with smartctl, which must be installed.',
+  arrays: 'The server has no Linux software RAID and no pool of ZFS.',
+  problems: 'The agent could read everything that it reports.',
+}
+
+/** Returns what the agent of a server reported, except metrics and facts. @throws Problem 404 */
+export async function getInventory(ctx: Ctx, id: string): Promise<ServerInventoryView> {
+  const { read } = ctx.hub
+  await findRow(read, ctx, serverRows, id)
+  const agent = await agentOf(read, id)
+  const rows = agent ? await read.select().from(agentParts).where(eq(agentParts.agentId, agent.id)) : []
+  const unknown = agent ? 'The agent has not reported this yet.' : 'The server has no agent.'
+  const partOf = (name: PartName) => {
+    const found = rows.find(row => row.name === name)
+    return {
+      items: found ? [...found.data] : null,
+      reported_at: instant(found?.at ?? null),
+      reason: found ? (found.data.length > 0 ? null : whyEmpty[name]) : unknown,
+    }
+  }
+  return {
+    agent_id: agent?.id ?? null,
+    observed_at: instant(agent?.lastReportAt ?? null),
+    stale: agent !== undefined && agent.state !== 'reporting',
+    ...(Object.fromEntries(partNames.map(name => [name, partOf(name)])) as Pick<ServerInventoryView, PartName>),
+  }
+}

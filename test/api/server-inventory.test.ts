@@ -1,0 +1,76 @@
+import { expect, test } from 'bun:test'
+import { watchServers } from '../../src/features/servers/watch'
+import { AgentDouble } from '../support/agent-double'
+import { world, type World } from '../support/world'
+
+const minuteMs = 60_000
+const addServer = async (here: World, name: string): Promise<string> =>
+  (await here.acme.call('POST', '/v1/servers', { name }, { 'Idempotency-Key': name })).body.id
+const inventory = async (here: World, id: string) => await here.acme.call('GET', `/v1/servers/${id}/inventory`)
+const time = ({ clock }: World) => new Date(clock.now()).toISOString()
+
+const containers = [{ name: 'shop', image: 'shop:1.4', state: 'running', health: 'healthy', restarts: 0, exit_code: null }]
+const units = [{ name: 'nginx.service', state: 'failed', sub_state: 'failed', watched: true }]
+const disks = [{ device: '/dev/sda', model: null, serial: null, failing: true, warnings: ['It fails.'], error: null }]
+const arrays = [{ name: 'md0', kind: 'md', state: 'active', degraded: true }]
+const problems = ['/mnt/backup doesn’t respond.']
+
+test('the inventory has each part that the agent reported, with its time, and why the others are empty or unknown', async () => {
+  const here = await world()
+  const id = await addServer(here, 'web-1')
+  const nothing = { items: null, reported_at: null, reason: 'The server has no agent.' }
+  expect((await inventory(here, id)).body).toEqual({
+    ...{ agent_id: null, observed_at: null, stale: false },
+    ...{ containers: nothing, units: nothing, disks: nothing, arrays: nothing, problems: nothing },
+  })
+
+  const agent = await AgentDouble.enroll(here, id)
+  const first = time(here)
+  expect((await agent.sendReport({ containers, units, problems, arrays: [] })).status).toBe(200)
+  await here.advance(minuteMs)
+  const second = time(here)
+  expect((await agent.sendReport({ disks, containers: [] })).status).toBe(200)
+  const { status, body } = await inventory(here, id)
+  expect([status, body]).toEqual([
+    200,
+    {
+      ...{ agent_id: agent.id, observed_at: second, stale: false },
+      containers: { items: [], reported_at: second, reason: expect.stringContaining('containers = yes') },
+      units: { items: units, reported_at: first, reason: null },
+      disks: { items: disks, reported_at: second, reason: null },
+      arrays: { items: [], reported_at: first, reason: 'The server has no Linux software RAID and no pool of ZFS.' },
+      problems: { items: problems, reported_at: first, reason: null },
+    },
+  ])
+
+  await here.advance(minuteMs)
+  expect((await agent.sendReport({ arrays })).status).toBe(200)
+  expect((await inventory(here, id)).body).toMatchObject({
+    observed_at: time(here),
+    arrays: { items: arrays, reported_at: time(here), reason: null },
+    units: { items: units, reported_at: first },
+  })
+  const heard = time(here)
+  await here.advance(5 * minuteMs)
+  await watchServers(here.hub)
+  expect((await inventory(here, id)).body).toMatchObject({ stale: true, observed_at: heard, arrays: { items: arrays } })
+  await agent.isDeleted()
+  expect((await inventory(here, id)).body).toMatchObject({ agent_id: null, stale: false, arrays: nothing })
+})
+
+test('an inventory that was never reported says so', async () => {
+  const here = await world()
+  const agent = await AgentDouble.enroll(here, await addServer(here, 'web-1'))
+  expect((await inventory(here, agent.serverId)).body.units).toEqual({
+    ...{ items: null, reported_at: null, reason: 'The agent has not reported this yet.' },
+  })
+})
+
+test('servers of other workspaces have no inventory, and reading it needs cloud.read', async () => {
+  const here = await world()
+  const id = await addServer(here, 'web-1')
+  expect((await here.rival.call('GET', `/v1/servers/${id}/inventory`)).status).toBe(404)
+  expect((await inventory(here, 'srv_unknown')).status).toBe(404)
+  const { call } = await here.scoped('dns.read')
+  expect((await call('GET', `/v1/servers/${id}/inventory`)).status).toBe(403)
+})
