@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import type { Page } from 'playwright-core'
 import type { ServerView } from '../../src/features/servers/shapes'
+import { Machine } from '../support/agent-double'
 import { until } from '../support/binary'
 import { HetznerCloudDouble } from '../support/clouds/hetzner-cloud'
 import { dashboard, expectClean, forgetProblems, type Dashboard } from '../support/dashboard'
@@ -409,6 +410,51 @@ test('a server without a cloud account is added with a controller, and deleted',
   await page.getByText('nas deleted', { exact: true }).waitFor()
   await until('the server to be gone', async () => (await serverNamed('nas')) === undefined)
   expect(double.offences).toEqual([])
+}, 60_000)
+
+test('the page of a server shows what its agent reports, what has failed first, and what it may not do', async () => {
+  const { id } = await serverNamed('db-1')
+  const { key } = await ui.api('POST', `/v1/servers/${id}/agent`, {})
+  const handle = ({ url, method, headers, body }: Request) =>
+    fetch(`${ui.hub.url}${new URL(url).pathname}`, { method, headers, body })
+  const machine = new Machine({ app: { handle }, clock: { now: () => Date.now() } })
+  expect((await machine.enrol(key)).status).toBe(201)
+  const container = { image: 'shop:1.4', health: null, restarts: 0, exit_code: null }
+  const disk = { model: 'WDC WD40EFRX', serial: null, failing: false, warnings: [], error: null }
+  const report = {
+    ...{ allow: ['collect', 'reboot'], spooled: 3, clock_offset_ms: 7000, problems: ['/mnt/backup doesn’t respond.'] },
+    containers: [
+      ...Array.from({ length: 12 }, (_, at) => ({ ...container, name: `shop-${at}`, state: 'running', health: 'healthy' })),
+      { ...container, name: 'import', state: 'exited', restarts: 3, exit_code: 1 },
+    ],
+    units: [
+      { name: 'postgresql.service', state: 'active', sub_state: 'running', watched: true },
+      { name: 'nginx.service', state: 'failed', sub_state: 'failed', watched: false },
+    ],
+    disks: [
+      { ...disk, device: '/dev/sda', failing: true, warnings: ['8 sectors wait to be reallocated.'] },
+      { ...disk, device: '/dev/sdb', error: 'The disk sleeps.' },
+    ],
+    arrays: [],
+  }
+  expect((await machine.report(report)).status).toBe(200)
+
+  const page = await openServer('db-1')
+  const table = page.getByRole('table', { name: 'Services and disks' })
+  await table.getByRole('row').filter({ hasText: 'nginx.service' }).getByText('failed', { exact: true }).waitFor()
+  await table.getByRole('row').filter({ hasText: 'import' }).getByText('shop:1.4 · exit code 1 · restarted 3 times').waitFor()
+  const names = async () => await table.locator('tbody tr td:first-child > div:first-child').allTextContents()
+  expect((await names()).slice(0, 5)).toEqual(['import', 'nginx.service', '/dev/sda', '/dev/sdb', 'shop-0'])
+  await section(page, 'Services and disks').getByText('The server has no Linux software RAID').waitFor()
+  expect(await table.getByText('postgresql.service').count()).toBe(0)
+  await page.getByRole('button', { name: 'Show all 17' }).click()
+  await table.getByText('postgresql.service').waitFor()
+  const agent = section(page, 'Agent')
+  for (const text of ['7 s behind the hub', '3 minutes', 'reboot', '/mnt/backup doesn’t respond.'])
+    await agent.getByText(text, { exact: true }).waitFor()
+  await agent.getByText('set its firewall').waitFor()
+  expect(await agent.getByText('restart and shut down the server').count()).toBe(0)
+  await expectClean(page)
 }, 60_000)
 
 test('a server among many is found by its name in forms', async () => {

@@ -1,5 +1,4 @@
 import { useEffect, useState } from 'react'
-import type { AgentView } from '../../features/servers/agents/shapes'
 import type { ServerView } from '../../features/servers/shapes'
 import { Button, LinkButton } from '../parts/button'
 import { CopyableText } from '../parts/code'
@@ -9,16 +8,17 @@ import { useResourceNames } from '../parts/resource-search'
 import { resourcePage } from '../parts/resource-page'
 import { Status, Tags } from '../parts/status'
 import { RelativeTime } from '../parts/time'
-import { useOne } from '../queries'
 import { usePerson } from '../session'
 import { FollowedAction } from './actions/followed-action'
-import { agentTones, installAgentOn } from './agents/install-agent'
+import { installAgentOn } from './agents/install-agent'
 import { useAccountNames } from './cloud/accounts'
 import { describeResources, formatAmount } from './cloud/amounts'
 import { ServerActions } from './cloud/server-actions'
+import { AgentState, ServerAgent } from './cloud/server-agent'
 import { ServerControllers } from './cloud/server-controllers'
 import { ServerFacts } from './cloud/server-facts'
 import { ServerFirewalls } from './cloud/server-firewalls'
+import { ServerInventory } from './cloud/server-inventory'
 import { ServerSnapshots } from './cloud/server-snapshots'
 import { RecentActions, ServerHistory } from './cloud/server-history'
 import { ServerMetrics } from './cloud/server-metrics'
@@ -63,6 +63,7 @@ function ServerPage({ resource: server }: { resource: ServerView }) {
           <State server={server} />
           {server.status !== 'draft' && <ServerMetrics id={server.id} name={server.name} />}
           {(server.account_id === null || server.controllers.length > 0) && <ServerControllers server={server} />}
+          {server.agent && <ServerInventory id={server.id} />}
           {server.status !== 'draft' && <ServerFacts id={server.id} />}
           {server.notes !== '' && (
             <Card title="Notes">
@@ -72,6 +73,7 @@ function ServerPage({ resource: server }: { resource: ServerView }) {
         </div>
         <div className="flex min-w-0 flex-col gap-4">
           <Details server={server} />
+          <ServerAgent server={server} />
           {server.provider_ref !== null && <ServerFirewalls id={server.id} />}
           {server.account_id !== null && <ServerSnapshots id={server.id} />}
           <RecentActions id={server.id} />
@@ -113,7 +115,7 @@ const State = ({ server }: { server: ServerView }) => (
           <ServerPower server={server} />
         </Measured>,
       ],
-      ['Agent', server.agent ? <Agent of={server.agent} id={server.id} /> : <NoAgent server={server} />],
+      ['Agent', server.agent ? <AgentState of={server.agent} id={server.id} /> : <NoAgent server={server} />],
       ...server.addresses.map(
         (one, at) =>
           [
@@ -140,28 +142,6 @@ function NoAgent({ server }: { server: ServerView }) {
     </Button>
   ) : (
     <span className="text-muted">None</span>
-  )
-}
-
-/** The agent: whether it reports, and what is known of it. */
-function Agent({ of: { state, version, last_seen_at }, id }: { of: NonNullable<ServerView['agent']>; id: string }) {
-  const { data } = useOne<ServerView>(`/servers/${id}`, { expand: 'agent' }, { refetchMs: 60_000 })
-  const agent = data?.expanded?.agent as AgentView | undefined
-  return (
-    <>
-      <span className="flex flex-wrap items-center gap-x-3">
-        <Status status={state} tone={agentTones[state]} />
-        <span className="text-[13px] text-muted">
-          last report <RelativeTime at={agent?.last_seen_at ?? last_seen_at} />
-        </span>
-      </span>
-      <p className="text-[13px] text-muted">
-        Version {version}
-        {agent && `, reports every ${agent.interval_seconds} seconds`}
-        {agent && `, allowed: ${agent.allow.join(', ')}`}
-        {agent?.stop_reason && `, stopped: ${agent.stop_reason}`}
-      </p>
-    </>
   )
 }
 

@@ -1,0 +1,164 @@
+import { useState } from 'react'
+import type { ServerInventoryView } from '../../../features/servers/agents/inventory-shapes'
+import { Button } from '../../parts/button'
+import { Card } from '../../parts/page'
+import { humanize, Status, type Tone } from '../../parts/status'
+import { requestedList, Table, type Column } from '../../parts/table'
+import { RelativeTime } from '../../parts/time'
+import { useOne } from '../../queries'
+
+type PartOf = Omit<ServerInventoryView, 'agent_id' | 'observed_at' | 'stale' | 'problems'>
+type ItemOf<Name extends keyof PartOf> = NonNullable<PartOf[Name]['items']>[number]
+
+/** Something that an agent reports, as a row. */
+interface Row {
+  id: string
+  name: string
+  tone: Tone
+  state: string
+  /** What else is known. */
+  details: readonly (string | null | false)[]
+  kind: string
+  reportedAt: string | null
+}
+type Described = Pick<Row, 'name' | 'tone' | 'state' | 'details'>
+
+const containerTones: Readonly<Record<string, Tone>> = { restarting: 'bad', dead: 'bad', paused: 'warn' }
+
+function describeContainer({ name, image, state, health, restarts, exit_code: code }: ItemOf<'containers'>): Described {
+  const isRunning = state === 'running'
+  const hasFailed = health === 'unhealthy' || (!isRunning && code !== null && code !== 0)
+  return {
+    name,
+    tone: hasFailed ? 'bad' : (containerTones[state] ?? (isRunning ? (health === 'starting' ? 'busy' : 'ok') : 'idle')),
+    state: health === null || health === 'none' ? state : `${state}, ${health}`,
+    details: [
+      image,
+      !isRunning && code !== null && `exit code ${code}`,
+      restarts !== null && restarts > 0 && (restarts === 1 ? 'restarted once' : `restarted ${restarts.toLocaleString()} times`),
+    ],
+  }
+}
+
+const unitTones: Readonly<Record<string, Tone>> = { failed: 'bad', inactive: 'warn', active: 'ok' }
+
+const describeUnit = ({ name, state, sub_state: sub, watched }: ItemOf<'units'>): Described => ({
+  name,
+  tone: unitTones[state] ?? 'busy',
+  state,
+  details: [sub !== state && sub, watched && 'watched'],
+})
+
+const describeDisk = ({ device, model, serial, failing, warnings, error }: ItemOf<'disks'>): Described => ({
+  name: device,
+  tone: failing ? 'bad' : error === null ? 'ok' : 'warn',
+  state: failing ? 'failing' : error === null ? 'healthy' : 'not read',
+  details: [model, serial && `serial number ${serial}`, ...warnings, error],
+})
+
+const describeArray = ({ name, kind, state, degraded }: ItemOf<'arrays'>): Described => ({
+  name,
+  tone: degraded ? 'bad' : 'ok',
+  state: degraded ? 'degraded' : 'healthy',
+  details: [kind === 'md' ? 'Linux software RAID' : 'ZFS pool', state],
+})
+
+/** The parts of an inventory, in the order in which they are shown. */
+const parts = [
+  { name: 'containers', title: 'Containers', kind: 'Container', describe: describeContainer },
+  { name: 'units', title: 'Units of systemd', kind: 'Unit', describe: describeUnit },
+  { name: 'disks', title: 'Disks', kind: 'Disk', describe: describeDisk },
+  { name: 'arrays', title: 'Disk arrays', kind: 'Array', describe: describeArray },
+] as const
+
+const tones: readonly Tone[] = ['bad', 'warn', 'busy', 'ok', 'idle']
+
+/** Everything in an inventory. What has failed is first. */
+const rowsOf = (inventory: ServerInventoryView): Row[] =>
+  parts
+    .flatMap(({ name, kind, describe }) => {
+      const { items, reported_at: reportedAt } = inventory[name]
+      // The names of containers and disks can occur twice.
+      return (items ?? []).map((one, at) => ({
+        ...(describe as (item: typeof one) => Described)(one),
+        ...{ id: `${name} ${at}`, kind, reportedAt },
+      }))
+    })
+    .sort((a, b) => tones.indexOf(a.tone) - tones.indexOf(b.tone))
+
+const columnsFor = ({ stale }: ServerInventoryView): readonly Column<Row>[] => [
+  {
+    title: 'Name',
+    render: one => (
+      <>
+        <div className="wrap-anywhere">{one.name}</div>
+        <div className="text-[13px] font-normal wrap-anywhere text-muted">{one.details.filter(Boolean).join(' · ')}</div>
+      </>
+    ),
+  },
+  { title: 'Kind', width: '6rem', onPhone: 'plain', look: 'muted', render: one => one.kind },
+  {
+    title: 'State',
+    width: '10.5rem',
+    onPhone: 'corner',
+    render: one => <Status status={one.state} tone={one.tone} label={humanize(one.state)} />,
+  },
+  {
+    title: 'Reported',
+    width: '7.5rem',
+    onPhone: 'plain',
+    render: one => (
+      <span className={stale ? 'text-warn' : 'text-muted'}>
+        <RelativeTime at={one.reportedAt} />
+      </span>
+    ),
+  },
+]
+
+const shownAtFirst = 12
+
+/** What the agent of a server reported. The hub does not announce each report. */
+export const useInventory = (id: string) => useOne<ServerInventoryView>(`/servers/${id}/inventory`, {}, { refetchMs: 60_000 })
+
+/** The containers, units, disks, and arrays of a server. What has failed is first, and what is missing is explained. */
+export function ServerInventory({ id }: { id: string }) {
+  const found = useInventory(id)
+  const [isWhole, setWhole] = useState(false)
+  const inventory = found.data
+  const rows = inventory ? rowsOf(inventory) : []
+  const isLong = rows.length > shownAtFirst
+  const missing = inventory ? parts.filter(({ name }) => inventory[name].reason !== null) : []
+  return (
+    <Card
+      title="Services and disks"
+      flush
+      actions={
+        isLong && (
+          <Button small onClick={() => setWhole(!isWhole)}>
+            {isWhole ? 'Show fewer' : `Show all ${rows.length}`}
+          </Button>
+        )
+      }
+    >
+      {(rows.length > 0 || !inventory) && (
+        <Table
+          label="Services and disks"
+          columns={inventory ? columnsFor(inventory) : []}
+          list={requestedList(found, isWhole ? rows : rows.slice(0, shownAtFirst))}
+          idOf={one => one.id}
+          empty={null}
+        />
+      )}
+      {inventory && missing.length > 0 && (
+        <dl className={`flex flex-col gap-2 p-4 text-[13px] text-muted ${rows.length > 0 ? 'border-t border-line' : ''}`}>
+          {missing.map(({ name, title }) => (
+            <div key={name}>
+              <dt className="inline font-medium">{title}: </dt>
+              <dd className="inline">{inventory[name].reason}</dd>
+            </div>
+          ))}
+        </dl>
+      )}
+    </Card>
+  )
+}
