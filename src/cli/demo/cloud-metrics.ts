@@ -1,5 +1,5 @@
 import type { Row } from './cloud-responses'
-import { dayMs } from './time-units'
+import { dayMs, hourMs, minuteMs } from './time-units'
 
 /** The averages of metrics, whose values vary over the day. Each core counts up to 100 percent. */
 const averages: Readonly<Record<string, number>> = {
@@ -27,9 +27,15 @@ export function metricsJson(serverId: number, query: URLSearchParams): Row {
   return { metrics: { time_series: Object.fromEntries(series) } }
 }
 
+/** A number from -0.5 to 0.5 that looks random. */
+function noiseAt(n: number, seed: number): number {
+  const value = Math.sin(n * 12.9898 + seed * 78.233) * 43_758.5453
+  return value - Math.floor(value) - 0.5
+}
+
 /** How busy a server is at a time (ms UTC), around 1: more during the day, with differences from minute to minute. */
 function loadAt(at: number, seed: number): number {
   const day = Math.sin((at / dayMs - 0.4) * 2 * Math.PI)
-  const noise = Math.sin(at / 97_000 + seed) * Math.sin(at / 411_000 + seed * 3)
-  return Math.max(0.05, 1 + day * 0.5 + noise * 0.3)
+  const [hour, minute] = [hourMs, minuteMs].map(ms => noiseAt(Math.floor(at / ms), seed)) as [number, number]
+  return Math.max(0.05, 1 + day * 0.4 + hour * 0.2 + minute * 0.3)
 }

@@ -9,7 +9,7 @@ import { closeDialog, confirmDelete, openDialog } from '../parts/open-dialog'
 import { Card, Loaded, Page } from '../parts/page'
 import { resourcePage } from '../parts/resource-page'
 import { SendButton } from '../parts/send-button'
-import { Status, Tags } from '../parts/status'
+import { Status } from '../parts/status'
 import { RelativeTime, useNow } from '../parts/time'
 import { changedFields } from '../parts/values'
 import { usePerson } from '../session'
@@ -21,7 +21,7 @@ import { FirewallServers } from './cloud/firewall-servers'
 import { ResourceMetrics } from './cloud/server-metrics'
 import { driftPolicies, firewallBody, firewallValues, invalidates, stateTitles, toneOfFirewall } from './cloud/firewall-text'
 import { GuardedForm } from './cloud/guarded-form'
-import { labelsText } from './cloud/server-text'
+import { labelsFact } from './cloud/labels-fact'
 import { FirewallFields } from './firewalls'
 
 /** A firewall: its rules, the servers that have it, and its history. */
@@ -81,7 +81,7 @@ function FirewallPage({ resource: firewall }: { resource: FirewallView }) {
               ['Version of the rules', String(firewall.rules_version)],
               ['If changed at the cloud', driftPolicies[firewall.drift_policy]],
               ['Label selector', firewall.label_selector],
-              ['Labels', <Tags tags={Object.entries(firewall.labels).map(([key, value]) => labelsText({ [key]: value }))} />],
+              labelsFact(firewall.labels),
               ['Created', <RelativeTime at={firewall.created_at} />],
               ['ID', <CopyableText text={firewall.id} />],
             ]}

@@ -1,6 +1,6 @@
 import { BrickWall } from 'lucide-react'
 import type { FirewallView } from '../../features/servers/firewalls/shapes'
-import { Columns, SelectField, TextareaField, TextField } from '../parts/form'
+import { SelectField, TextareaField, TextField } from '../parts/form'
 import { ListPage, type Column } from '../parts/list'
 import { closeDialog, openDialog } from '../parts/open-dialog'
 import { UrlSearch } from '../parts/filters'
@@ -83,10 +83,7 @@ const createFirewall = () =>
 /** The settings of a firewall. */
 export const FirewallFields = () => (
   <>
-    <Columns>
-      <TextField name="name" label="Name" autoFocus />
-      <SelectField name="drift_policy" label="If the rules are changed at the cloud" choices={driftPolicies} />
-    </Columns>
+    <TextField name="name" label="Name" autoFocus />
     <TextareaField name="description" label="Description" rows={2} />
     <TextField
       name="label_selector"
@@ -95,5 +92,6 @@ export const FirewallFields = () => (
       mono
     />
     <TextField name="labels" label="Labels" placeholder="e.g. team=web" mono />
+    <SelectField name="drift_policy" label="If the rules are changed at the cloud" choices={driftPolicies} />
   </>
 )

@@ -48,7 +48,7 @@ function ServerPage({ resource: server }: { resource: ServerView }) {
       }
       actions={
         <>
-          {canWrite && server.status !== 'draft' && (
+          {canWrite && server.status !== 'draft' && server.status !== 'deleted' && (
             <LinkButton to="/monitors/new" search={{ target: server.id }}>
               Create monitor
             </LinkButton>
@@ -91,14 +91,16 @@ const State = ({ server }: { server: ServerView }) => (
     facts={[
       [
         'Status',
-        <Measured of={server.observed.status} since={server.status_since_at}>
-          <ServerStatus server={server} />
+        <>
+          <Measured of={server.observed.status} since={server.status_since_at}>
+            <ServerStatus server={server} />
+          </Measured>
           {server.status === 'error' && server.provider_ref === null && server.order !== null && (
             <p className="text-[13px] text-muted">
               It is not known whether the cloud created the server. If it did, the server appears here with the next sync.
             </p>
           )}
-        </Measured>,
+        </>,
       ],
       [
         'Health',

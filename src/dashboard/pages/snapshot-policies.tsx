@@ -91,7 +91,6 @@ const describeServers = ({ server_ids: ids, label_selector: selector }: Snapshot
 
 function Details({ policy: one }: { policy: SnapshotPolicyView }) {
   const names = useResourceNames(one.server_ids)
-  const { last, hourly, daily, weekly, monthly } = one.keep
   const run = one.last_run
   return (
     <Facts
@@ -105,7 +104,7 @@ function Details({ policy: one }: { policy: SnapshotPolicyView }) {
             <ResourceLinks key="" of={one.server_ids.map(id => ({ id, type: 'server', name: names.get(id) ?? null }))} />
           ),
         ],
-        ['Keep', `${last} latest, ${hourly} hourly, ${daily} daily, ${weekly} weekly, ${monthly} monthly`],
+        ['Keep', keptText(one.keep)],
         ['Running servers', one.quiesce === 'shutdown' ? 'Shut down for the snapshot' : 'Keep running'],
         ['Maximum price', one.max_monthly_price && `${one.max_monthly_price} ${one.currency ?? ''} per month and snapshot`],
         ['Last run', run && <RelativeTime key="" at={run.at} />],
@@ -116,6 +115,10 @@ function Details({ policy: one }: { policy: SnapshotPolicyView }) {
     />
   )
 }
+
+/** “3 latest, 7 daily” */
+const keptText = (keep: SnapshotPolicyView['keep']): string =>
+  rules.flatMap(([rule, label]) => (keep[rule] > 0 ? [`${keep[rule]} ${label.toLowerCase()}`] : [])).join(', ')
 
 const text = (value: unknown): string | null => (value === '' || value == null ? null : String(value))
 

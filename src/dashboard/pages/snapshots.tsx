@@ -11,12 +11,13 @@ import { Facts } from '../parts/page'
 import { ChooseField } from '../parts/pick-field'
 import { ResourceLink } from '../parts/resource'
 import { useResourceNames } from '../parts/resource-search'
-import { Status, Tag, Tags } from '../parts/status'
+import { Status, Tag } from '../parts/status'
 import { localInputToIso, toLocalInput } from '../parts/timezone'
 import { RelativeTime } from '../parts/time'
 import { usePerson } from '../session'
 import { useAccountNames, useAccounts, useCloudKinds } from './cloud/accounts'
 import { formatAmount, formatGibibytes } from './cloud/amounts'
+import { labelsFact } from './cloud/labels-fact'
 import { acceptedIn, noPrice, PriceFields } from './cloud/price-fields'
 import { SafetySnapshotField, safetySnapshotIn } from './cloud/safety-snapshot-field'
 import { labelsFrom, labelsText } from './cloud/server-text'
@@ -127,7 +128,7 @@ function Details({ snapshot: one }: { snapshot: SnapshotView }) {
         ['Memory', one.includes_memory ? 'Included' : 'Not included'],
         ['If the server is deleted', one.survives_server ? 'The snapshot remains' : 'The snapshot is deleted, too'],
         ['Protected', one.protected ? 'From being deleted' : 'No'],
-        ['Labels', <Tags key="" tags={Object.entries(one.labels).map(([key, value]) => labelsText({ [key]: value }))} />],
+        labelsFact(one.labels),
         ['Taken', <RelativeTime key="" at={one.taken_at} fallback="Unknown" />],
         ['Expires', <RelativeTime key="" at={one.expires_at} fallback="Never" />],
         ['ID at the cloud', one.provider_ref && <CopyableText key="" text={one.provider_ref} label="ID at the cloud" />],

@@ -9,11 +9,12 @@ import { ListPage, menuColumn, type TableColumns } from '../parts/list'
 import { confirmDelete, openForm } from '../parts/open-dialog'
 import { Facts } from '../parts/page'
 import { ChooseField } from '../parts/pick-field'
-import { Status, Tags } from '../parts/status'
+import { Status } from '../parts/status'
 import { RelativeTime } from '../parts/time'
 import { usePerson } from '../session'
 import { useAccountNames, useAccounts, useCatalog, useCloudKinds } from './cloud/accounts'
 import { formatAmount, formatGibibytes } from './cloud/amounts'
+import { labelsFact } from './cloud/labels-fact'
 import { acceptedIn, noPrice, PriceFields } from './cloud/price-fields'
 import { ResourceMetrics } from './cloud/server-metrics'
 import { ServerLink } from './cloud/server-link'
@@ -143,7 +144,7 @@ function Details({ volume: one }: { volume: VolumeView }) {
           ['Location', one.location],
           ['Origin', storageOriginTitles[one.origin]],
           ['Protected', one.protection.delete ? 'From deletion' : 'No'],
-          ['Labels', <Tags key="" tags={Object.entries(one.labels).map(([key, value]) => labelsText({ [key]: value }))} />],
+          labelsFact(one.labels),
           ['Created', <RelativeTime key="" at={one.created_at} />],
           ['ID at the cloud', one.provider_ref && <CopyableText key="" text={one.provider_ref} label="ID at the cloud" />],
           ['ID', <CopyableText key="" text={one.id} />],

@@ -104,9 +104,11 @@ function createPlot(node: HTMLElement, latest: { readonly current: ChartProps })
         points: { size: 6 },
       },
       legend: { live: true },
+      // Half of a label can be to the right of the last time.
+      padding: [null, 30, null, null],
       axes: [
         { ...axis, space: 70, values: clocks[usesTwelveHourClock() ? 12 : 24] },
-        { ...axis, size: 64, values: (_, splits) => splits.map(value => (value === null ? '' : format(value))) },
+        { ...axis, size: axisWidth, values: (_, splits) => splits.map(value => (value === null ? '' : format(value))) },
       ],
       scales: {
         ...(span && { x: { range: (): [number, number] => latest.current.span!.map(ms => ms / 1000) as [number, number] } }),
@@ -162,6 +164,12 @@ function createPlot(node: HTMLElement, latest: { readonly current: ChartProps })
   })
   return plot
 }
+
+const [minAxisPx, characterPx, tickPx] = [64, 7, 20]
+
+/** The width of an axis with its longest label. */
+const axisWidth = (_: uPlot, labels: readonly string[] | null): number =>
+  Math.max(minAxisPx, ...(labels ?? []).map(one => one.length * characterPx + tickPx))
 
 const plotData = ({ times, series, stacked }: ChartProps): uPlot.AlignedData => [
   times.map(time => time / 1000),

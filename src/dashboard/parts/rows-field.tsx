@@ -70,7 +70,8 @@ export function RowsField<Row extends object>({ name, label, fields, newRow, add
                     onClick={() => set({ [name]: rows.filter((_, other) => other !== at) })}
                   />
                 </div>
-                <FieldError error={error} className="mb-1" />
+                {/* Stays in view while its row is scrolled. */}
+                <FieldError error={error} className="sticky left-0 mb-1 w-fit max-w-[calc(100vw-5rem)]" />
               </div>
             )
           })}
