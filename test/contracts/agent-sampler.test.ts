@@ -165,3 +165,18 @@ test('names of devices contain no control characters', async () => {
   const { found } = await samplesOf([odd(1), odd(2)])
   expect(found[1]!.get('network.sent_bytes_per_second:a:b c')).toBe(200)
 })
+
+test('the traffic of bridges, bonds, and VLANs is counted once, and physical interfaces come first', async () => {
+  const lines = (turn: number) => ['tun0', 'eth0', 'bond0', 'eth0.100', 'docker0'].map(name => interfaceLine(name, turn)).join('')
+  const turn = (at: number) => ({
+    'proc/1/net/dev': `Inter-|\n face |\n${lines(at)}`,
+    'sys/class/net/eth0/device/vendor': '',
+    'sys/class/net/tun0/type': '',
+    'sys/class/net/bond0/lower_eth0/type': '',
+    'sys/class/net/eth0.100/lower_eth0/type': '',
+    'sys/class/net/docker0/bridge/stp_state': '',
+  })
+  const { found } = await samplesOf([turn(1), turn(2)])
+  const sent = 'network.sent_bytes_per_second:'
+  expect([...found[1]!.keys()].filter(column => column.startsWith(sent))).toEqual([`${sent}eth0`, `${sent}tun0`])
+})

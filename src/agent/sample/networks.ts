@@ -1,10 +1,23 @@
 import { perSecond, words, type DeviceFigures } from './figures'
 import type { Root } from './root'
 
-/** Interfaces of containers, and those that only the server itself uses. */
-const notMeasured = /^(lo$|veth|cali|lxc[0-9a-f_]|ifb|dummy|sit\d|tunl\d|ip6tnl\d|gre|erspan\d|ip_vti\d|ip6_vti\d|teql\d)/
+/** Interfaces of containers and virtual machines, and those that only the server itself uses. */
+const notMeasured =
+  /^(lo$|veth|cali|lxc[0-9a-f_]|tap|vnet|fwbr|fwpr|fwln|ifb|dummy|sit\d|tunl\d|ip6tnl\d|gre|erspan\d|ip_vti\d|ip6_vti\d|teql\d)/
 
 export const isMeasured = (name: string): boolean => !notMeasured.test(name)
+
+/**
+ * Names of the interfaces to measure, of those in `/proc/net/dev`, with physical ones first. Bridges, bonds, and VLANs consist of others:
+ * their traffic would be counted twice.
+ */
+export function interfaceNames(root: Root, counted: readonly string[]): string[] {
+  const folder = (name: string) => `sys/class/net/${name}`
+  const isVirtual = (name: string) => Number(!root.exists(`${folder(name)}/device`))
+  return counted
+    .filter(name => !root.names(folder(name)).some(file => file === 'bridge' || file.startsWith('lower_')))
+    .toSorted((a, b) => isVirtual(a) - isVirtual(b))
+}
 
 /** `/proc/net/dev`, without interfaces that never received or sent anything. */
 export function networks(text: string, seconds: number): DeviceFigures {

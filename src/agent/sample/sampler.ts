@@ -8,7 +8,7 @@ import { FileSystems, mountsIn } from './filesystems'
 import { kernelFiles, pageBytes, tcp } from './kernel'
 import { nameOf } from './line'
 import { MinuteSums, type MeasuredMinute } from './minutes'
-import { networks } from './networks'
+import { interfaceNames, networks } from './networks'
 import { listening, processes } from './processes'
 import { Root } from './root'
 import { batteries, sensors } from './sensors'
@@ -36,6 +36,7 @@ export class Sampler {
   /** The last minute in which files were read that take more CPU time. */
   private slowMinute = 0
   private diskNames: readonly string[] = []
+  private interfaceNames: readonly string[] = []
 
   /**
    * @param root the file system of the server
@@ -103,10 +104,12 @@ export class Sampler {
     }
     if (root.text('proc/pressure/cpu') === null) problem('Pressure is not measured, because the kernel doesn’t provide it (PSI).')
     add(tcp(root.text(`${root.network}/snmp`) ?? '', seconds))
-    addDevices('network interfaces', networks(root.text(`${root.network}/dev`) ?? '', seconds))
+    const interfaces = networks(root.text(`${root.network}/dev`) ?? '', seconds)
+    if (isSlow) this.interfaceNames = interfaceNames(root, [...interfaces.keys()])
+    addDevices('network interfaces', only(this.interfaceNames, interfaces))
     const allDisks = disks(root.text('proc/diskstats') ?? '', seconds)
     if (isSlow) this.diskNames = diskNames(root, [...allDisks.keys()])
-    addDevices('disks', new Map(this.diskNames.flatMap(name => (allDisks.has(name) ? [[name, allDisks.get(name)!]] : []))))
+    addDevices('disks', only(this.diskNames, allDisks))
     if (isSlow) {
       this.slowProblems = []
       add({ ...processes(root, sentence => this.slowProblems.push(sentence)), 'tcp.listening': listening(root) })
@@ -121,3 +124,7 @@ export class Sampler {
     return found
   }
 }
+
+/** The devices with these names, in their order. */
+const only = (names: readonly string[], devices: DeviceFigures): DeviceFigures =>
+  new Map(names.flatMap(name => (devices.has(name) ? [[name, devices.get(name)!]] : [])))
