@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { until } from './binary'
 import { IncusServer } from './clouds/incus-server'
 
-const packages = 'systemd,systemd-sysv,dbus,nftables,ca-certificates,iproute2,procps'
+const packages = 'systemd,systemd-sysv,dbus,nftables,ca-certificates,iproute2,procps,curl,openssl'
 
 /** A guest of Incus with Debian and systemd, in a network of its own. */
 export class DebianGuest {
@@ -70,6 +70,17 @@ export class DebianGuest {
     return at
   }
 
+  /** Gives it an address in a network from which it reaches this machine. @returns the address of this machine */
+  async connect(): Promise<string> {
+    const commands = ['ip address add 10.87.0.2/24 dev eth0', 'ip link set eth0 up', 'ip route add default via 10.87.0.1']
+    await this.write(
+      '/etc/systemd/system/test-network.service',
+      `[Unit]\nBefore=network-online.target\n[Service]\nType=oneshot\nRemainAfterExit=yes\n${commands.map(one => `ExecStart=${one}\n`).join('')}[Install]\nWantedBy=multi-user.target\n`,
+    )
+    await this.run('systemctl daemon-reload; systemctl enable --quiet --now test-network.service')
+    return this.incus.addressOfThisMachine
+  }
+
   async stop(): Promise<void> {
     await this.incus.stop()
   }
@@ -77,10 +88,10 @@ export class DebianGuest {
 
 async function debianImage(): Promise<string> {
   const folder = join(homedir(), '.cache', 'bailiwick')
-  const path = join(folder, 'debian-12-systemd.tar')
+  const path = join(folder, `debian-12-${Bun.hash(packages).toString(16)}.tar`)
   if (existsSync(path)) return path
   mkdirSync(folder, { recursive: true })
-  command('mmdebstrap', '--variant=minbase', `--include=${packages}`, 'bookworm', `${path}.new`)
+  command('mmdebstrap', '--format=tar', '--variant=minbase', `--include=${packages}`, 'bookworm', `${path}.new`)
   renameSync(`${path}.new`, path)
   return path
 }

@@ -23,13 +23,15 @@ export async function install(flags: Flags, print: Print): Promise<number> {
   requireRoot('install')
   if (!existsSync(programLink))
     throw new RequirementNotMet(`${programLink} is missing. Use the installation command that the dashboard shows.`)
-  const isFirst = !tryProgram('id', agentUser)
+  let leavesNothing = !tryProgram('id', agentUser)
   try {
     const settings = settingsOf(flags)
     createUser()
     ownFolder(settings.stateFolder, 0o700)
     ownFolder(logFolder, 0o750)
     if (!readIdentity(settings.stateFolder, settings.hub)) await enrolAt(settings, flags, print)
+    // Its key is used up. A service that starts late is better than another enrolment.
+    leavesNothing = false
     if (hasSystemd()) await startService(settings)
     const identity = readIdentity(settings.stateFolder, settings.hub)!
     if (!hasSystemd()) {
@@ -41,7 +43,7 @@ export async function install(flags: Flags, print: Print): Promise<number> {
     print.out(`The hub receives reports of this server: ${settings.hub}/servers/${identity.server_id}\n`)
     return 0
   } catch (error) {
-    if (isFirst) removeAgent()
+    if (leavesNothing) removeAgent()
     throw error
   }
 }

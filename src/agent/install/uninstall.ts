@@ -1,4 +1,4 @@
-import { rmSync } from 'node:fs'
+import { rmdirSync, rmSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import type { Flags, Print } from '../cli/arguments'
 import { configFile } from '../config-file'
@@ -23,7 +23,15 @@ export function removeAgent(): void {
   for (const path of [dirname(configFile), ...folders, programLink, programFolder]) remove(path)
   // Nothing could change the firewall of the hub anymore.
   tryProgram('nft', 'delete', 'table', 'inet', 'bailiwick')
+  for (const folder of [logFolder, `${logFolder}-root`]) removeEmpty(folder)
   if (!tryProgram('userdel', agentUser)) tryProgram('deluser', agentUser)
+}
+
+/** Deletes a folder if nothing was ever written to it. */
+function removeEmpty(folder: string): void {
+  try {
+    rmdirSync(folder)
+  } catch {}
 }
 
 const remove = (path: string) => rmSync(path, { recursive: true, force: true })

@@ -20,6 +20,8 @@ export class IncusServer {
     private readonly process: Bun.Subprocess,
     /** At which it can be reached from this machine. */
     readonly address: string,
+    /** At which its guests can reach this machine. */
+    readonly addressOfThisMachine: string,
   ) {}
 
   /** Starts a daemon with a storage pool, a bridge, and the images `one` and `two`. @throws Error if it doesn’t start */
@@ -58,9 +60,9 @@ export class IncusServer {
     // A network that only this daemon uses: 10.128.0.0/9 in pieces of four addresses.
     const network = Math.floor(Math.random() * 2 ** 21)
     const octets = (host: number) => [10, 128 + (network >> 14), (network >> 6) & 255, ((network & 63) << 2) + host].join('.')
-    const server = new IncusServer(flavor, folder, process, octets(2))
+    const server = new IncusServer(flavor, folder, process, octets(2), octets(1))
     try {
-      await server.#prepare(octets(1))
+      await server.#prepare()
       return server
     } catch (error) {
       await server.stop()
@@ -168,13 +170,13 @@ export class IncusServer {
     return readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim()
   }
 
-  async #prepare(addressHere: string): Promise<void> {
+  async #prepare(): Promise<void> {
     await this.#answers()
     const first = this.firstProcess()
     const link = `bw${this.process.pid}`
     for (const command of [
       `ip link add ${link} type veth peer name outside netns ${first}`,
-      `ip address add ${addressHere}/30 dev ${link}`,
+      `ip address add ${this.addressOfThisMachine}/30 dev ${link}`,
       `ip link set ${link} up`,
       `nsenter -t ${first} -n ip address add ${this.address}/30 dev outside`,
       `nsenter -t ${first} -n ip link set outside up`,

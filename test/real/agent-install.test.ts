@@ -1,0 +1,122 @@
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { units } from '../../src/agent/install/units'
+import { call, fullToken, installation, startHub, until, type HubProcess, type Installation } from '../support/binary'
+import { DebianGuest } from '../support/debian-guest'
+import { freePort } from '../support/free-port'
+
+// The command that installs the agent, on a Debian with systemd on which nothing is installed.
+
+let guest: DebianGuest
+let here: Installation
+let hub: HubProcess
+let token: string
+beforeAll(async () => {
+  guest = await DebianGuest.start()
+  const host = await guest.connect()
+  here = await installation()
+  const listen = `${host}:${await freePort()}`
+  hub = await startHub(here, { env: { BAILIWICK_BASE_URL: `http://${listen}` }, args: ['--listen', listen] })
+  token = await fullToken(here)
+}, 240_000)
+afterAll(async () => {
+  await hub?.[Symbol.asyncDispose]()
+  await here?.[Symbol.asyncDispose]()
+  await guest?.stop()
+}, 60_000)
+
+const api = async (method: string, path: string, body?: unknown) => (await call(hub, token, method, path, body)).body
+const agents = async () => (await api('GET', '/v1/agents')).data as Record<string, any>[]
+/** Runs a command that the hub returned; its user is root already. */
+const paste = (text: string) => guest.run(`{ ${text.replace('| sudo sh', '| sh')}; } 2>&1`)
+/** Everything in the guest that belongs to the agent. */
+const traces = async () =>
+  (
+    await guest.run(
+      "find / -xdev -name '*bailiwick*' -not -path '/proc/*' -not -path '/sys/*' -not -path '/tmp/*' -not -path '/var/tmp/*'; getent passwd bailiwick-agent || true",
+    )
+  )
+    .split('\n')
+    .filter(Boolean)
+let pasted: string
+
+test('another key of the hub, or a key that does not exist: one sentence, and nothing is left behind', async () => {
+  const { commands } = await api('POST', '/v1/agents', {})
+  for (const [pattern, other, sentence] of [
+    [/ed25519:\S+/, 'ed25519:11qYAYKxCrfVS_7TyWQHOg7hcvPapiMlrwIaaPcHURo', /is not signed by the key in --hub-key/],
+    [/bw_enrol_\S+/, `bw_enrol_${'0'.repeat(36)}`, /^The hub responded with status 401: /],
+  ] as const) {
+    const printed = await paste(`${commands.curl.replace(pattern, other)} || true`)
+    expect(printed).toMatch(sentence)
+    expect(printed.split('\n')).toHaveLength(1)
+    expect(await traces()).toEqual([])
+  }
+}, 60_000)
+
+test('the command installs the agent, which reports within 15 seconds', async () => {
+  ;({
+    commands: { curl: pasted },
+  } = await api('POST', '/v1/agents', { allow: ['reboot'] }))
+  const began = performance.now()
+  const printed = await paste(pasted)
+  const [agent] = await agents()
+  expect(agent).toMatchObject({ state: 'reporting', assurance: 'key', allow: ['collect', 'reboot'] })
+  expect(agent!.last_report_at).not.toBeNull()
+  expect(printed.split('\n').at(-1)).toBe(`The hub receives reports of this server: ${hub.url}/servers/${agent!.server_id}`)
+  expect(performance.now() - began).toBeLessThan(15_000)
+  const server = await api('GET', `/v1/servers/${agent!.server_id}`)
+  expect(server).toMatchObject({ health: 'up', origin: 'added' })
+  const facts = await until('facts', async () => {
+    const { data } = await api('GET', `/v1/servers/${agent!.server_id}/facts`)
+    return data.length > 5 ? JSON.stringify(data) : null
+  })
+  expect(facts).toContain('debian-12')
+  expect(
+    await guest.run('bailiwick-agent doctor; systemctl is-active bailiwick-agent; ls -ld /var/lib/bailiwick-agent | cut -c1-10'),
+  ).toMatch(/^(ok {5}.*\n)+active\ndrwx------$/)
+  // Nothing listens.
+  expect(await guest.run('grep -hc " 0A " /proc/net/tcp /proc/net/tcp6 || true')).toBe('0\n0')
+}, 60_000)
+
+test('it needs little memory under all restrictions of its service', async () => {
+  const read = await guest.run("grep -E 'VmRSS|RssAnon' /proc/$(systemctl show -P MainPID bailiwick-agent)/status")
+  const [rss, own] = [...read.matchAll(/(\d+) kB/g)].map(one => Number(one[1]) / 1024)
+  expect(rss).toBeLessThan(42)
+  expect(own).toBeLessThan(6)
+})
+
+test('after a restart of the guest, it reports again, and the hub knows why it stopped', async () => {
+  const [{ id }] = (await agents()) as [{ id: string }]
+  const booted = await guest.booted()
+  await guest.run('systemctl reboot')
+  const stopped = await until('the goodbye', async () => {
+    const agent = await api('GET', `/v1/agents/${id}`)
+    return agent.state === 'stopped' ? agent : null
+  })
+  expect(stopped.stop_reason).toBe('reboot')
+  await guest.booted(booted)
+  await until('a report', async () => (await api('GET', `/v1/agents/${id}`)).state === 'reporting')
+}, 60_000)
+
+test('the same command upgrades the agent, without another enrolment', async () => {
+  const before = await agents()
+  await paste(pasted)
+  expect((await agents()).map(({ id }) => id)).toEqual(before.map(({ id }) => id))
+  expect(await guest.run('systemctl is-active bailiwick-agent')).toBe('active')
+}, 60_000)
+
+test('a revoked agent is not started again', async () => {
+  const [{ id }] = (await agents()) as [{ id: string }]
+  await api('POST', `/v1/agents/${id}/revoke`)
+  await guest.run('systemctl restart bailiwick-agent')
+  await until('the end', async () => (await guest.run('systemctl is-failed bailiwick-agent || true')) === 'failed')
+  expect(await guest.run('systemctl show -P ExecMainStatus bailiwick-agent')).toBe('78')
+  expect(await guest.run('systemctl show -P NRestarts bailiwick-agent')).toBe('0')
+}, 60_000)
+
+test('uninstalling it leaves nothing but its log', async () => {
+  expect((await traces()).filter(path => path.startsWith('/etc/systemd/system/bailiwick'))).toHaveLength(
+    Object.keys(units).length,
+  )
+  await paste('bailiwick-agent uninstall')
+  expect((await traces()).filter(path => !path.startsWith('/var/log/'))).toEqual([])
+}, 60_000)
