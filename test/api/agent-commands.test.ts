@@ -248,3 +248,28 @@ describe('an action through the agent', () => {
     expect(await server()).toMatchObject({ status: 'off', power: 'off' })
   })
 })
+
+test('the agent of another server sends a Wake-on-LAN packet', async () => {
+  const { call } = s.here.acme
+  const path = `/v1/servers/${s.other.serverId}`
+  const settings = { mac: '52-54-00-AB-12-34', broadcast: '192.168.1.255', via_agent_id: s.agent.id }
+  await s.other.stops('shutdown')
+  const put = (more: object = {}) => call('PUT', `${path}/controllers/wake_on_lan`, { settings: { ...settings, ...more } })
+  expect((await put({ via_agent_id: 'agent_01k3z9a1b2c3d4e5f6g7h8j9km' })).body.errors[0].pointer).toBe('#/settings/via_agent_id')
+  expect((await put()).status).toBeLessThan(300)
+  const ended = async (): Promise<any> => {
+    const { id } = (await call('POST', `${path}/actions`, { action: 'power_on' })).body
+    await s.here.advance(1000)
+    for (const command of await s.agent.commands()) {
+      expect(command).toMatchObject({ name: 'wake', params: { mac: '52:54:00:ab:12:34', broadcast: '192.168.1.255', port: 9 } })
+      await s.agent.reportsResult({ command_id: command.id })
+    }
+    await s.here.advance(2000)
+    return (await call('GET', `/v1/actions/${id}`)).body
+  }
+  expect((await ended()).error).toMatchObject({ code: 'conflict', detail: expect.stringContaining('`wake` is not in `allow`') })
+  await s.agent.reports({ allow: ['wake'] })
+  expect((await ended()).status).toBe('success')
+  await s.agent.stops('stop')
+  expect((await ended()).error.detail).toContain('is stopped')
+})

@@ -15,7 +15,7 @@ import type { ServerActionInput } from './input'
 import { limitOf } from './verbs'
 
 /** The agent must fetch the command in this time. It is connected all the time. */
-const fetchMs = 60_000
+export const fetchMs = 60_000
 /** How long a command may take once it was fetched. */
 const runMs = 600_000
 const pollMs = 1_000
@@ -74,12 +74,9 @@ export async function runByAgent(hub: Hub, work: Work<ServerActionInput, any>): 
   const command = await commandOfAction(hub.read, work.actionId)
   const agent = await agentOf(hub.read, serverId)
   if (!command || !agent) return failed(conflict('The agent was removed from the server.'))
-  if (command.finishedAt === null) {
-    const problem = overdue(command, now)
-    if (!problem) return again()
-    return async tx => ((await abandonCommand(tx, command, now)) ? end(tx, unchanged, { failed: problem }) : again()(tx))
-  }
-  if (command.outcome !== 'done') return failed(failure(command))
+  const progress = progressOf(command, now)
+  if (progress === 'running') return again()
+  if (progress !== 'done') return progress.end(failed, again())
   if (!isPassing) return tx => end(tx, unchanged, { done: { output: command.output } })
   // The agent has only confirmed that the system was asked to.
   const known: State = work.state?.deadline ? work.state : { hasStopped: false, deadline: now + limitOf(work.input) }
@@ -88,6 +85,20 @@ export async function runByAgent(hub: Hub, work: Work<ServerActionInput, any>): 
   if (verb === 'reboot' && state.hasStopped && agent.state === 'reporting')
     return tx => end(tx, { status: 'running', power: 'on' }, { done: {} })
   return now < state.deadline ? again(state) : failed(timedOut('server'))
+}
+
+/** Ends an action whose command failed. `again`: if the agent fetched the command meanwhile. */
+interface Failed {
+  end(failed: (problem: Problem) => CommitChunk<any>, again: CommitChunk<any>): CommitChunk<any>
+}
+
+/** The progress of a command that an action waits for. */
+export function progressOf(command: CommandRow, now: number): 'running' | 'done' | Failed {
+  if (command.outcome === 'done') return 'done'
+  if (command.finishedAt !== null) return { end: failed => failed(failure(command)) }
+  const problem = overdue(command, now)
+  if (!problem) return 'running'
+  return { end: (failed, again) => async tx => ((await abandonCommand(tx, command, now)) ? failed(problem)(tx) : again(tx)) }
 }
 
 /** Why a command without a result is not waited for any longer; null if it is. */

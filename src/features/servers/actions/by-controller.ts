@@ -4,6 +4,7 @@ import { Problem } from '../../../core/problem'
 import type { CommitChunk, Next, Work } from '../../actions/kind'
 import { CloudError, type Operation } from '../clouds/cloud'
 import type { ControllerCommand, Power } from '../controllers/controller'
+import { packetByAgent, wakeOnLan } from '../controllers/wake-on-lan'
 import { openController } from '../server-controllers/server-controllers'
 import { serverControllers } from '../server-controllers/tables'
 import type { ServerStatus } from '../shapes'
@@ -12,6 +13,7 @@ import { attemptAgain, maybeCarriedOut, providerFailed, timedOut } from './attem
 import { endOnServer } from './end-on-server'
 import type { ServerActionInput } from './input'
 import { limitOf, verbRules } from './verbs'
+import { wakeByAgent } from './wake-by-agent'
 
 type State = {
   /** When the action times out (ms UTC). */
@@ -42,6 +44,8 @@ export async function runByController(hub: Hub, work: Work<ServerActionInput, an
     .from(serverControllers)
     .where(and(eq(serverControllers.serverId, serverId), eq(serverControllers.kind, via)))
   if (!row) return failed(new Problem('conflict', 'The controller was deleted.'))
+  const packet = row.kind === wakeOnLan.kind ? packetByAgent(row.settings) : null
+  if (packet) return await wakeByAgent(hub, work, packet, { failed, done: () => end(measured(undefined), { done: {} }) })
   try {
     const controller = await openController(hub, row)
     const finished = async () => end(measured(await controller.power?.()), { done: {} })

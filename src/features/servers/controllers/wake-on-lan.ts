@@ -36,9 +36,31 @@ const form = settingsForm({
       }),
     ),
     port: portSetting(defaults.port, 'UDP port.'),
+    via_agent_id: Type.Optional(
+      Type.String({
+        pattern: '^agent_[0-9a-z]{26}$',
+        'x-rule': 'must be the ID of an agent.',
+        description:
+          'ID of the agent of another server in the same network, which sends the packet instead of the hub. The owner of that server must allow `wake`.',
+      }),
+    ),
   }),
 })
 type WakeOnLanSettings = SettingsOf<typeof form>
+
+/** A packet that an agent is to send. */
+export interface PacketOrder {
+  agentId: string
+  mac: string
+  broadcast: string
+  port: number
+}
+
+/** What an agent has to send, according to settings; null if the hub sends it. */
+export function packetByAgent(settings: object): PacketOrder | null {
+  const { mac, broadcast = defaults.broadcast, port = defaults.port, via_agent_id: agentId } = settings as WakeOnLanSettings
+  return agentId === undefined ? null : { agentId, mac: mac.toLowerCase().replaceAll('-', ':'), broadcast, port }
+}
 
 /** Switches a server on with a magic packet. Nobody responds to it. */
 export const wakeOnLan: ControllerKind<WakeOnLanSettings> = {
@@ -62,7 +84,9 @@ class WakeOnLan implements Controller {
 
   /** Only checks whether the packet may be sent. */
   async check(): Promise<AccountCheck> {
-    const { broadcast = defaults.broadcast, port = defaults.port } = this.settings
+    const { broadcast = defaults.broadcast, port = defaults.port, via_agent_id: agentId } = this.settings
+    if (agentId !== undefined)
+      return { detail: `Magic packets to ${broadcast}, port ${port}, sent by the agent ${agentId}`, warnings: [] }
     try {
       await this.around.vet(broadcast, port, 'udp')
     } catch (error) {

@@ -14,11 +14,13 @@ import { instant } from '../../../core/clock'
 import type { Ctx } from '../../../core/ctx'
 import type { Hub } from '../../../core/hub'
 import { editableView } from '../../../core/members'
-import { notFound } from '../../../core/problem'
+import { invalid, notFound } from '../../../core/problem'
+import { canAccess } from '../../../core/resource-access'
 import { findRow } from '../../../core/rows'
 import type { Settings } from '../../../core/sealed-settings'
 import { onePage, type Page } from '../../../core/shapes'
 import { rowsOf } from '../../../registry'
+import { agentsById, isLinked } from '../agents/rows'
 import { controllerKindOf, controllerKinds } from '../controllers'
 import type { Controller, ControllerKind } from '../controllers/controller'
 import { serverRows, type ServerRow } from '../view'
@@ -83,6 +85,7 @@ export async function putController(
   const server = await findRow(ctx.hub.read, ctx, serverRows, serverId)
   const kind = controllerKindOf(kindName)
   if (!kind) throw notFound('controller kind')
+  await requireAgent(ctx, settings)
   const row = await findController(ctx, serverId, kindName)
   const name = nameOf(kind, server)
   if (!row)
@@ -105,6 +108,14 @@ export async function putController(
         settingsChanged ? [checkJobFor(controllers, id, updatedAt)] : [],
     },
   )
+}
+
+/** @throws Problem 422 if the agent that sends packets doesn’t exist, or the caller has no access to its server */
+async function requireAgent(ctx: Ctx, { via_agent_id: id }: Settings): Promise<void> {
+  if (typeof id !== 'string') return
+  const [agent] = await agentsById(ctx.hub.read, ctx.workspaceId, [id])
+  if (!isLinked(agent) || !canAccess(ctx, agent.serverId))
+    throw invalid([{ pointer: '#/settings/via_agent_id', code: 'not_found', detail: 'There is no agent with this ID.' }])
 }
 
 /** Deletes a controller with its secrets. @throws Problem 404, 412 */
