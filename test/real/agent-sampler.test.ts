@@ -20,6 +20,8 @@ beforeAll(async () => {
   output('ip', 'address', 'add', '10.99.87.1/24', 'dev', device)
   output('ip', 'link', 'set', device, 'up')
   other.run('ip address add 10.99.87.2/24 dev eth0; ip link set eth0 up')
+  // Interfaces without any traffic are not measured.
+  output('ping', '-c', '1', '10.99.87.2')
 })
 afterAll(async () => {
   await other?.end()
