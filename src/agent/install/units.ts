@@ -25,6 +25,8 @@ RuntimeDirectory=bailiwick-agent
 LogsDirectory=bailiwick-agent
 UMask=0077
 MemoryMax=128M
+# Counting package updates can exceed it, which must not end the agent.
+OOMPolicy=continue
 TasksMax=64
 NoNewPrivileges=yes
 CapabilityBoundingSet=
