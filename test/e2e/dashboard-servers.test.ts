@@ -457,6 +457,35 @@ test('the page of a server shows what its agent reports, what has failed first, 
   await expectClean(page)
 }, 60_000)
 
+test('a creation whose outcome is unknown is retried', async () => {
+  let isOver = false
+  double.fault = ({ method, path }) => {
+    if (isOver) return { status: 401, code: 'unauthorized', message: 'unable to authenticate' }
+    if (method !== 'POST' || path !== '/servers') return null
+    isOver = true
+    return 'lost'
+  }
+  const order = { name: 'late-1', account_id: (await account()).id, location: 'fsn1', size: 'cax11', image: 'debian-12' }
+  const response = await fetch(`${ui.hub.url}/v1/servers`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${ui.token}`, 'content-type': 'application/json', 'idempotency-key': 'late-1' },
+    body: JSON.stringify({ ...order, ssh_keys: [sshKeys.ed25519.text], max_monthly_price: '9', currency: 'EUR', monitor: false }),
+  })
+  expect(response.status).toBe(201)
+  await until('the outcome to be unknown', async () => (await serverNamed('late-1')).status === 'error')
+  double.fault = () => null
+  const page = await openServer('late-1')
+  await section(page, 'State').getByText('not known whether the cloud created the server').waitFor()
+  await page.getByRole('button', { name: 'Retry creation' }).click()
+  const dialog = page.getByRole('dialog')
+  await dialog.getByText('€5.11').waitFor()
+  await expectClean(page)
+  await dialog.getByRole('button', { name: 'Retry creation' }).click()
+  await section(page, 'Provision server').getByText('succeeded').waitFor()
+  await section(page, 'State').getByText('running', { exact: true }).waitFor()
+  expect([...double.project.servers.values()].filter(one => one.name === 'late-1')).toHaveLength(1)
+}, 60_000)
+
 test('a server among many is found by its name in forms', async () => {
   for (let n = 10; n < 70; n++) double.addServer({ name: `node-${n}`, labels: { role: 'web' } })
   await sync()
