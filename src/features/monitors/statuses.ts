@@ -1,4 +1,4 @@
-import { and, eq, inArray } from 'drizzle-orm'
+import { and, asc, eq, inArray } from 'drizzle-orm'
 import type { Reader } from '../../core/db/transaction'
 import type { GroupOptions } from './definition/types'
 import { monitors } from './tables'
@@ -23,6 +23,7 @@ export const monitorChecksOf = (read: Reader, workspaceId: string, ids: readonly
         })
         .from(monitors)
         .where(and(inArray(monitors.id, [...ids]), eq(monitors.workspaceId, workspaceId)))
+        .orderBy(asc(monitors.id))
 
 const maxDepth = 10
 
