@@ -305,10 +305,18 @@ describe('metrics of an agent', () => {
     const agent = await AgentDouble.enroll(here, id)
     const start = Math.floor(here.clock.now() / minuteMs) * minuteMs - minuteMs
     const tooOld = await agent.sends(here, {
-      columns: ['cpu.used_percent', 'disk.busy_percent:sda', 'disk.busy_percent:sdb', 'weather.rain', 'load.1'],
+      columns: [
+        'cpu.used_percent',
+        'disk.busy_percent:sda',
+        'disk.busy_percent:sdb',
+        'weather.rain',
+        'load.1',
+        'not valid',
+        'gpu.memory_bytes:0',
+      ],
       minutes: [
-        [start - minuteMs, 6, [12.5, 3, null, 1, Number.NaN], [31, 2, null, 1, 1]],
-        [start, 6, [25, 4, 5, 1, 0.5], [50, 4, 5, 1, 0.75]],
+        [start - minuteMs, 6, [12.5, 3, null, 1, Number.NaN, 1, 7], [31, 2, null, 1, 1, 1, 7]],
+        [start, 6, [25, 4, 5, 1, 0.5, 1, 8], [50, 4, 5, 1, 0.75, 1, 8]],
         // The clock of the server is wrong.
         [start + 60 * minuteMs, 6, [99, 99, 99, 99, 99], [99, 99, 99, 99, 99]],
         // Minutes are kept for two days.
@@ -320,8 +328,13 @@ describe('metrics of an agent', () => {
       ['cpu.used_percent', null, 'agent', [12.5, 25]],
       ['disk.busy_percent', 'sda', 'agent', [3, 4]],
       ['disk.busy_percent', 'sdb', 'agent', [5]],
+      ['gpu.memory_bytes', '0', 'agent', [7, 8]],
       ['load.1', null, 'agent', [0.5]],
+      ['weather.rain', null, 'agent', [1, 1]],
     ])
+    const { body } = await here.acme.call('GET', `/v1/servers/${id}/metrics`)
+    const unitsOf = Object.fromEntries(body.series.map((one: any) => [one.name, one.unit]))
+    expect(unitsOf).toMatchObject({ 'gpu.memory_bytes': 'bytes', 'weather.rain': 'other', 'load.1': 'load' })
     expect(await seriesOf(here, id, '&step=60&source=agent&type=load')).toEqual([['load.1', null, 'agent', [0.5]]])
     expect(await seriesOf(here, id, '&source=cloud')).toEqual([])
   })

@@ -102,7 +102,7 @@ async function usageOf(hub: Hub, ids: readonly string[]): Promise<Map<string, Se
 const devicesOf = (columns: ReadonlyMap<string, Mean> | undefined, name: MetricName): [device: string, value: number][] =>
   [...(columns ?? [])].flatMap(([column, mean]) => {
     const parsed = parseColumn(column)
-    return parsed?.name === name && parsed.device !== null ? [[parsed.device, mean.avg] as [string, number]] : []
+    return parsed.name === name && parsed.device !== null ? [[parsed.device, mean.avg] as [string, number]] : []
   })
 
 const ratio = (part: number | null, whole: number | null | undefined): number | null =>

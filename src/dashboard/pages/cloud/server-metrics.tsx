@@ -52,6 +52,13 @@ const charts: { title: string; type: string; unit: Metric['unit']; name?: string
   { title: 'Power consumption', type: 'power', unit: 'watts', format: value => `${plain(value)} W` },
 ]
 
+/** A chart for each metric that this version doesn’t know, since the agent is newer. */
+const chartsOfOthers = (series: readonly Metric[]): typeof charts => {
+  const known = new Set(charts.map(one => one.type))
+  const names = new Map(series.filter(one => !known.has(one.name.split('.')[0]!)).map(one => [one.name, one.unit]))
+  return [...names].map(([name, unit]) => ({ title: name, type: name.split('.')[0]!, unit, name, format: plain }))
+}
+
 /** Charts of what a server uses. */
 export const ServerMetrics = ({ id, name }: { id: string; name: string }) => (
   <ResourceMetrics
@@ -77,7 +84,7 @@ export function ResourceMetrics({ path, name, empty }: { path: string; name: str
       {data && data.sources.length > 0 && data.series.length === 0 && <p className="text-muted">No metrics in this range.</p>}
       {data && (
         <div className="grid gap-x-4 gap-y-5 xl:grid-cols-2">
-          {charts.map(({ title, type, unit, name: only, format }) => {
+          {[...charts, ...chartsOfOthers(data.series)].map(({ title, type, unit, name: only, format }) => {
             const metrics = data.series.filter(
               one => one.name.startsWith(`${type}.`) && one.unit === unit && (only === undefined || one.name === only),
             )

@@ -1,7 +1,7 @@
 import type { Measured } from '../../../core/db/series/metric-row'
 import { keptSince, tiers } from '../../../core/db/series/metric-tiers'
 import type { Hub } from '../../../core/hub'
-import { columnOf, metricUnits, subjectOf, type MetricName } from '../metrics/names'
+import { columnOf, subjectOf } from '../metrics/names'
 import type { AgentRow } from './rows'
 
 /** Minutes as an agent measured them, in the order of its columns. */
@@ -19,8 +19,9 @@ const maxColumns = 300
 
 /**
  * Stores minutes of an agent, current ones and those of a backlog, in any order. A minute that is stored already is replaced, so
- * reports can be repeated. Metrics that this version doesn’t know are ignored, and so are values and numbers of samples that can’t be
- * right. Minutes older than two days are dropped: coarser rows are computed from minutes, which are no longer kept.
+ * reports can be repeated. Metrics that this version doesn’t know are stored as they are. Columns without a valid name are ignored,
+ * and so are values and numbers of samples that can’t be right. Minutes older than two days are dropped: coarser rows are computed
+ * from minutes, which are no longer kept.
  * @returns how many were too old
  * @throws if they could not be stored, so that the agent sends them again
  */
@@ -48,8 +49,8 @@ export async function recordMinutes(
   return minutes.filter(([start]) => start < oldest).length
 }
 
-/** The column of the store for a column of an agent; null for an unknown metric. */
+/** The column of the store for a column of an agent; null if it has no valid name. */
 function storedColumn(column: string): string | null {
-  const [, name, device = null] = /^([^:]+)(?::(.+))?$/.exec(column) ?? []
-  return name !== undefined && Object.hasOwn(metricUnits, name) ? columnOf(name as MetricName, device) : null
+  const [, name, device = null] = /^([a-z][a-z0-9_]*(?:\.[a-z0-9_]+)+)(?::(.+))?$/.exec(column) ?? []
+  return name === undefined ? null : columnOf(name, device)
 }

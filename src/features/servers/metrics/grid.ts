@@ -1,12 +1,12 @@
 import { Mean } from '../../../core/db/series/metric-row'
-import { metricUnits, parseColumn, type MetricName, type MetricSource } from './names'
+import { parseColumn, unitOf, type MetricSource } from './names'
 import type { ServerMetricsQuery, ServerMetricsView } from './shapes'
 import type { Window } from './window'
 
 type Series = ServerMetricsView['series'][number]
 
 interface Found {
-  name: MetricName
+  name: string
   device: string | null
   points: (Mean | undefined)[]
 }
@@ -45,7 +45,7 @@ export class Grid {
             return mean ? rounded(value(mean)) : null
           })
         return {
-          ...{ name, device, unit: metricUnits[name], source: this.source },
+          ...{ name, device, unit: unitOf(name), source: this.source },
           avg: valuesOf(mean => mean.avg),
           max: valuesOf(mean => mean.max),
         }
@@ -55,8 +55,7 @@ export class Grid {
   #found(column: string): Found | null {
     const { type, device } = this.wanted
     const parsed = parseColumn(column)
-    if (!parsed || (type && !type.some(one => one === parsed.type)) || (device !== undefined && parsed.device !== device))
-      return null
+    if ((type && !type.some(one => one === parsed.type)) || (device !== undefined && parsed.device !== device)) return null
     return { name: parsed.name, device: parsed.device, points: [] }
   }
 }

@@ -65,7 +65,6 @@ const metricTypes = [
 ] as const
 /** The types of metrics that servers have. */
 export const serverMetricTypes = metricTypes.filter(one => one !== 'volume' && one !== 'firewall')
-type MetricType = (typeof metricTypes)[number]
 
 /** Who measures: the agent of the server, its cloud, or its controller (BMC). The best source is first. */
 export const metricSources = ['agent', 'cloud', 'bmc'] as const
@@ -80,21 +79,30 @@ export const subjectOf = (id: string, source: MetricSource): string => `${id} ${
 /** The subject under which the metrics of a firewall on a server with an agent are stored. */
 export const packetsSubject = (firewallId: string, serverId: string): string => `${subjectOf(firewallId, 'agent')} ${serverId}`
 
-/** The column in which a metric of a device is stored. */
-export const columnOf = (metric: MetricName, device: string | null): string =>
+/** The column in which a metric of a device is stored. @param metric without white space */
+export const columnOf = (metric: string, device: string | null): string =>
   device === null ? metric : `${metric} ${device.replaceAll(/\s+/g, ' ').trim().slice(0, 100)}`
 
-/** The metric and device of a column; null for a metric that this version doesn't know. */
-export function parseColumn(column: string): { name: MetricName; type: MetricType; device: string | null } | null {
+/** The metric and device of a column. The metrics of newer agents may be ones that this version doesn’t know. */
+export function parseColumn(column: string): { name: string; type: string; device: string | null } {
   const [, name = '', device] = /^(\S+)(?: (.*))?$/.exec(column) ?? []
-  if (!Object.hasOwn(metricUnits, name)) return null
-  return { name: name as MetricName, type: name.split('.')[0] as MetricType, device: device ?? null }
+  return { name, type: name.split('.')[0]!, device: device ?? null }
 }
 
+type MetricUnit = (typeof metricUnits)[MetricName] | 'other'
+
+/** The units of metrics. `other`: the metric is not known, and its name ends with no known unit. */
+export const units: readonly MetricUnit[] = [...new Set(Object.values(metricUnits)), 'other']
+// `bytes_per_second` before `bytes`.
+const longestFirst = units.toSorted((a, b) => b.length - a.length)
+
+/** The unit of a metric. */
+export const unitOf = (name: string): MetricUnit =>
+  isKnown(name)
+    ? metricUnits[name]
+    : (longestFirst.find(unit => name.endsWith(`_${unit}`) || name.endsWith(`.${unit}`)) ?? 'other')
+
+const isKnown = (name: string): name is MetricName => Object.hasOwn(metricUnits, name)
+
 /** Whether a metric, as agents name it with its device, can’t be negative. */
-export const isNeverNegative = (column: string): boolean => {
-  const [name = ''] = column.split(':')
-  return Object.hasOwn(metricUnits, name)
-    ? metricUnits[name as MetricName] !== 'celsius'
-    : /(?:_bytes|_percent|_per_second|_seconds|_ms|\.count)$/.test(name)
-}
+export const isNeverNegative = (column: string): boolean => !['celsius', 'other'].includes(unitOf(column.split(':')[0]!))

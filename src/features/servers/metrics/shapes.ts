@@ -1,12 +1,11 @@
 import type { Static } from '@sinclair/typebox'
 import { Type } from '@sinclair/typebox'
 import { Instant, Nullable, NullableInstant, Shape, Words } from '../../../core/shapes'
-import { metricSources, metricUnits, serverMetricTypes } from './names'
+import { metricSources, serverMetricTypes, units } from './names'
 
 export const maxPoints = 500
 const maxServers = 100
 
-const units = [...new Set(Object.values(metricUnits))]
 const time = (description: string) => Type.Optional(Type.String({ format: 'date-time', description }))
 
 export const ServerMetricsQuery = Type.Object(
@@ -51,7 +50,9 @@ const ServerMetric = Shape(
   {
     name: Type.String({ description: 'Name of the metric, such as `cpu.used_percent`.' }),
     device: Nullable(Type.String(), { description: 'Device that was measured, such as a sensor; null for the whole server.' }),
-    unit: Words(units, { description: 'Unit of the values.' }),
+    unit: Words(units, {
+      description: 'Unit of the values. `other`: the agent is newer than the hub, and the unit of this metric is not known.',
+    }),
     source: Source,
     avg: Values('Average'),
     max: Values('Maximum'),
