@@ -12,6 +12,8 @@ export interface SentBody {
 
 const unzip = promisify(gunzip)
 const chunkBytes = 256 * 1024
+// The largest report of an agent has about 40,000. Parsing many more would block other work.
+const maxValues = 50_000
 
 /**
  * Reads a JSON body that may be compressed with gzip, without decompressing it.
@@ -33,12 +35,12 @@ export async function readSent(request: Request, maxBytes: number): Promise<Sent
 
 /**
  * Decompresses and parses a body, outside of the event loop and in steps. Decompressing stops at the limit.
- * @throws Problem 400, 413 if it has more than `maxBytes` decompressed
+ * @throws Problem 400, also if it has more than 50,000 values; 413 if it has more than `maxBytes` decompressed
  */
 export async function parseSent({ bytes, isCompressed }: SentBody, maxBytes: number): Promise<unknown> {
   const json = isCompressed ? await decompressed(bytes, maxBytes) : bytes
   await yieldToEventLoop()
-  return readJson.parse(json)
+  return readJson.parse(json, maxValues)
 }
 
 async function decompressed(bytes: Uint8Array, maxBytes: number): Promise<Uint8Array> {

@@ -115,7 +115,7 @@ describe('a report', () => {
         'must be a single line without control characters, and not blank.',
       ],
       [{ columns: Array.from({ length: 301 }, (_, at) => `a.${at}`) }, '#/columns', 'must have at most 300 items.'],
-      [{ columns: Array.from({ length: 50_000 }, (_, at) => `a.${at}`) }, '#/columns', 'must have at most 300 items.'],
+      [{ columns: Array.from({ length: 40_000 }, (_, at) => `a.${at}`) }, '#/columns', 'must have at most 300 items.'],
       [{ minutes: Array.from({ length: 61 }, () => [start, 6, [], []]) }, '#/minutes', 'must have at most 60 items.'],
       [{ facts: { memory_bytes: -1 } }, '#/facts/memory_bytes', 'must be between 0 and 9,007,199,254,740,991 bytes.'],
       [{ allow: ['everything'] }, '#/allow/0', 'must be a known permission, such as `reboot`.'],
