@@ -50,7 +50,7 @@ export async function openAgent(
 }
 
 /** The server that the agent measures. */
-export const openMachine = (settings: AgentSettings): Promise<ServerMachine> =>
+const openMachine = (settings: AgentSettings): Promise<ServerMachine> =>
   ServerMachine.open(settings.root, rootFolders(settings).disks, settings.containers)
 
 /** The time of the hub, as far as this server knows it. */
