@@ -1,7 +1,9 @@
 import { beforeEach, describe, expect, test } from 'bun:test'
+import { endWaits, waitingCount } from '../../src/api/long-poll'
 import { record } from '../../src/core/change'
 import { pruneCommands } from '../../src/features/servers/agents/command-results'
 import { hubPublicKey } from '../../src/features/servers/agents/hub-key'
+import { takeCommands } from '../../src/features/servers/agents/take-commands'
 import { watchServers } from '../../src/features/servers/watch'
 import { sendCommand } from '../../src/features/servers/agents/send-command'
 import { isCommandOf, maxCommandLifeMs, type AgentCommand, type SignedCommand } from '../../src/wire/agent-command'
@@ -122,6 +124,27 @@ describe('a waiting request', () => {
     expect(await second).toEqual([])
   })
 })
+
+test('10,000 agents can wait at once, and each is woken alone', async () => {
+  const { hub, acme } = s.here
+  const wait = (id: string) =>
+    takeCommands(
+      hub,
+      { id, workspaceId: acme.workspaceId },
+      { seconds: 30, signal: new AbortController().signal, onWait() {}, applied: false, waited: false },
+    )
+  let ended = 0
+  const all = Array.from({ length: 9_999 }, (_, at) => wait(`agent_${at}`).finally(() => ended++))
+  const own = wait(s.agent.id)
+  await s.here.settle()
+  expect(waitingCount(hub)).toBe(10_000)
+  await expect(wait('agent_more')).rejects.toMatchObject({ status: 429 })
+  await s.send()
+  expect(await own).toHaveLength(1)
+  expect([waitingCount(hub), ended]).toEqual([9_999, 0])
+  endWaits(hub)
+  expect((await Promise.all(all)).every(one => one.length === 0)).toBe(true)
+}, 30_000)
 
 describe('requests for commands', () => {
   test('are only answered to the run whose reports are accepted', async () => {
