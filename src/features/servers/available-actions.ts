@@ -75,7 +75,7 @@ export function isPossibleIn(verb: ServerVerb, row: Possible, account: Pick<Acco
  * Whether it is not known if a server was bought: its order was sent, and nothing of it was found yet. Name and order stay as they are,
  * so that the same order can be sent again.
  */
-export const isUncertain = ({ status, providerRef, order }: Possible): boolean =>
+const isUncertain = ({ status, providerRef, order }: Possible): boolean =>
   status === 'error' && providerRef === null && order !== null
 
 /** Whether agents can perform an action. */

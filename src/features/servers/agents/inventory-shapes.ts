@@ -23,7 +23,7 @@ const parts = {
   containers: part(Shape(containers.items.properties, { $id: 'ServerContainer', description: 'A container.' }), 'Containers.'),
   units: part(
     Shape(units.items.properties, { $id: 'ServerUnit', description: 'A unit of systemd.' }),
-    'Units of systemd that have failed, and those that the agent was told to watch.',
+    'Units of systemd that have failed, and those that the agent was set to watch.',
   ),
   disks: part(
     Shape(disks.items.properties, { $id: 'ServerDisk', description: 'A disk, according to its SMART data.' }),
