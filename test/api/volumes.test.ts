@@ -551,6 +551,13 @@ describe('volumes', () => {
     const deleted = await call('DELETE', `/servers/${id}?at_provider=destroy`)
     await finish(deleted.body.id)
     expect((await call('GET', `/volumes/${volume.id}`)).body).toMatchObject({ state: 'available', server_id: null })
+    // Each change there is recorded once.
+    await here.audited()
+    Object.assign(own!, { name: 'data-one', size: 20 })
+    await here.advance(600_000)
+    await here.advance(600_000)
+    expect((await call('GET', `/volumes/${volume.id}`)).body).toMatchObject({ name: 'data-one', size_bytes: 20 * gib })
+    expect(await here.audited()).toEqual(['cloud.volume.follow'])
     double.project.volumes.delete(own!.id)
     await here.advance(600_000)
     expect((await call('GET', `/volumes/${volume.id}`)).body).toMatchObject({ state: 'missing', price: { monthly: null } })

@@ -171,7 +171,7 @@ export const serverActions = {
   'cloud.volume.follow': {
     sentence: '{volume} changed at its cloud',
     number: 'CV005',
-    description: 'A volume was found at its cloud, or no longer exists there.',
+    description: 'A volume was found at its cloud, was changed there, or no longer exists there.',
     channels: ['job'],
     changes: { of: 'cloud.volume.update' },
     example: { before: { state: 'available' }, after: { state: 'missing' } },

@@ -47,6 +47,8 @@ export interface Followed<Row extends StoredRow = any, Seen extends { ref: strin
   labels?: LabelTable
   /** The columns that follow from a reading. */
   columns(seen: Seen, read: ReadAccount): Partial<Row>
+  /** What is recorded if it changed at the cloud. */
+  recorded(row: Row): object
   /** The action that stores the labels and the mark of a row at the cloud again; null if they are as they should be. */
   relabeling(row: Row, seen: Seen, kind: string): Relabeling | null
   /** The columns of a new row; null if it is not added. */

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util'
 import { and, eq, inArray, isNull, or, type SQL } from 'drizzle-orm'
 import { AdapterError } from '../../../adapters/failure'
 import { countOf, lockLimit } from '../../../access/plans'
@@ -186,21 +187,27 @@ async function volumeIdsOf(hub: Hub, accountId: string): Promise<Map<string, str
 
 async function followBatch(
   tx: Tx,
-  { type, rows: { table }, columns }: Followed,
+  of: Followed,
   changed: readonly [StoredRow, any][],
   startedAt: number,
   read: ReadAccount,
 ): Promise<RecordResult<undefined>> {
+  const { type, columns } = of
+  const { table } = of.rows
+  const audits: AuditDraft[] = []
   if (!(await isCurrent(tx, read.account))) return { result: undefined }
   // Locked in id order, to avoid deadlocks.
   for (const [{ id }, seen] of changed.toSorted(([a], [b]) => (a.id < b.id ? -1 : 1))) {
     const [row] = await forUpdate(tx.select().from(table).where(eq(table.id, id)))
     // An action has written a newer state, or is working on it.
     if (!row || !isFree(row as StoredRow, startedAt)) continue
+    const after: StoredRow = { ...(row as StoredRow), ...columns(seen, read) }
     await tx.update(table).set(columns(seen, read)).where(eq(table.id, id))
+    const [was, is] = [of.recorded(row), of.recorded(after)]
+    if (!isDeepStrictEqual(was, is)) audits.push(auditOf(of, after, was, is, 'It was changed at the cloud.'))
     addChangeHint(tx, { workspaceId: read.account.workspaceId, action: `cloud.${type}.follow`, type, id, parentId: null })
   }
-  return { result: undefined }
+  return { result: undefined, audits }
 }
 
 async function markMissing(

@@ -14,6 +14,8 @@ export const followedSnapshots: Followed<SnapshotRow, CloudSnapshot> = {
   limit: 'snapshots',
   storage: cloud => cloud.snapshots,
   columns: (seen, read) => ({ ...seenSnapshotColumns(seen, read.catalog, read.now), ...ownerOf(seen, read) }),
+  // What a cloud changes of a snapshot is that it was finished.
+  recorded: () => ({}),
   relabeling(row, seen, kind) {
     if (row.origin !== 'made' || !cloudKindOf(kind)!.capabilities.snapshots!.labels) return null
     const labels = { set: row.labels, remove: [] }

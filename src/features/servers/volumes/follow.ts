@@ -20,6 +20,10 @@ export const followedVolumes: Followed<VolumeRow, CloudVolume> = {
     ...volumePriceColumns(catalog, seen.sizeBytes),
     ...usedColumn(usage, seen),
   }),
+  recorded: row => ({
+    ...{ name: row.name, size_bytes: row.sizeBytes, location: row.location },
+    ...{ server_id: row.serverId, protection: { delete: row.isProtected } },
+  }),
   relabeling(row, seen, kind) {
     const labels = { set: row.labels, remove: [] }
     if (row.origin !== 'made' || (isLabeled(seen.labels, labels) && !hasLostMark(row.id, seen, kind))) return null
