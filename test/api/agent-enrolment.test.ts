@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import { eq } from 'drizzle-orm'
 import { enrolmentKeys } from '../../src/features/servers/enrolment-keys/tables'
+import { pruneServers } from '../../src/features/servers/watch'
 import { publicKeyText } from '../../src/wire/signed'
 import { AgentDouble, Machine } from '../support/agent-double'
 import { cloudScene } from '../support/clouds/cloud-scene'
@@ -363,4 +364,33 @@ describe('an enrolled agent', () => {
     expect(await found('state=reporting')).toHaveLength(2)
     expect(await found('state=silent,revoked')).toEqual([])
   })
+})
+
+test('expired keys, agents that nobody approved, and agents that were revoked long ago are deleted', async () => {
+  const here = await world()
+  const days = async (count: number) => {
+    await here.advance(count * 86_400_000)
+    await pruneServers(here.hub)
+  }
+  const names = async (path: string): Promise<string[]> =>
+    (await here.acme.call('GET', path)).body.data.map((one: { name: string }) => one.name).sort()
+  const revoked = await AgentDouble.enroll(here, await addServer(here, 'web-1'))
+  await here.acme.call('POST', `/v1/agents/${revoked.id}/revoke`)
+  await newKey(here, { name: 'unused' })
+  const { key } = await newKey(here, { name: 'manual', approve: 'manual' })
+  const waiting = new Machine(here, { hostname: 'waiting' })
+  expect((await waiting.enrol(key)).status).toBe(202)
+  await days(6)
+  expect(await names('/v1/enrolment-keys')).toEqual(['manual', 'test', 'unused'])
+  // It still asks, so its key is needed.
+  expect((await waiting.enrol(key)).status).toBe(202)
+  await days(2)
+  expect(await names('/v1/enrolment-keys')).toEqual(['manual'])
+  expect(await names('/v1/agents?state=awaiting_approval')).toEqual(['waiting'])
+  await days(6)
+  expect(await names('/v1/agents?state=awaiting_approval')).toEqual([])
+  expect(await names('/v1/enrolment-keys')).toEqual([])
+  expect((await revoked.sendReport()).body.code).toBe('token_revoked')
+  await days(77)
+  expect((await revoked.sendReport()).body.code).toBe('invalid_token')
 })
