@@ -312,6 +312,45 @@ describe('the commands that install an agent', () => {
   })
 })
 
+describe('the agent of a server that is created at a cloud', () => {
+  test('is installed by its user data, with a key of its own', async () => {
+    const here = await world()
+    const scene = await cloudScene(here)
+    await here.audited()
+    const created = await scene.create('web-1', { enroll_agent: true, user_data: '#cloud-config\npackages: [nginx]\n' })
+    expect([created.status, created.body.errors]).toEqual([201, undefined])
+    expect(await here.audited()).toEqual(['cloud.server.create', 'cloud.enrolment_key.create'])
+    await scene.finish(created.body.action_id)
+    const { userData } = scene.double.serverNamed('web-1')!
+    expect(userData).toContain('#cloud-config\npackages: [nginx]\n')
+    expect(userData).toContain('/download/agent')
+    const [key] = /bw_enrol_[0-9A-Za-z]{36}/.exec(userData!)!
+    const machine = new Machine(here, { hostname: 'web-1' })
+    expect((await machine.enrol(key)).body.server_id).toBe(created.body.id)
+    expect((await new Machine(here).enrol(key)).status).toBe(401)
+
+    const only = await scene.create('web-2', { enroll_agent: true })
+    await scene.finish(only.body.action_id)
+    expect(scene.double.serverNamed('web-2')!.userData).toStartWith('#!/bin/sh\nif command -v curl')
+  })
+
+  test('can’t be installed on drafts, with MIME user data, or without a cloud account', async () => {
+    const here = await world()
+    const scene = await cloudScene(here)
+    const refused = async (fields: object, query = '') => {
+      const { status, body } = await scene.create('web-1', { enroll_agent: true, ...fields }, query)
+      return [status, (body.errors ?? body.problems)[0].pointer]
+    }
+    expect(await refused({ provision: false })).toEqual([422, '#/enroll_agent'])
+    expect(await refused({ user_data: 'MIME-Version: 1.0\n' })).toEqual([422, '#/enroll_agent'])
+    expect(await refused({ user_data: 'MIME-Version: 1.0\n' }, '?dry_run=true')).toEqual([200, '#/enroll_agent'])
+    expect(await refused({ user_data: `#cloud-config\n${'x'.repeat(32_700)}` })).toEqual([422, '#/user_data'])
+    const own = await here.acme.call('POST', '/v1/servers', { name: 'nas', enroll_agent: true }, { 'Idempotency-Key': 'nas' })
+    expect([own.status, own.body.errors[0].pointer]).toEqual([422, '#/enroll_agent'])
+    expect((await here.acme.call('GET', '/v1/enrolment-keys')).body.data).toEqual([])
+  })
+})
+
 describe('an enrolled agent', () => {
   test('is updated, revoked, and deleted, with consequences for its server', async () => {
     const here = await world()

@@ -248,6 +248,7 @@ const pureFiles = [
   'notifications/message',
   'notifications/message-kinds',
   'servers/actions/verbs',
+  'servers/agents/agent-user-data',
   'servers/agents/enrolment',
   'servers/agents/install-commands',
   'servers/agents/runs',

@@ -80,12 +80,17 @@ const ownFields = ['name', 'labels', 'health_monitor_ids', 'notes']
 function NewAt({ account, kind }: NewAtProps) {
   const navigate = useNavigate()
   const shown = useRef<ServerQuoteView | null>(null)
-  const initial = { ...serverValues(null), ...orderValues(null), draft: false, monitor: true, accept_unknown_price: false }
+  const initial = {
+    ...serverValues(null),
+    ...orderValues(null),
+    ...{ draft: false, monitor: true, enroll_agent: false, accept_unknown_price: false },
+  }
   const bodyOf = (values: Values): Values => ({
     name: values.name,
     account_id: account.id,
     ...orderBody(values, null),
     ...serverBody(values, serverValues(null), ownFields.slice(1)),
+    ...(values.enroll_agent === true && !values.draft && { enroll_agent: true }),
   })
   return (
     <Form<ServerView>
@@ -116,6 +121,13 @@ function NewAt({ account, kind }: NewAtProps) {
               </Group>
             </Advanced>
             <MonitorField />
+            {kind.capabilities.user_data && (
+              <CheckboxField
+                name="enroll_agent"
+                label="Install the agent"
+                hint="Its user data installs the agent when it starts for the first time. Not for drafts."
+              />
+            )}
             <CheckboxField
               name="draft"
               label="Only save it as a draft"

@@ -3,7 +3,7 @@ import { eq, isNull } from 'drizzle-orm'
 import type { Waiting } from '../../api/long-poll'
 import { countOf, refuseOverLimit } from '../../access/plans'
 import { callAdapter } from '../../adapters/call'
-import { change } from '../../core/change'
+import { auditDrafts, change } from '../../core/change'
 import { instant } from '../../core/clock'
 import type { ChangeResult, Consequences } from '../../core/change-result'
 import type { Ctx } from '../../core/ctx'
@@ -28,10 +28,13 @@ import type { CloudAccountRow } from './accounts/view'
 import { provisionSteps } from './actions/kinds'
 import { needsLabels, startSetLabels } from './actions/labels'
 import { startOn, waitForAction } from './actions/start'
+import { isMime, withScript } from './agents/agent-user-data'
 import { agentFilter } from './agents/filter'
+import { agentScriptAt } from './agents/install'
 import { agentsOf } from './agents/rows'
 import { cloudKindOf } from './clouds'
 import type { ServerAddress } from './clouds/cloud'
+import { insertEnrolmentKey } from './enrolment-keys/enrolment-keys'
 import { blockedByAttachments, type AttachmentChange } from './firewalls/change-rules'
 import { orderedFirewallProblems, type OrderedFirewalls } from './firewalls/ordered'
 import { requireAllowed } from './firewalls/rule-operations'
@@ -138,6 +141,8 @@ export async function createServer(
   const catalog = await callAdapter(() => catalogOf(ctx.hub, account, true))
   if (isDryRun) return await quote(ctx, account, catalog, input, order)
   requireCurrency(input)
+  const impossible = agentProblems(input)
+  if (impossible.length > 0) throw invalid(impossible)
   if (input.provision !== false) await requireOrder(ctx, account, catalog, input, order)
   else {
     await sshKeysOf(ctx.hub.read, ctx, order.ssh_keys)
@@ -171,12 +176,13 @@ async function insertOrdered(
   input: ServerInput,
   order: ServerOrderView,
 ): Promise<ServerView> {
+  const script = input.enroll_agent ? await agentScriptAt(ctx.hub) : null
   return await change(ctx, 'cloud.server.create', async tx => {
     const locked = await lockAccount(tx, account.id)
     await refuseOverLimit(tx, ctx, 'server')
     const now = ctx.hub.clock.now()
     const id = newId('srv')
-    const row = await insertRow(tx, ctx, serverRows, {
+    const inserted = await insertRow(tx, ctx, serverRows, {
       ...newColumns(now),
       id,
       ...inputColumns(serverMembers, input),
@@ -190,13 +196,50 @@ async function insertOrdered(
       userDataSealed:
         input.user_data == null ? null : await sealUserData(tx, ctx, { id, workspaceId: ctx.workspaceId }, input.user_data),
     })
+    const { row, ...enrolled } = script
+      ? await addAgentScript(tx, ctx, inserted, input.user_data ?? null, script)
+      : { row: inserted }
     await saveLabels(tx, serverLabels, ctx.workspaceId, [{ id: row.id, before: {}, after: labelsOf(row) }])
     const monitored = input.monitor === false ? {} : await monitorNewServer(tx, ctx, row)
     if (input.provision === false) return { ...(await changedRow(serverRows, null, row, one => viewOf(tx, one))), ...monitored }
     const started = await startOn(tx, ctx, row, locked, 'provision', acceptedOf(input), catalog, '#')
     const after = await viewOf(tx, await findRow(tx, ctx, serverRows, row.id))
-    return { result: after, target: targetOf(serverRows, row), after, ...merged([started, monitored]) }
+    return { result: after, target: targetOf(serverRows, row), after, ...merged([started, monitored, enrolled]) }
   })
+}
+
+/** Lets the user data of a server install its agent, with a key of its own. @throws Problem 409, 422 */
+async function addAgentScript(
+  tx: Tx,
+  ctx: Ctx,
+  row: ServerRow,
+  own: string | null,
+  script: (key: string) => string,
+): Promise<{ row: ServerRow } & Pick<Consequences, 'audits'>> {
+  const named = {
+    name: `Agent of ${row.name}`.slice(0, 100),
+    server_id: row.id,
+    expires_in_seconds: agentKeySeconds,
+    monitor: false,
+  }
+  const { key, created } = await insertEnrolmentKey(tx, ctx, named)
+  const userData = withScript(script(key), own)
+  requireShort(userData)
+  const set = { userDataSealed: await sealUserData(tx, ctx, row, userData) }
+  await tx.update(servers).set(set).where(eq(servers.id, row.id))
+  return { row: { ...row, ...set }, audits: auditDrafts(ctx, 'cloud.enrolment_key.create', created) }
+}
+
+/** A size that is out of stock is tried again for a while. */
+const agentKeySeconds = 86_400
+
+/** Why the agent can’t be installed by user data. */
+function agentProblems({ enroll_agent, provision, user_data }: ServerInput): FieldProblem[] {
+  if (!enroll_agent) return []
+  const problem = (detail: string) => [{ pointer: '#/enroll_agent', code: 'unsupported', detail }]
+  if (provision === false) return problem('is not for drafts. Install the agent once the server exists.')
+  if (user_data != null && isMime(user_data)) return problem('can’t be used with user data that is a MIME message.')
+  return []
 }
 
 const acceptedOf = ({ max_monthly_price, currency, accept_unknown_price }: AcceptedPrice) => ({
@@ -274,12 +317,17 @@ export const newColumns = (now: number) => ({
   deletedAt: null,
 })
 
-const orderFields = [...Object.keys(orderMembers).filter(name => name !== 'location'), 'user_data', 'provision'] as const
+const orderFields = [
+  ...Object.keys(orderMembers).filter(name => name !== 'location'),
+  'user_data',
+  'provision',
+  'enroll_agent',
+] as const
 
 /** What only makes sense for a server that is created at a cloud. */
 const orderedWithoutAccount = (input: Record<string, any>): FieldProblem[] =>
   orderFields
-    .filter(name => input[name] != null && !(name === 'provision' && input[name] === false))
+    .filter(name => input[name] != null && !((name === 'provision' || name === 'enroll_agent') && input[name] === false))
     .map(name => ({ pointer: `#/${name}`, code: 'unsupported', detail: 'requires an `account_id`.' }))
 
 /** @throws Problem 422 for what is known from the cloud */
@@ -322,7 +370,7 @@ async function requireOrder(
 ) {
   const sshKeys = await sshKeysOf(ctx.hub.read, ctx, order.ssh_keys)
   const problems = orderProblems(cloudKindOf(account.kind)!, catalog, input.name, order, {
-    hasUserData: input.user_data != null,
+    hasUserData: input.user_data != null || input.enroll_agent === true,
     sshKeyCount: sshKeys.length,
   })
   problems.push(...(await orderedVolumes(ctx.hub.read, ctx, account, order)).problems)
@@ -364,8 +412,9 @@ async function quote(
     }
   }
   const sshKeys = await attempt(() => sshKeysOf(ctx.hub.read, ctx, order.ssh_keys))
-  const checked = { hasUserData: input.user_data != null, sshKeyCount: sshKeys?.length ?? order.ssh_keys.length }
-  found.push(...orderProblems(kind, catalog, input.name, order, checked))
+  const hasUserData = input.user_data != null || input.enroll_agent === true
+  const checked = { hasUserData, sshKeyCount: sshKeys?.length ?? order.ssh_keys.length }
+  found.push(...orderProblems(kind, catalog, input.name, order, checked), ...agentProblems(input))
   found.push(...(await orderedVolumes(ctx.hub.read, ctx, account, order)).problems)
   found.push(...(await orderedFirewallProblems(ctx, kind, order)))
   const price = highestPrice(kind, catalog, order)

@@ -333,6 +333,13 @@ export const ServerInput = Shape(
           'Whether to create a monitor that follows the server, if you can create monitors. If the plan doesn’t allow another one, the workspace gets a notice instead. Default: true with a cloud account, and false without one.',
       }),
     ),
+    enroll_agent: Type.Optional(
+      Type.Boolean({
+        default: false,
+        description:
+          'Whether its user data installs the agent, with an enrolment key of its own that can be used once. Not for drafts.',
+      }),
+    ),
     provision: Type.Optional(
       Type.Boolean({
         default: true,

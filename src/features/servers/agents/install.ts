@@ -8,7 +8,7 @@ import { createEnrolmentKey } from '../enrolment-keys/enrolment-keys'
 import type { EnrolmentKeyView } from '../enrolment-keys/shapes'
 import { serverRows } from '../view'
 import { hubPublicKey } from './hub-key'
-import { installCommands } from './install-commands'
+import { installCommands, installScript } from './install-commands'
 import type { AgentInstallationView, AgentInstallInput, ServerAgentInstallInput } from './shapes'
 
 /** Creates a key for the agent of one server, and the commands that install it there. @throws Problem 404, 409 */
@@ -28,6 +28,12 @@ export const installAgent = async (
   ctx: Ctx,
   { name = 'New server', ...input }: AgentInstallInput,
 ): Promise<AgentInstallationView> => await createEnrolmentKey(ctx, { ...input, name }, await installationAt(ctx.hub))
+
+/** Returns what user data needs to install the agent of a server. Reads the certificate of the hub. */
+export async function agentScriptAt(hub: Hub): Promise<(key: string) => string> {
+  const of = { baseUrl: hub.baseUrl, hubKey: hubPublicKey(hub), pin: await pinOf(hub), allow: [] }
+  return key => installScript({ ...of, key })
+}
 
 async function installationAt(hub: Hub) {
   const [pin, hubKey] = [await pinOf(hub), hubPublicKey(hub)]

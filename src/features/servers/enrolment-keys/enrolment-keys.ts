@@ -1,6 +1,7 @@
 import { newIngestToken, tokenHint } from '../../../access/token-format'
 import { refuseOverLimit } from '../../../access/plans'
 import { change } from '../../../core/change'
+import type { ChangeResult } from '../../../core/change-result'
 import { instant } from '../../../core/clock'
 import { sha256Hex } from '../../../core/crypto'
 import type { Ctx } from '../../../core/ctx'
@@ -60,29 +61,40 @@ export const getEnrolmentKey = async (ctx: Ctx, id: string): Promise<EnrolmentKe
  * @param result what to return for the new key
  * @throws Problem 409 if the limit is reached, 422 if there is no such server
  */
-export async function createEnrolmentKey<R>(
+export const createEnrolmentKey = <R>(
   ctx: Ctx,
   input: EnrolmentKeyInput,
   result: (created: EnrolmentKeyView & { key: string }) => R,
-): Promise<R> {
-  const key = newIngestToken('enrol')
-  return await change(ctx, 'cloud.enrolment_key.create', async tx => {
-    if (input.server_id != null) await requireServer(tx, ctx, input.server_id)
-    await refuseOverLimit(tx, ctx, 'enrolment_key')
-    const row = await insertRow(tx, ctx, rows, {
-      ...inputColumns(enrolmentKeyMembers, input),
-      serverId: input.server_id ?? null,
-      keyHash: sha256Hex(key),
-      hint: tokenHint(key),
-      expiresAt: ctx.hub.clock.now() + (input.expires_in_seconds ?? defaultLifeSeconds) * 1000,
-      used: 0,
-      lastUsedAt: null,
-      usedUpAt: null,
-      monitor: input.monitor !== false && ctx.permissions.has('monitoring.write'),
-    })
-    const created = await changedRow(rows, null, row, viewAt(ctx.hub))
+): Promise<R> =>
+  change(ctx, 'cloud.enrolment_key.create', async tx => {
+    const { key, created } = await insertEnrolmentKey(tx, ctx, input)
     return { ...created, result: result({ ...created.result, key }) }
   })
+
+/**
+ * Inserts a key, within a change.
+ * @throws Problem 409 if the limit is reached, 422 if there is no such server
+ */
+export async function insertEnrolmentKey(
+  tx: Tx,
+  ctx: Ctx,
+  input: EnrolmentKeyInput,
+): Promise<{ key: string; created: ChangeResult<EnrolmentKeyView> }> {
+  if (input.server_id != null) await requireServer(tx, ctx, input.server_id)
+  await refuseOverLimit(tx, ctx, 'enrolment_key')
+  const key = newIngestToken('enrol')
+  const row = await insertRow(tx, ctx, rows, {
+    ...inputColumns(enrolmentKeyMembers, input),
+    serverId: input.server_id ?? null,
+    keyHash: sha256Hex(key),
+    hint: tokenHint(key),
+    expiresAt: ctx.hub.clock.now() + (input.expires_in_seconds ?? defaultLifeSeconds) * 1000,
+    used: 0,
+    lastUsedAt: null,
+    usedUpAt: null,
+    monitor: input.monitor !== false && ctx.permissions.has('monitoring.write'),
+  })
+  return { key, created: await changedRow(rows, null, row, viewAt(ctx.hub)) }
 }
 
 /** @throws Problem 422 */
