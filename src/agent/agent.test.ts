@@ -45,7 +45,9 @@ class Times {
   wrongBy = 0
   hub = () => this.clock.now()
   wall = () => this.clock.now() + this.wrongBy
-  steady = () => this.clock.now() - this.began + 5000
+  /** Resolution of the steady clock (ms). */
+  resolution = 1
+  steady = () => Math.floor((this.clock.now() - this.began + 5000) / this.resolution) * this.resolution
 }
 
 interface Running {
@@ -270,6 +272,22 @@ describe('while the hub is away', () => {
       await pass(times, again, 8 * minute)
       expect([...hub.minutes.keys()].sort().slice(0, 135)).toEqual(wholeMinutes(times).slice(0, 135))
     }))
+
+  test(
+    'with a coarse clock, nothing counts as received that was not sent',
+    () =>
+      scene(async (hub, times) => {
+        times.resolution = 10
+        const running = startAgent(hub, times, { random: () => 0.1234 })
+        await pass(times, running, 2 * minute)
+        hub.behavior = { status: 503 }
+        await pass(times, running, 10 * minute, 1)
+        expect(running.logged).toEqual([
+          'The hub responded with status 503: The request failed. Minutes are stored and sent later.',
+        ])
+      }),
+    60_000,
+  )
 
   test('a revoked token ends the agent', () =>
     scene(async (hub, times) => {

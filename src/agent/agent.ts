@@ -189,9 +189,12 @@ export class Agent {
     if (this.stopped) return
     const { clock, log, random } = this.pieces
     const isPresent = clock.steady() >= this.presentAt
+    const backlog = isPresent ? [] : this.backlog()
+    // The steady clock counts in hundredths of a second, so a timer can be early.
+    if (!isPresent && backlog.length === 0) return this.arm()
     try {
       if (isPresent) await this.sendPresent()
-      else await this.sendBacklog()
+      else await this.report(backlog, { backlog: true })
       this.quietUntil = clock.steady() + requestPauseMs
       this.succeeded()
     } catch (error) {
@@ -224,11 +227,6 @@ export class Agent {
     const reported = await this.report(minutes, { ...parts, backlog: false })
     const rest = this.presentMinutes().length > 0 && reported === minutes.length
     this.presentAt = clock.steady() + (rest ? 0 : this.untilNextReport())
-  }
-
-  private async sendBacklog(): Promise<void> {
-    const minutes = this.backlog()
-    if (minutes.length > 0) await this.report(minutes, { backlog: true })
   }
 
   /** Minutes since the previous report: those of the backlog are older. */
