@@ -41,7 +41,7 @@ test('the agent is installed on a server with one command, and its arrival is sh
   await shown.getByText('reporting', { exact: true }).waitFor()
   expect(await takeSecret(shown)).toBe(command)
   expect((await nas.report()).status).toBe(200)
-  await page.getByText('Version 0.3.0').waitFor()
+  await page.getByText('0.3.0', { exact: true }).waitFor()
   await expectClean(page)
 }, 90_000)
 

@@ -452,8 +452,8 @@ test('the page of a server shows what its agent reports, what has failed first, 
   const agent = section(page, 'Agent')
   for (const text of ['7 s behind the hub', '3 minutes', 'reboot', '/mnt/backup doesn’t respond.'])
     await agent.getByText(text, { exact: true }).waitFor()
-  await agent.getByText('set its firewall').waitFor()
-  expect(await agent.getByText('restart and shut down the server').count()).toBe(0)
+  await agent.getByText('Set its firewall: firewall').waitFor()
+  expect(await agent.getByText('Restart and shut down the server').count()).toBe(0)
   await expectClean(page)
 }, 60_000)
 

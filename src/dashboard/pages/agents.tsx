@@ -7,6 +7,7 @@ import { RelativeTime } from '../parts/time'
 import { usePerson } from '../session'
 import { agentMenu } from './agents/agent-actions'
 import { agentTabs } from './agents/agent-tabs'
+import { clockText } from './agents/clock-text'
 import { agentTones, installAgentOnNew } from './agents/install-agent'
 import { ServerLink } from './cloud/server-link'
 
@@ -80,7 +81,7 @@ const Details = ({ agent: one }: { agent: AgentView }) => (
       ['Allowed', one.allow.join(', ')],
       ['Interval', `${one.interval_seconds} seconds`],
       ['Watched services', one.config.watched_units.join(', ')],
-      ['Clock', one.clock_offset_ms !== null && Math.abs(one.clock_offset_ms) >= 5000 && describeClock(one.clock_offset_ms)],
+      ['Clock', clockText(one.clock_offset_ms)],
       ['Waiting to be sent', one.spooled > 0 && `${one.spooled} minutes`],
       ['Dropped', one.dropped > 0 && `${one.dropped} minutes`],
       ['Last report', <RelativeTime key="" at={one.last_report_at} />],
@@ -92,6 +93,3 @@ const Details = ({ agent: one }: { agent: AgentView }) => (
     ]}
   />
 )
-
-const describeClock = (offsetMs: number): string =>
-  `${Math.round(Math.abs(offsetMs) / 1000)} seconds ${offsetMs > 0 ? 'behind' : 'ahead of'} the hub`

@@ -1,7 +1,7 @@
 import { CheckboxesField, Columns, SelectField, TextField, wordsOf, type Values } from '../../parts/form'
 
 /** What an agent can be allowed to do, in the words of its owner. */
-const permissions = {
+export const permissions = {
   reboot: 'Restart and shut down the server',
   firewall: 'Set its firewall',
   update: 'Update the agent',

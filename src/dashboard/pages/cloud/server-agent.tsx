@@ -1,19 +1,22 @@
 import type { AgentView } from '../../../features/servers/agents/shapes'
 import type { ServerView } from '../../../features/servers/shapes'
-import { Card } from '../../parts/page'
+import { Card, Facts } from '../../parts/page'
 import { pluralize } from '../../parts/plural'
 import { Status, StatusIcon, Tags } from '../../parts/status'
 import { TextWithCode } from '../../parts/text-with-code'
 import { formatDuration, RelativeTime } from '../../parts/time'
 import { useOne } from '../../queries'
 import { agentTones } from '../agents/install-agent'
+import { clockText } from '../agents/clock-text'
+import { permissions } from '../agents/key-fields'
 import { useInventory } from './server-inventory'
 
-/** What agents can do for a server if its owner allows it. */
-const permissions = [
-  { word: 'reboot', means: 'restart and shut down the server' },
-  { word: 'restart:UNIT', means: 'restart a unit of systemd, such as `restart:nginx.service`' },
-  { word: 'firewall', means: 'set its firewall' },
+/** What agents are asked to do, if the owner of the server allows it. */
+const offered: readonly (readonly [word: string, means: string])[] = [
+  ['reboot', permissions.reboot],
+  ['restart:UNIT', 'Restart a unit of systemd'],
+  ['firewall', permissions.firewall],
+  ['wake', permissions.wake],
 ]
 
 const stopReasons: Readonly<Record<NonNullable<AgentView['stop_reason']>, string>> = {
@@ -21,9 +24,6 @@ const stopReasons: Readonly<Record<NonNullable<AgentView['stop_reason']>, string
   reboot: 'The server restarts.',
   stop: 'The program was stopped.',
 }
-
-/** Differences that matter to people. */
-const shownOffsetMs = 5000
 
 type Summary = NonNullable<ServerView['agent']>
 
@@ -53,79 +53,77 @@ function AgentCard({ id, of }: { id: string; of: Summary }) {
   const agent = useAgentOf(id)
   const problems = useInventory(id).data?.problems.items ?? []
   return (
-    <Card
-      title="Agent"
-      facts={[
-        [
-          'State',
-          <>
-            <AgentState of={of} id={id} />
-            {of.state !== 'reporting' && (
-              <p className="text-[13px] text-muted">
-                {agent?.stop_reason && `${stopReasons[agent.stop_reason]} `}
-                Its actions are offered again once it reports.
-              </p>
-            )}
-          </>,
-        ],
-        ['Version', of.version],
-        ['Last report', agent && <RelativeTime at={agent.last_report_at} />],
-        ['Interval', agent && formatDuration(agent.interval_seconds * 1000)],
-        ['Clock', agent && <ClockOffset ms={agent.clock_offset_ms} />],
-        ['Waiting to be sent', agent && agent.spooled > 0 && pluralize(agent.spooled, 'minute', 'minutes')],
-        [
-          'Dropped',
-          agent && agent.dropped > 0 && <span className="text-warn">{pluralize(agent.dropped, 'minute', 'minutes')}</span>,
-        ],
-        ['Allowed', agent && <Tags tags={agent.allow} />],
-        ['Not allowed', agent && <NotAllowed allow={agent.allow} />],
-        [
-          'Problems',
-          problems.length > 0 && (
-            <ul className="flex flex-col gap-1">
-              {problems.map(one => (
-                <li key={one} className="flex gap-1">
-                  <StatusIcon status="warning" className="mt-1 size-3.5" />
-                  <span className="min-w-0">{one}</span>
-                </li>
-              ))}
-            </ul>
-          ),
-        ],
-      ]}
-    />
+    <Card title="Agent">
+      <Facts
+        rows={[
+          [
+            'State',
+            <>
+              <AgentState of={of} id={id} />
+              {of.state !== 'reporting' && (
+                <p className="text-[13px] text-muted">
+                  {agent?.stop_reason && `${stopReasons[agent.stop_reason]} `}
+                  Its actions are offered again once it reports.
+                </p>
+              )}
+            </>,
+          ],
+          ['Version', of.version],
+          ['Last report', agent && <RelativeTime at={agent.last_report_at} />],
+          ['Interval', agent && formatDuration(agent.interval_seconds * 1000)],
+          ['Clock', agent && <Clock offsetMs={agent.clock_offset_ms} />],
+          ['Waiting to be sent', agent && agent.spooled > 0 && pluralize(agent.spooled, 'minute', 'minutes')],
+          [
+            'Dropped',
+            agent && agent.dropped > 0 && <span className="text-warn">{pluralize(agent.dropped, 'minute', 'minutes')}</span>,
+          ],
+          ['Allowed', agent && <Tags tags={agent.allow} />],
+          [
+            'Problems',
+            problems.length > 0 && (
+              <ul className="flex flex-col gap-1">
+                {problems.map(one => (
+                  <li key={one} className="flex gap-1">
+                    <StatusIcon status="warning" className="mt-1 size-3.5" />
+                    <span className="min-w-0">{one}</span>
+                  </li>
+                ))}
+              </ul>
+            ),
+          ],
+        ]}
+      />
+      {agent && <NotAllowed allow={agent.allow} />}
+    </Card>
   )
 }
 
-function ClockOffset({ ms }: { ms: number | null }) {
-  if (ms === null) return 'Unknown'
-  if (Math.abs(ms) < shownOffsetMs) return 'Accurate'
-  return (
-    <span className="text-warn">
-      {formatDuration(Math.abs(ms))} {ms > 0 ? 'behind' : 'ahead of'} the hub
-    </span>
-  )
+function Clock({ offsetMs }: { offsetMs: number | null }) {
+  const text = clockText(offsetMs)
+  return text === null ? offsetMs === null ? 'Unknown' : 'Accurate' : <span className="text-warn">{text}</span>
 }
 
-/** Why actions of the agent are not offered, and how the owner of the server allows them. Null if all are allowed. */
+/** Why actions of the agent are not offered, and how the owner of the server allows them. Nothing if all are allowed. */
 function NotAllowed({ allow }: Pick<AgentView, 'allow'>) {
-  const missing = permissions.filter(
-    ({ word }) => !allow.some(one => (word.startsWith('restart:') ? one.startsWith('restart:') : one === word)),
-  )
-  if (missing.length === 0) return 'Nothing'
+  const isAllowed = (word: string) => allow.some(one => (word === 'restart:UNIT' ? one.startsWith('restart:') : one === word))
+  const missing = offered.filter(([word]) => !isAllowed(word))
+  if (missing.length === 0) return null
   return (
-    <>
-      {missing.map(({ word, means }) => (
-        <p key={word}>
-          <TextWithCode text={`\`${word}\`: ${means}`} />
-        </p>
-      ))}
-      <p className="mt-1 text-[13px] text-muted">
-        <TextWithCode text="The owner of the server doesn’t allow this, so it is not offered. To allow it, add the word to `allow` in `/etc/bailiwick-agent/agent.conf`, and restart the agent." />{' '}
-        <a href="/docs/agent-commands" className="text-accent hover:underline">
-          Permissions
+    <div className="mt-3 border-t border-line pt-3 text-[13px] text-muted">
+      <p>The server doesn’t allow these actions, so they are not offered:</p>
+      <ul className="my-1 list-disc pl-4">
+        {missing.map(([word, means]) => (
+          <li key={word}>
+            <TextWithCode text={`${means}: \`${word}\``} />
+          </li>
+        ))}
+      </ul>
+      <p>
+        <TextWithCode text="To allow one, add the word to `allow` in `/etc/bailiwick-agent/agent.conf`, and restart the agent. " />
+        <a href="/docs/agent-commands" className="text-accent underline">
+          Permissions of agents
         </a>
       </p>
-    </>
+    </div>
   )
 }

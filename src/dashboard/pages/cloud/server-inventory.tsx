@@ -96,7 +96,7 @@ const columnsFor = ({ stale }: ServerInventoryView): readonly Column<Row>[] => [
       </>
     ),
   },
-  { title: 'Kind', width: '6rem', onPhone: 'plain', look: 'muted', render: one => one.kind },
+  { title: 'Kind', width: '7rem', onPhone: 'plain', look: 'muted', render: one => one.kind },
   {
     title: 'State',
     width: '10.5rem',
