@@ -1,5 +1,17 @@
-import { chownSync, closeSync, fchmodSync, fsyncSync, openSync, renameSync, statSync, writeSync } from 'node:fs'
+import {
+  closeSync,
+  constants,
+  fchmodSync,
+  fchownSync,
+  fsyncSync,
+  openSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeSync,
+} from 'node:fs'
 import { dirname } from 'node:path'
+import { randomBase62 } from '../../core/crypto'
 
 /**
  * Replaces a file at once: after a crash, it has its old content or the new one. It belongs to the owner of its folder, also if root
@@ -8,20 +20,38 @@ import { dirname } from 'node:path'
  * @param durable whether it must survive a power cut
  */
 export function writeFile(path: string, content: string | Uint8Array, { mode = 0o600, durable = false } = {}): void {
-  const temporary = `${path}.new`
+  const folder = dirname(path)
+  const temporary = `${path}.${randomBase62(12)}.new`
   const bytes = typeof content === 'string' ? Buffer.from(content) : content
-  const file = openSync(temporary, 'w', 0o600)
+  // The owner of the folder may have put a link there, so that root changes another file: an existing one is never opened.
+  const file = openSync(temporary, constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW, 0o600)
   try {
-    // Whatever the file mode creation mask is.
-    fchmodSync(file, mode)
-    for (let at = 0; at < bytes.byteLength;) at += writeSync(file, bytes, at)
-    if (durable) fsyncSync(file)
+    try {
+      // Whatever the file mode creation mask is.
+      fchmodSync(file, mode)
+      if (process.getuid?.() === 0) {
+        const { uid, gid } = statSync(folder)
+        fchownSync(file, uid, gid)
+      }
+      for (let at = 0; at < bytes.byteLength;) at += writeSync(file, bytes, at)
+      if (durable) fsyncSync(file)
+    } finally {
+      closeSync(file)
+    }
+    renameSync(temporary, path)
+  } catch (error) {
+    rmSync(temporary, { force: true })
+    throw error
+  }
+  if (durable) syncFolder(folder)
+}
+
+/** Lets a new name in a folder survive a power cut. */
+function syncFolder(folder: string): void {
+  const opened = openSync(folder, constants.O_RDONLY | constants.O_DIRECTORY)
+  try {
+    fsyncSync(opened)
   } finally {
-    closeSync(file)
+    closeSync(opened)
   }
-  if (process.getuid?.() === 0) {
-    const { uid, gid } = statSync(dirname(path))
-    chownSync(temporary, uid, gid)
-  }
-  renameSync(temporary, path)
 }
