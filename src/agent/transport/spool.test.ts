@@ -1,4 +1,4 @@
-import { mkdtempSync, readdirSync, rmSync, writeFileSync, truncateSync } from 'node:fs'
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync, truncateSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'bun:test'
@@ -80,6 +80,38 @@ test('a crash in the middle of a write loses no minute', () => {
   writeFileSync(join(folder, 'spool', '0000000003600000.json'), JSON.stringify(minuteAt(60)))
   const again = open()
   expect([...new Set(drain(again))].sort((a, b) => a - b)).toEqual(upTo(130))
+  expect(files()).toEqual([])
+})
+
+test('a segment whose minutes were not deleted yet is written again', () => {
+  const spool = open()
+  for (const number of upTo(60)) spool.add(minuteAt(number))
+  const before = files().map(name => [name, readFileSync(join(folder, 'spool', name))] as const)
+  spool.add(minuteAt(60))
+  for (const [name, content] of before) writeFileSync(join(folder, 'spool', name), content)
+  const again = open()
+  expect(again.count).toBe(61)
+  expect(drain(again)).toEqual(upTo(61))
+  expect(files()).toEqual([])
+  expect(problems).toEqual([])
+})
+
+test('minutes of a clock that is set back are all kept until the hub tells the time', () => {
+  const spool = open()
+  const minutes = upTo(61 * 3).map(number => ({
+    ...minuteAt(number % 61, number),
+    unsure: { bootId: 'boot-1', steady: number * 60_000 + 0.5 },
+  }))
+  for (const minute of minutes) spool.add(minute)
+  expect(spool.count).toBe(minutes.length)
+  const again = open()
+  expect(again.count).toBe(minutes.length)
+  const found: number[] = []
+  for (let next = again.oldest(); next.length > 0; next = again.oldest()) {
+    found.push(...next.map(({ row }) => row[2][0]!))
+    again.remove(next)
+  }
+  expect(found.toSorted((a, b) => a - b)).toEqual(upTo(61 * 3))
   expect(files()).toEqual([])
 })
 

@@ -1,6 +1,7 @@
 import { mkdirSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { maxMinutes } from '../../wire/agent-limits'
+import { sha256Hex } from '../../core/crypto'
 import { isRecord, isTime } from './answers'
 import type { WaitingMinute } from './minutes'
 import { readJson } from '../state/identity'
@@ -28,8 +29,8 @@ interface Segment {
  * loses none. At most 60 are also in memory; older ones are in compressed segments. When these are too large, the oldest is dropped.
  */
 export class Spool {
-  /** Minutes outside segments by start, in order. */
-  private loose = new Map<number, WaitingMinute>()
+  /** Minutes outside segments by the names of their files, in order. */
+  private loose = new Map<string, WaitingMinute>()
   private segments: Segment[] = []
   /** What remains of the oldest segment while it is sent. */
   private opened: WaitingMinute[] | null = null
@@ -56,9 +57,9 @@ export class Spool {
   }
 
   add(minute: WaitingMinute): void {
-    const [start] = minute.row
-    this.loose = inOrder([...this.loose.values(), minute])
-    this.attempt('stored', () => writeFile(this.pathOf(looseName(start)), JSON.stringify(minute)))
+    const name = looseName(minute)
+    this.loose = inOrder([...this.loose, [name, minute]])
+    this.attempt('stored', () => writeFile(this.pathOf(name), JSON.stringify(minute)))
     if (this.loose.size > this.limits.maxLoose) this.pack()
   }
 
@@ -84,12 +85,11 @@ export class Spool {
       this.opened = this.opened.filter(minute => !gone.has(minute))
       if (this.opened.length === 0) this.removeSegment()
     }
-    for (const minute of minutes) {
-      const [start] = minute.row
+    for (const [name, minute] of this.loose) {
       // A minute that was measured again in the meantime still waits.
-      if (this.loose.get(start) !== minute) continue
-      this.loose.delete(start)
-      this.attempt('deleted', () => rmSync(this.pathOf(looseName(start)), { force: true }))
+      if (!gone.has(minute)) continue
+      this.loose.delete(name)
+      this.attempt('deleted', () => rmSync(this.pathOf(name), { force: true }))
     }
     if (outcome === 'dropped') this.drop(minutes.length)
   }
@@ -97,11 +97,15 @@ export class Spool {
   /** Moves the oldest minutes in memory into a segment. */
   private pack(): void {
     const packed = [...this.loose.values()].slice(0, this.limits.maxLoose)
-    const bytes = Bun.gzipSync(JSON.stringify(packed))
-    const name = `${padded(packed[0]!.row[0])}-${packed.length}.gz`
-    const stored = this.attempt('stored', () => writeFile(this.pathOf(name), bytes))
+    const json = JSON.stringify(packed)
+    const bytes = Bun.gzipSync(json)
+    // The clock may have been set back, so other minutes can have the same start.
+    const name = `${padded(packed[0]!.row[0])}-${packed.length}-${sha256Hex(json).slice(0, 16)}.gz`
+    // Their own files are deleted next.
+    const stored = this.attempt('stored', () => writeFile(this.pathOf(name), bytes, { durable: true }))
     this.remove(packed, stored ? 'acknowledged' : 'dropped')
-    if (!stored) return
+    // Killed before it had deleted them, the agent packs the same minutes again when it starts.
+    if (!stored || this.segments.some(segment => segment.name === name)) return
     this.segments.push({ name, bytes: bytes.byteLength, count: packed.length })
     let total = this.segments.reduce((sum, segment) => sum + segment.bytes, 0)
     while (total > this.limits.maxBytes && this.segments.length > 1) {
@@ -137,13 +141,13 @@ export class Spool {
     mkdirSync(this.folder, { recursive: true, mode: 0o700 })
     const dropped = readJson(this.pathOf('dropped.json'))
     if (isTime(dropped)) this.droppedMinutes = dropped
-    const found: WaitingMinute[] = []
+    const found: [name: string, minute: WaitingMinute][] = []
     for (const name of readdirSync(this.folder).sort()) {
-      const [, count] = /^\d{16}-(\d+)\.gz$/.exec(name) ?? []
+      const [, count] = /^\d{16}-(\d+)-[0-9a-f]{16}\.gz$/.exec(name) ?? []
       if (count !== undefined) this.segments.push({ name, bytes: statSync(this.pathOf(name)).size, count: Number(count) })
-      else if (/^\d{16}\.json$/.test(name)) {
+      else if (/^\d{16}(-\d{16}-[A-Za-z0-9-]+)?\.json$/.test(name)) {
         const minute = readJson(this.pathOf(name))
-        if (isMinute(minute)) found.push(minute)
+        if (isMinute(minute)) found.push([name, minute])
         else this.report(`The stored minute in ${this.pathOf(name)} is damaged and was dropped.`)
       } else if (name.endsWith('.new')) rmSync(this.pathOf(name))
     }
@@ -168,10 +172,13 @@ export class Spool {
 }
 
 const padded = (start: number) => String(start).padStart(16, '0')
-const looseName = (start: number) => `${padded(start)}.json`
 
-const inOrder = (minutes: Iterable<WaitingMinute>) =>
-  new Map([...minutes].sort((a, b) => a.row[0] - b.row[0]).map(minute => [minute.row[0], minute]))
+/** While the time of the hub is unknown, the clock may be set back, so that several minutes have the same start. */
+const looseName = ({ row: [start], unsure }: WaitingMinute) =>
+  unsure ? `${padded(start)}-${padded(Math.round(unsure.steady))}-${unsure.bootId}.json` : `${padded(start)}.json`
+
+const inOrder = (minutes: readonly [name: string, minute: WaitingMinute][]) =>
+  new Map(minutes.toSorted(([, a], [, b]) => a.row[0] - b.row[0]))
 
 const isValues = (value: unknown, length: number) =>
   Array.isArray(value) && value.length === length && value.every(one => one === null || Number.isFinite(one))
