@@ -148,15 +148,61 @@ describe('reports', () => {
 
   test('what the hub refuses doesn’t block what comes after it', () =>
     scene(async (hub, times) => {
-      hub.rejects = report => report.units !== undefined || report.minutes.some(([start]) => start % (5 * minute) === 0)
+      hub.rejects = report => [
+        ...(report.units ? ['#/units/0/name', '#/units/1/name'] : []),
+        ...report.minutes.flatMap(([start], at) => (start % (5 * minute) === 0 ? [`#/minutes/${at}/0`] : [])),
+      ]
       const running = startAgent(hub, times)
       await pass(times, running, 12 * minute)
       expect([...hub.minutes.keys()].map(start => (start / minute) % 5)).not.toContain(0)
       expect(hub.minutes.size).toBeGreaterThanOrEqual(8)
       expect(running.status().dropped).toBe(3)
       expect(running.logged[0]).toContain(
-        'The hub responded with status 422: The request failed. It is sent again without facts, units.',
+        'The hub responded with status 422: The request failed. It is sent again without units.',
       )
+      expect(hub.reports.filter(report => report.facts)).toHaveLength(1)
+    }))
+
+  test('fields that a hub of another version refuses are left out, and no minute is dropped', () =>
+    scene(async (hub, times) => {
+      hub.rejects = report => [...(report.firewall ? ['#/firewall'] : []), ...(report.problems ? ['#/problems'] : [])]
+      const running = startAgent(hub, times, { firewall: () => ({ digest: null, confirmed: true }) })
+      running.machine.changing = { facts: { hostname: 'web-1' }, problems: ['A disk is missing.'] }
+      await pass(times, running, 5 * minute)
+      expect([...hub.minutes.keys()].slice(0, 4)).toEqual(wholeMinutes(times).slice(0, 4))
+      expect(hub.reports.filter(report => report.facts)).toHaveLength(1)
+      expect(running.status()).toMatchObject({ error: null, dropped: 0 })
+    }))
+
+  test.each([
+    ['a field that must not be missing', ['#/allow/1']],
+    ['a field that the agent doesn’t know', ['#/region']],
+    ['no field', ['#']],
+  ])('as long as the hub refuses %s, minutes wait', (_, pointers) =>
+    scene(async (hub, times) => {
+      const running = startAgent(hub, times)
+      await pass(times, running, 2 * minute)
+      hub.rejects = () => pointers
+      await pass(times, running, 30 * minute)
+      expect(running.status()).toMatchObject({ error: 'The hub responded with status 422: The request failed.', dropped: 0 })
+      hub.rejects = () => []
+      await pass(times, running, 7 * minute)
+      expect([...hub.minutes.keys()].sort().slice(0, 37)).toEqual(wholeMinutes(times).slice(0, 37))
+    }),
+  )
+
+  test('settings that can’t be stored are still used', () =>
+    scene(async (hub, times) => {
+      hub.config = { interval_seconds: 300, watched_units: ['nginx.service'] }
+      const running = startAgent(hub, times, {
+        keepConfig: () => {
+          throw new Error('ENOSPC: no space left on device')
+        },
+      })
+      await pass(times, running, 20 * minute)
+      expect(running.logged).toEqual(['The settings from the hub can’t be stored: ENOSPC: no space left on device'])
+      expect(running.status().interval_seconds).toBe(300)
+      expect(hub.minutes.size).toBeGreaterThan(10)
     }))
 
   test('the last one says why the agent stops, with the minute that is not over', () =>
@@ -347,5 +393,19 @@ describe('a wrong clock', () => {
       hub.behavior = 'ok'
       await pass(times, running, 8 * minute)
       expect([...hub.minutes.keys()].sort().slice(0, 95)).toEqual(wholeMinutes(times).slice(0, 95))
+    }))
+
+  test('set back while the hub was never reached', () =>
+    scene(async (hub, times) => {
+      hub.behavior = { status: 503 }
+      const running = startAgent(hub, times)
+      for (let round = 0; round < 4; round++) {
+        await pass(times, running, 40 * minute, 10_000)
+        times.wrongBy -= 40 * minute
+      }
+      hub.behavior = 'ok'
+      await pass(times, running, 8 * minute)
+      expect([...hub.minutes.keys()].sort().slice(0, 165)).toEqual(wholeMinutes(times).slice(0, 165))
+      expect(running.status()).toMatchObject({ error: null, dropped: 0 })
     }))
 })

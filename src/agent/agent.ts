@@ -28,7 +28,7 @@ export interface AgentPieces {
   random: () => number
   /** Writes a sentence to the log. */
   log: (text: string) => void
-  /** Called when the hub changed the settings. */
+  /** Stores settings that the hub changed. @throws Error if that is not possible */
   keepConfig: (config: AgentConfig) => void
   /** Called after each report and each failure. */
   onStatus: (status: AgentStatus) => void
@@ -254,32 +254,46 @@ export class Agent {
   }
 
   /**
-   * Reports minutes, as many as fit. What the hub refuses for good is dropped, so that it doesn’t block what comes after it.
+   * Reports minutes, as many as fit. What the hub refuses for good is left out, so that it doesn’t block what comes after it. Minutes are
+   * dropped only if the hub refuses them: one of another version may refuse other fields, and accept the minutes later.
+   * @param limit of minutes
+   * @param omitted fields that the hub refused
    * @returns the number of minutes that don’t wait anymore
    * @throws HubRequestFailed, InvalidAnswer
    */
-  private async report(minutes: readonly WaitingMinute[], rest: RestOfReport, limit?: number): Promise<number> {
+  private async report(
+    minutes: readonly WaitingMinute[],
+    rest: RestOfReport,
+    limit?: number,
+    omitted: readonly string[] = [],
+  ): Promise<number> {
     const { spool, log } = this.pieces
     const { count, ...table } = tableOf(
       minutes.map(minute => this.filed(minute)),
       limit,
     )
     const taken = minutes.slice(0, count)
+    const report = without<AgentReport>(this.contentOf({ ...table, ...rest }), omitted as (keyof AgentReport)[])
     try {
-      const answer = await this.post({ ...table, ...rest })
+      const answer = await this.post(report)
       this.keepConfig(answer.config)
       this.remember(rest)
       if (answer.send_all) this.known.clear()
     } catch (error) {
       if (!(error instanceof HubRequestFailed) || error.kind !== 'rejected') throw error
-      const parts = partNames.filter(name => rest[name] !== undefined)
-      if (parts.length > 0) {
-        log(`${error.message} It is sent again without ${parts.join(', ')}.`)
-        this.remember(rest)
-        return await this.report(minutes, without(rest, parts), limit)
+      const { message, fields } = error
+      const isUnclear = fields.length === 0
+      const refused = (isUnclear ? partNames : fields).filter(name => Object.hasOwn(report, name) && !tableNames.includes(name))
+      if (refused.length > 0) {
+        log(`${message} It is sent again without ${refused.join(', ')}.`)
+        const parts = partNames.filter(name => refused.includes(name))
+        for (const name of parts) this.known.set(name, digestOf(rest[name]))
+        return await this.report(minutes, without(rest, parts), limit, [...omitted, ...refused])
       }
-      if (count > 1) return await this.report(minutes, rest, Math.floor(count / 2))
-      log(`${error.message} ${count === 1 ? 'The minute was dropped.' : ''}`.trim())
+      const isAboutMinutes = fields.some(name => tableNames.includes(name))
+      if (count > 1 && (isAboutMinutes || isUnclear)) return await this.report(minutes, rest, Math.floor(count / 2), omitted)
+      if (!isAboutMinutes || count === 0) throw error
+      log(`${message} The minute was dropped.`)
       spool.remove(taken, 'dropped')
       return count
     }
@@ -287,14 +301,13 @@ export class Agent {
     return count
   }
 
-  private async post(body: MinutesAndRest): Promise<ReportAnswer> {
-    const { client, clock, allow, spool, machine } = this.pieces
-    const seq = ++this.seq
+  private contentOf(body: MinutesAndRest): AgentReport {
+    const { clock, allow, spool, machine } = this.pieces
     const firewall = this.pieces.firewall?.()
-    const report: AgentReport = {
+    return {
       v: 1,
       run_id: this.runId,
-      seq,
+      seq: ++this.seq,
       sent_at: Math.round(clock.wall()),
       clock_offset_ms: clock.offsetMs,
       boot_id: machine.bootId,
@@ -307,8 +320,12 @@ export class Agent {
       ...(firewall && !body.backlog && { firewall }),
       ...body,
     }
+  }
+
+  private async post(report: AgentReport): Promise<ReportAnswer> {
+    const { client, clock } = this.pieces
     const response = await client.send({ method: 'POST', path: reportsPath, body: report })
-    const answer = readReportAnswer(response.body, seq)
+    const answer = readReportAnswer(response.body, report.seq)
     clock.heard(answer.time, response.sentAt)
     this.lastReportAt = clock.now()
     return answer
@@ -341,7 +358,12 @@ export class Agent {
     if (JSON.stringify(config) === JSON.stringify(this.config)) return
     this.config = config
     this.pieces.machine.watch(config.watched_units)
-    this.pieces.keepConfig(config)
+    try {
+      this.pieces.keepConfig(config)
+    } catch (error) {
+      // Such as on a full disk, which must not stop the agent.
+      this.pieces.log(`The settings from the hub can’t be stored: ${(error as Error).message}`)
+    }
   }
 
   private succeeded(): void {
@@ -383,6 +405,8 @@ type RestOfReport = ReportParts & Pick<AgentReport, 'backlog' | 'stopping'>
 type MinutesAndRest = RestOfReport & Pick<AgentReport, 'columns' | 'minutes'>
 
 const partNames = ['facts', 'containers', 'units', 'disks', 'arrays', 'problems'] as const
+/** The fields that contain minutes. */
+const tableNames: readonly string[] = ['columns', 'minutes']
 
 const digestOf = (part: unknown) => sha256Hex(JSON.stringify(part))
 

@@ -13,8 +13,8 @@ export class AgentHub implements AsyncDisposable {
   sendAll = false
   /** Enrolments are approved after this many requests. */
   approveAfter = 0
-  /** Refuses reports for which this returns true. */
-  rejects: (report: AgentReport) => boolean = () => false
+  /** Refuses reports with errors at the pointers that this returns. */
+  rejects: (report: AgentReport) => readonly string[] = () => []
   readonly enrolments: Record<string, unknown>[] = []
   readonly reports: AgentReport[] = []
   /** Minutes by start, as averages by column. */
@@ -104,7 +104,8 @@ export class AgentHub implements AsyncDisposable {
   }
 
   private report(sent: AgentReport): Response {
-    if (this.rejects(sent)) return this.problem(422, 'validation_failed')
+    const pointers = this.rejects(sent)
+    if (pointers.length > 0) return this.problem(422, 'validation_failed', {}, pointers)
     this.reports.push(sent)
     for (const [start, , averages] of sent.minutes)
       this.minutes.set(start, Object.fromEntries(sent.columns.map((column, at) => [column, averages[at]!])))
@@ -113,8 +114,17 @@ export class AgentHub implements AsyncDisposable {
     return Response.json({ acknowledged: sent.seq, time: this.now(), config: this.config, send_all })
   }
 
-  private problem(status: number, code?: string, headers: Record<string, string> = {}): Response {
+  private problem(
+    status: number,
+    code?: string,
+    headers: Record<string, string> = {},
+    pointers: readonly string[] = [],
+  ): Response {
     const date = new Date(this.now()).toUTCString()
-    return Response.json({ ...(code && { code }), detail: 'The request failed.' }, { status, headers: { date, ...headers } })
+    const errors = pointers.map(pointer => ({ pointer, code: 'invalid', detail: 'is invalid.' }))
+    return Response.json(
+      { ...(code && { code }), detail: 'The request failed.', errors },
+      { status, headers: { date, ...headers } },
+    )
   }
 }
