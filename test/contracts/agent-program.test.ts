@@ -13,7 +13,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import { X509Certificate } from 'node:crypto'
-import { enrolAt, settingsOf } from '../../src/agent/cli/enrol'
+import { enrolAt, pinIfMissing, settingsOf } from '../../src/agent/cli/enrol'
 import { runAgent } from '../../src/agent/run'
 import { stopReason } from '../../src/agent/stop-reason'
 import { newId } from '../../src/core/ids'
@@ -169,6 +169,31 @@ describe('enrolment', () => {
     expect(err).toMatch(message)
     expect(err.trim().split('\n')).toHaveLength(1)
     expect(() => read('state', 'identity.json')).toThrow()
+  })
+
+  test('root pins the hub before the server counts as enrolled', async () => {
+    await using hub = new AgentHub(now)
+    configure(hub.url)
+    // The program ends before it has written the file.
+    mkdirSync(join(folder, 'state', 'identity.json', 'taken'), { recursive: true })
+    expect((await agent('enrol', '--key', key)).code).toBe(1)
+    const pinned = { agent_id: 'agent_1', hub_key: publicKeyText(hub.key) }
+    expect(read('etc', 'agent.conf')).toContain(`hub_key = ${pinned.hub_key}\n`)
+    const isRoot = process.getuid?.() === 0
+    if (isRoot) expect(JSON.parse(read('etc', 'hub.json'))).toEqual(pinned)
+
+    rmSync(join(folder, 'state', 'identity.json'), { recursive: true })
+    rmSync(join(folder, 'etc', 'hub.json'), { force: true })
+    const flags = { config, key }
+    const identity = await enrolAt(settingsOf(flags), flags, { out() {}, err() {} })
+    rmSync(join(folder, 'etc', 'hub.json'), { force: true })
+    // The agent may have written another key to its own file.
+    pinIfMissing(settingsOf({ config }), flags, { ...identity, hub_key: 'ed25519:11qYAYKxCrfVS_7TyWQHOg7hcvPapiMlrwIaaPcHURo' })
+    expect(existsSync(join(folder, 'etc', 'hub.json'))).toBe(false)
+    pinIfMissing(settingsOf({ config }), flags, identity)
+    expect(existsSync(join(folder, 'etc', 'hub.json'))).toBe(isRoot)
+    pinIfMissing(settingsOf({ config }), flags, { ...identity, agent_id: 'agent_2' })
+    if (isRoot) expect(JSON.parse(read('etc', 'hub.json'))).toEqual(pinned)
   })
 
   test('the identity of another hub is not used', async () => {

@@ -79,12 +79,25 @@ function store(settings: AgentSettings, flags: Flags, answer: unknown): Identity
       'The hub has another key than --hub-key or hub_key in the settings, so this server was not enrolled.',
     )
   const path = flags.config ?? configFile
-  const identity = { hub: settings.hub, ...enrolled }
-  writeIdentity(settings.stateFolder, identity)
-  writeFile(join(settings.stateFolder, 'config.json'), JSON.stringify(config))
-  // Only root decides which hub may send commands to its half of the agent.
-  if (process.getuid?.() === 0) writePinned(pinnedBeside(path), { agentId: enrolled.agent_id, hubKey: enrolled.hub_key })
   // An attacker on the network can’t send commands from now on.
   if (settings.hubKey === null) changeConfigFile(path, { hub_key: enrolled.hub_key })
+  const identity = { hub: settings.hub, ...enrolled }
+  pin(path, identity)
+  writeFile(join(settings.stateFolder, 'config.json'), JSON.stringify(config))
+  // Last: with it, the server counts as enrolled.
+  writeIdentity(settings.stateFolder, identity)
   return identity
+}
+
+/** Only root decides which hub may send commands to its half of the agent. */
+function pin(configPath: string, { agent_id: agentId, hub_key: hubKey }: Identity): void {
+  if (process.getuid?.() === 0) writePinned(pinnedBeside(configPath), { agentId, hubKey })
+}
+
+/**
+ * Pins the hub of an agent that was enrolled without root, or whose file is missing. Not if the key of the hub is unknown: the agent can
+ * change its own files.
+ */
+export function pinIfMissing({ hubKey }: AgentSettings, { config = configFile }: Flags, identity: Identity): void {
+  if (hubKey === identity.hub_key && !existsSync(pinnedBeside(config))) pin(config, identity)
 }

@@ -1,6 +1,6 @@
 import { chownSync, existsSync, mkdirSync, realpathSync, statSync } from 'node:fs'
 import { join } from 'node:path'
-import { enrolAt, settingsOf } from '../cli/enrol'
+import { enrolAt, pinIfMissing, settingsOf } from '../cli/enrol'
 import type { Flags, Print } from '../cli/arguments'
 import type { AgentSettings } from '../config-file'
 import { readIdentity } from '../state/identity'
@@ -29,7 +29,9 @@ export async function install(flags: Flags, print: Print): Promise<number> {
     createUser()
     ownFolder(settings.stateFolder, 0o700)
     ownFolder(logFolder, 0o750)
-    if (!readIdentity(settings.stateFolder, settings.hub)) await enrolAt(settings, flags, print)
+    const known = readIdentity(settings.stateFolder, settings.hub)
+    if (known) pinIfMissing(settings, flags, known)
+    else await enrolAt(settings, flags, print)
     // Its key is used up. A service that starts late is better than another enrolment.
     leavesNothing = false
     if (hasSystemd()) await startService(settings)
