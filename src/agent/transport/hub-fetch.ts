@@ -18,7 +18,7 @@ interface Asked {
   maxBodyBytes: number
 }
 
-/** A complete response. */
+/** A complete response, not compressed. */
 interface Received {
   status: number
   headers: Headers
@@ -36,7 +36,9 @@ export class HubUnreachable extends Error {
  * @throws HubUnreachable
  */
 export async function fetchHub({ hub, pin }: HubAddress, asked: Asked): Promise<Received> {
-  const { method, path, headers, body, isOnNewConnection = false, waitMs, maxBodyBytes } = asked
+  // Decompressed, a small response could take all memory.
+  const headers = { ...asked.headers, 'Accept-Encoding': 'identity' }
+  const { method, path, body, isOnNewConnection = false, waitMs, maxBodyBytes } = asked
   const url = new URL(path, hub)
   const timeout = AbortSignal.timeout(waitMs)
   let stage: 'connecting' | 'reading' = 'connecting'
@@ -44,12 +46,15 @@ export async function fetchHub({ hub, pin }: HubAddress, asked: Asked): Promise<
     const response =
       pin === null
         ? await fetch(url, {
-            ...{ method, headers, body, redirect: 'manual', signal: timeout, keepalive: !isOnNewConnection },
+            ...{ method, headers, body, redirect: 'manual', signal: timeout, keepalive: !isOnNewConnection, decompress: false },
             // Explicit, so that NODE_TLS_REJECT_UNAUTHORIZED=0 in the environment does not disable verification.
             ...(url.protocol === 'https:' && { tls: { rejectUnauthorized: true } }),
           })
-        : await fetchPinnedHub(url, pin, { ...asked, signal: timeout })
+        : await fetchPinnedHub(url, pin, { ...asked, headers, signal: timeout })
     stage = 'reading'
+    const encoding = response.headers.get('content-encoding') ?? 'identity'
+    if (encoding.toLowerCase() !== 'identity')
+      throw new HubUnreachable('The response is compressed, although the agent didn’t ask for that.')
     return { status: response.status, headers: response.headers, body: await bodyOf(response, maxBodyBytes) }
   } catch (error) {
     if (error instanceof HubUnreachable) throw error
@@ -75,8 +80,8 @@ async function bodyOf(
   const tooLarge = () => new HubUnreachable(`The response is larger than ${maxBytes} bytes.`)
   const length = response.headers.get('content-length')
   if (Number(length) > maxBytes) throw tooLarge()
-  // Without a stream, the agent needs 2 MB less memory.
-  if (length !== null && response.bytes) return await response.bytes()
+  // Without a stream, the agent needs 2 MB less memory. The length doesn’t count if the body is in chunks (RFC 9112 section 6.3).
+  if (length !== null && !response.headers.has('transfer-encoding') && response.bytes) return await response.bytes()
   const chunks: Uint8Array[] = []
   let seen = 0
   for await (const chunk of response.body ?? []) {
