@@ -171,6 +171,9 @@ test('rule sets that change anything else are refused', async () => {
     rulesetOf('80').replaceAll('inet bailiwick', 'inet other'),
     inside('  }\n  delete table inet other\n  table inet bailiwick {'),
     inside('  # {\n  }\n  delete table inet other\n  table inet bailiwick {'),
+    inside('  };delete table inet other;table inet bailiwick {'),
+    inside('  } delete table inet other; table inet bailiwick {'),
+    inside('  chain out { type filter hook output priority 0; policy drop; }'),
     inside('  include "/etc/shadow"'),
     inside('  define x = "{'),
   ])

@@ -130,9 +130,12 @@ function countersIn(table: string): Record<string, number> | null {
   return Object.fromEntries(counters)
 }
 
+/** The only statements that are ended by a semicolon: what a chain filters. */
+const chainHook = /^ {4}type filter hook \w+ priority filter - \d+; policy \w+;$/
+
 /**
- * Whether a rule set only replaces the table: no line leaves it before its end, and none reads another file, which nft would print in an
- * error. Texts in quotes are comments of rules and names of interfaces.
+ * Whether a rule set only replaces the table: nothing leaves it before its last line, and nothing reads another file, which nft would
+ * print in an error. Texts in quotes are comments of rules and names of interfaces.
  */
 function isOnlyTable(ruleset: string): boolean {
   if (!onlyTable.test(ruleset)) return false
@@ -140,8 +143,12 @@ function isOnlyTable(ruleset: string): boolean {
   for (const line of ruleset.split('\n').slice(2)) {
     const code = line.replaceAll(/"[^"]*"/g, '')
     if (/["#\\$]|\b(?:include|(?:re|un)?define)\b/.test(code)) return false
-    for (const char of code) depth += char === '{' ? 1 : char === '}' ? -1 : 0
-    if (depth < (line === '}' || line === '' ? 0 : 1)) return false
+    if (code.includes(';') && !chainHook.test(code)) return false
+    // After each brace, because a line could leave the table and enter another one.
+    for (const char of code) {
+      if (char === '{') depth++
+      if (char === '}' && --depth < (line === '}' ? 0 : 1)) return false
+    }
   }
   return depth === 0
 }
