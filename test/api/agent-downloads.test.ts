@@ -122,11 +122,17 @@ describe.each([['dash'], ['busybox sh'], ['bash --posix']])('the script in %s', 
   test.each([
     ['no hub', () => ['--key', 'x'], /^bailiwick-agent: Missing option: --hub URL/],
     ['a hub without a scheme', () => ['--hub', 'hub.example.com'], /^bailiwick-agent: Missing option: --hub URL/],
-    ['a hub that is away', () => ['--hub', 'http://127.0.0.1:1'], /could not be downloaded\.\n$/],
+    ['a hub that is away', () => ['--hub', 'http://127.0.0.1:1', ...options().slice(2)], /could not be downloaded\.\n$/],
     [
       'another key',
       () => [...options().slice(0, 5), 'ed25519:11qYAYKxCrfVS_7TyWQHOg7hcvPapiMlrwIaaPcHURo'],
       /is not signed by the key/,
+    ],
+    ['no key of a hub without TLS', () => options().slice(0, 4), /^bailiwick-agent: Missing option: --hub-key KEY/],
+    [
+      'no key of a hub with a pinned certificate',
+      () => ['--hub', 'https://hub.example.com', '--pin', 'sha256:00ff'],
+      /^bailiwick-agent: Missing option: --hub-key KEY/,
     ],
     ['nothing to uninstall', () => ['--uninstall'], /^bailiwick-agent: The agent is not installed\.\n$/],
   ])('%s: one sentence, and nothing is left behind', async (_, args, message) => {
@@ -134,6 +140,23 @@ describe.each([['dash'], ['busybox sh'], ['bash --posix']])('the script in %s', 
     expect({ code, log }).toEqual({ code: 1, log: [] })
     expect(err).toMatch(message)
     expect([installed(), leftover()]).toEqual([[], []])
+  })
+
+  test('without OpenSSL 3, nothing is downloaded over a connection that is not verified', async () => {
+    mkdirSync(join(folder, 'tools'))
+    writeFileSync(join(folder, 'tools', 'openssl'), '#!/bin/sh\necho pkeyutl: Unknown cipher\n')
+    chmodSync(join(folder, 'tools', 'openssl'), 0o755)
+    const requested: string[] = []
+    tamper = (path, response) => {
+      requested.push(path)
+      return response
+    }
+    const { code, err, log } = await install(...options())
+    expect({ code, log }).toEqual({ code: 1, log: [] })
+    expect(err).toBe(
+      'bailiwick-agent: OpenSSL 3 is required to verify the download. Install the package openssl, and run the command again.\n',
+    )
+    expect([requested, installed(), leftover()]).toEqual([['/download/agent'], [], []])
   })
 
   test.each([

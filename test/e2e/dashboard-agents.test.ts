@@ -34,7 +34,7 @@ test('the agent is installed on a server with one command, and its arrival is sh
   const shown = page.getByRole('dialog', { name: 'Run this command on the server' })
   await shown.getByText('Waiting for the agent…').waitFor()
   const command = (await shown.locator('pre').first().textContent())!
-  expect(command).toContain('/download/agent | sudo sh -s -- --hub ')
+  expect(command).toContain('sudo sh "$f" --hub ')
   expect(command).toEndWith(' --allow reboot,restart:nginx.service')
   const nas = machine('nas')
   expect((await nas.enrol(keyIn(command))).status).toBe(201)

@@ -27,7 +27,7 @@ afterAll(async () => {
 const api = async (method: string, path: string, body?: unknown) => (await call(hub, token, method, path, body)).body
 const agents = async () => (await api('GET', '/v1/agents')).data as Record<string, any>[]
 /** Runs a command that the hub returned; its user is root already. */
-const paste = (text: string) => guest.run(`{ ${text.replace('| sudo sh', '| sh')}; } 2>&1`)
+const paste = (text: string) => guest.run(`{ ${text.replace('sudo sh', 'sh')}; } 2>&1`)
 /** Everything in the guest that belongs to the agent. */
 const traces = async () =>
   (

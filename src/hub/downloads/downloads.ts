@@ -6,9 +6,9 @@ import { callerIp, type Peer } from '../../api/serve'
 import type { Hub } from '../../core/hub'
 import { notFound } from '../../core/problem'
 import { hubKey } from '../../features/servers/agents/hub-key'
+import installer from '../../features/servers/agents/install-agent.sh' with { type: 'text' }
 import { StaticFile } from '../static-file'
 import { agentFiles, manifestOf } from './agent-files'
-import installer from './install-agent.sh' with { type: 'text' }
 
 interface DownloadRequest {
   request: Request

@@ -1,4 +1,9 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { expect, test } from 'bun:test'
+import { sha256Hex } from '../../../core/crypto'
+import installer from './install-agent.sh' with { type: 'text' }
 import { installCommands } from './install-commands'
 
 const installation = {
@@ -18,11 +23,35 @@ test('the commands install the agent with what the hub knows', () => {
   })
 })
 
-test('a self-signed certificate is pinned, and permissions are quoted for the shell', () => {
+test('without a certificate that can be verified, the script is checked before it is run', () => {
+  const digest = sha256Hex(installer)
   const { curl, wget } = installCommands({ ...installation, pin: 'sha256:00ff', allow: ['reboot', 'restart:a\\x2d.service'] })
-  expect(curl).toStartWith('curl -fsSLk ')
-  expect(wget).toStartWith('wget -qO- --no-check-certificate ')
-  expect(curl).toEndWith(` --pin sha256:00ff --allow 'reboot,restart:a\\x2d.service'`)
+  const checked = `https://hub.example.com/download/agent >"$f" && echo "${digest}  $f" | sha256sum -c >/dev/null && sudo sh "$f" ${options}`
+  const pinned = `--pin sha256:00ff --allow 'reboot,restart:a\\x2d.service'`
+  expect(curl).toBe(`f=$(mktemp) && curl -fsSLk ${checked} ${pinned}`)
+  expect(wget).toBe(`f=$(mktemp) && wget -qO- --no-check-certificate ${checked} ${pinned}`)
+  const { curl: plain, cloud_init } = installCommands({ ...installation, baseUrl: 'http://hub.example.com' })
+  expect(plain).toStartWith('f=$(mktemp) && curl -fsSL http://hub.example.com/download/agent >"$f" && ')
+  expect(Bun.YAML.parse(cloud_init)).toEqual({ runcmd: [['sh', '-c', plain.replace('sudo ', '')]] })
+})
+
+test('a script that was replaced on the way is not run', async () => {
+  using server = Bun.serve({ port: 0, hostname: '127.0.0.1', fetch: () => new Response(script) })
+  let script = 'echo replaced'
+  const folder = mkdtempSync(join(tmpdir(), 'bailiwick-install-'))
+  const { cloud_init } = installCommands({ ...installation, baseUrl: server.url.origin })
+  const { runcmd } = Bun.YAML.parse(cloud_init) as { runcmd: string[][] }
+  // Without options, the script only says what is missing.
+  const [shell, option, command] = runcmd[0]!
+  const run = async () => {
+    const harmless = `export TMPDIR=${folder}; ${command!.replace(/--hub .*/, '')}`
+    const { stdout, stderr, exited } = Bun.spawn([shell!, option!, harmless], { stderr: 'pipe' })
+    return [await exited, `${await new Response(stdout).text()}${await new Response(stderr).text()}`]
+  }
+  expect(await run()).toEqual([1, expect.stringMatching(/^sha256sum: WARNING: 1 .* did NOT match\n$/)])
+  script = installer
+  expect(await run()).toEqual([1, expect.stringContaining('bailiwick-agent: ')])
+  rmSync(folder, { recursive: true })
 })
 
 test('a shell and YAML read the command as it was meant', async () => {

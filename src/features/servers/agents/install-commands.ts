@@ -1,3 +1,6 @@
+import { sha256Hex } from '../../../core/crypto'
+import installer from './install-agent.sh' with { type: 'text' }
+
 /** What the commands that install an agent depend on. */
 interface Installation {
   baseUrl: string
@@ -10,29 +13,35 @@ interface Installation {
   allow: readonly string[]
 }
 
+const installerDigest = sha256Hex(installer)
+
 /** A script that installs and enrolls the agent when a server starts for the first time, as root. */
 export function installScript(of: Installation): string {
-  const { curl, wget } = downloads(of)
-  return `#!/bin/sh\nif command -v curl >/dev/null; then ${curl}; else ${wget}; fi | sh -s -- ${optionsOf(of)}\n`
+  const { curl, wget } = installs(of, 'sh')
+  return `#!/bin/sh\nif command -v curl >/dev/null; then ${curl}; else ${wget}; fi\n`
 }
 
 /** Commands that install and enroll the agent, ready to be pasted. */
 export function installCommands(of: Installation): { curl: string; wget: string; cloud_init: string } {
-  const { curl, wget } = downloads(of)
-  const options = optionsOf(of)
+  const asRoot = installs(of, 'sh').curl
   return {
-    curl: `${curl} | sudo sh -s -- ${options}`,
-    wget: `${wget} | sudo sh -s -- ${options}`,
-    cloud_init: `#cloud-config\nruncmd:\n  - [sh, -c, ${JSON.stringify(`${curl} | sh -s -- ${options}`)}]\n`,
+    ...installs(of, 'sudo sh'),
+    cloud_init: `#cloud-config\nruncmd:\n  - [sh, -c, ${JSON.stringify(asRoot)}]\n`,
   }
 }
 
-function downloads({ baseUrl, pin }: Installation): { curl: string; wget: string } {
-  const script = quoted(`${baseUrl}/download/agent`)
-  // No certificate authority knows a pinned certificate. The script verifies what it downloads with the key of the hub.
-  return pin === null
-    ? { curl: `curl -fsSL ${script}`, wget: `wget -qO- ${script}` }
-    : { curl: `curl -fsSLk ${script}`, wget: `wget -qO- --no-check-certificate ${script}` }
+function installs(of: Installation, shell: string): { curl: string; wget: string } {
+  const url = quoted(`${of.baseUrl}/download/agent`)
+  const options = optionsOf(of)
+  // Without a certificate that is verified, anyone on the network could replace the script, which verifies everything else.
+  const isVerified = of.pin === null && of.baseUrl.startsWith('https:')
+  const install = (download: string) =>
+    isVerified
+      ? `${download} ${url} | ${shell} -s -- ${options}`
+      : `f=$(mktemp) && ${download} ${url} >"$f" && echo "${installerDigest}  $f" | sha256sum -c >/dev/null && ${shell} "$f" ${options}`
+  return of.pin === null
+    ? { curl: install('curl -fsSL'), wget: install('wget -qO-') }
+    : { curl: install('curl -fsSLk'), wget: install('wget -qO- --no-check-certificate') }
 }
 
 const optionsOf = ({ baseUrl, key, hubKey, pin, allow }: Installation): string =>

@@ -53,14 +53,26 @@ esac
 ! ls /lib/ld-musl-* >/dev/null 2>&1 || platform=$platform-musl
 [ "${platform#linux-x64}" = "$platform" ] || grep -q ' avx2 ' /proc/cpuinfo || platform=$platform-baseline
 
+# Only TLS with a certificate that is verified can replace the signature.
+tls=yes
+[ -z "$pin" ] && [ "${hub#https://}" != "$hub" ] || tls=''
+signed=''
+if [ -z "$hub_key" ]; then
+  [ "$tls" ] || fail 'Missing option: --hub-key KEY, the public key of the hub. Without it, the download cannot be verified.'
+  echo 'Warning: without --hub-key, the signature of the download is not checked.' >&2
+elif openssl pkeyutl -help 2>&1 | grep -q rawin; then
+  signed=yes
+else
+  [ "$tls" ] || fail 'OpenSSL 3 is required to verify the download. Install the package openssl, and run the command again.'
+  echo 'Warning: OpenSSL 3 is missing, so the signature of the download is not checked.' >&2
+fi
+
 files=$(mktemp -d)
 trap 'rm -rf "$files"' EXIT
 get /download/agent/manifest "$files/manifest"
 
 # The manifest is signed by the key of the hub, which is in the command that you ran.
-if [ -z "$hub_key" ]; then
-  echo 'Warning: without --hub-key, the signature of the download is not checked.' >&2
-elif openssl pkeyutl -help 2>&1 | grep -q rawin; then
+if [ "$signed" ]; then
   get /download/agent/manifest.sig "$files/manifest.sig"
   {
     echo '-----BEGIN PUBLIC KEY-----'
@@ -70,8 +82,6 @@ elif openssl pkeyutl -help 2>&1 | grep -q rawin; then
   } >"$files/key.pem"
   openssl pkeyutl -verify -pubin -inkey "$files/key.pem" -rawin -in "$files/manifest" -sigfile "$files/manifest.sig" \
     >/dev/null 2>&1 || fail 'The list of downloads is not signed by the key in --hub-key. Nothing was installed.'
-else
-  echo 'Warning: OpenSSL 3 is missing, so the signature of the download is not checked.' >&2
 fi
 
 version=$(sed -n 's/^version \([0-9A-Za-z.+-]*\)$/\1/p' "$files/manifest")
