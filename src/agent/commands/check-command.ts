@@ -32,12 +32,17 @@ export interface CommandRules {
   now: number
   /** Whether a command with this ID was received before. */
   wasSeen: (id: string) => boolean
+  /** Commands that were issued earlier are refused (ms UTC). By default, only those that expired. */
+  notBefore?: number
   /** What the owner of the server allows. @throws Error with a sentence if that is not known */
   allow: () => readonly AgentPermission[]
 }
 
 /** Checks a command: its signature, for whom it is, whether it is still valid, whether it is new, and whether it is allowed. @throws CommandRefused */
-export function checkCommand(signed: SignedCommand, { hubKey, agentId, now, wasSeen, allow }: CommandRules): AgentCommand {
+export function checkCommand(
+  signed: SignedCommand,
+  { hubKey, agentId, now, wasSeen, notBefore = 0, allow }: CommandRules,
+): AgentCommand {
   if (Buffer.byteLength(signed.payload) > maxCommandBytes) throw new CommandRefused('The command is too large.')
   if (!isCommandOf(hubKey, signed)) throw new CommandRefused('The command was not signed by the hub.')
   const command = readCommand(signed.payload)
@@ -49,6 +54,8 @@ export function checkCommand(signed: SignedCommand, { hubKey, agentId, now, wasS
   if (now >= expiresAt)
     throw new CommandRefused(`The command expired ${Math.ceil((now - expiresAt) / 1000)} seconds ago.`, command, 'expired')
   if (wasSeen(command.id)) throw new CommandRefused('The command was received before.', command, 'repeated')
+  if (issuedAt < notBefore)
+    throw new CommandRefused('The command was issued long before another one that was received already.', command)
   if (!isValid(command)) throw new CommandRefused('The command has invalid parameters.', command)
   const permission = permissionFor(command)
   if (!allowed(allow, command).includes(permission))

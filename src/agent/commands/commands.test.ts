@@ -1,5 +1,5 @@
 import { generateKeyPairSync } from 'node:crypto'
-import { chmodSync, existsSync, mkdirSync, readdirSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
+import { chmodSync, existsSync, mkdirSync, readdirSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import { AgentFolder } from '../../../test/support/agent-folder'
@@ -154,6 +154,31 @@ describe('what is refused', () => {
     expect([here.result(command.id)!.detail, system.done]).toEqual([expect.stringContaining('written by other users'), []])
   })
 
+  test('by the root half: if the clock was set back, after other commands or after their IDs were forgotten', async () => {
+    const real = clock.now()
+    let time = real
+    using server = new AgentFolder(() => time)
+    const obey = async (command: AgentCommand) => {
+      server.order(command.id, server.sign(command))
+      await server.obey(system)
+      return server.result(command.id)
+    }
+    const first = server.command('reboot', {})
+    expect((await obey(first))?.outcome).toBe('done')
+    const lost = server.command('reboot', {})
+    time = real + 90_000_000
+    expect((await obey(server.command('shutdown', {})))?.outcome).toBe('done')
+    // A command that got lost for a short time is run.
+    const late = server.command('reboot', {}, { issued_at: time - 280_000 })
+    expect((await obey(late))?.outcome).toBe('done')
+    time = real + 1000
+    for (const old of [first, lost]) {
+      rmSync(join(server.folders.results, `${old.id}.json`), { force: true })
+      expect((await obey(old))?.detail).toContain('long before another one')
+    }
+    expect(system.done).toHaveLength(3)
+  })
+
   test('by the root half: if the reported clock is very wrong', async () => {
     const late = reboot({ issued_at: clock.now() - 700_000, expires_at: clock.now() - maxOrderOffsetMs })
     here.order(late.id, here.sign(late), -maxOrderOffsetMs - 1)
@@ -284,10 +309,14 @@ describe('the agent', () => {
 test('IDs of commands are forgotten after a day', () => {
   const path = join(here.path, 'seen')
   const seen = new SeenCommands(path)
-  seen.add('cmd_1', 0)
-  seen.add('cmd_2', 80_000_000)
+  const add = (id: string, now: number) => seen.add({ id, issued_at: now }, now)
+  add('cmd_1', 0)
+  add('cmd_2', 80_000_000)
   expect([seen.has('cmd_1'), new SeenCommands(path).has('cmd_1')]).toEqual([true, true])
-  seen.add('cmd_3', 86_400_001)
+  add('cmd_3', 86_400_001)
   const again = new SeenCommands(path)
   expect([again.has('cmd_1'), again.has('cmd_2'), again.has('cmd_3')]).toEqual([false, true, true])
+  // The newest one stays.
+  seen.add({ id: 'cmd_4', issued_at: 10 }, 300_000_000)
+  expect([new SeenCommands(path).has('cmd_2'), new SeenCommands(path).newest]).toEqual([false, 86_400_001])
 })

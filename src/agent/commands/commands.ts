@@ -103,7 +103,7 @@ export class Commands {
       if (!isSigned(signed)) throw new CommandRefused('The command has an unknown form.')
       const { clock, seen, hubKey, agentId, allow } = this.pieces
       command = checkCommand(signed, { hubKey, agentId, allow, now: clock.now(), wasSeen: seen.has })
-      seen.add(command.id, clock.wall())
+      seen.add(command, clock.wall())
     } catch (error) {
       const refused = error instanceof CommandRefused ? error : new CommandRefused((error as Error).message)
       log.write(refused.command, refused.outcome, refused.message)

@@ -42,6 +42,11 @@ interface RootPieces {
 const maxOrderBytes = 2 * maxCommandBytes + 4096
 /** In one run; systemd starts the next one while there are more. */
 const maxOrders = 100
+/**
+ * How much earlier than the newest command another one may have been issued (ms): they are valid for 10 minutes, and the clocks of hubs
+ * can differ. If someone sets the clock of the server back, old commands are not valid again.
+ */
+const maxOlderMs = 900_000
 /** How long results are kept for the agent (ms). */
 const keepResultsMs = 3_600_000
 
@@ -95,9 +100,10 @@ async function obey(
       agentId,
       now: now() + offset,
       wasSeen: seen.has,
+      notBefore: seen.newest - maxOlderMs,
       allow: () => settings().allow,
     })
-    seen.add(command.id, now())
+    seen.add(command, now())
     log.write(command, 'started', null)
     const result = await runOrder(system, folders, command)
     log.write(command, result.outcome, result.detail)
