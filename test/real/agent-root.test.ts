@@ -85,8 +85,12 @@ test('a unit is restarted, and a forged command is refused', async () => {
   expect(forged).toMatchObject({ outcome: 'refused', detail: 'The command was not signed by the hub.' })
   expect(await obey('restart_unit', { unit: 'dbus.service' })).toMatchObject({ outcome: 'refused' })
   expect(await pid()).toBe(after)
-  const log = (await guest.run('cat /var/log/bailiwick-agent-root/commands.log')).split('\n')
-  expect(log.map(line => line.split(' | ')[4])).toEqual(['started', 'done', 'refused', 'refused'])
+  const outcomes = async (log: string) =>
+    (await guest.run(`cat /var/log/bailiwick-agent-root/${log}.log`)).split('\n').map(line => line.split(' | ')[4])
+  expect([await outcomes('commands'), await outcomes('refused')]).toEqual([
+    ['started', 'done'],
+    ['refused', 'refused'],
+  ])
   // The agent can read results, but not write there.
   expect(
     await guest.run(

@@ -8,6 +8,7 @@ import { rootFolders, type RootFolders } from '../../src/agent/root/folders'
 import { obeyOrders } from '../../src/agent/root/obey-orders'
 import { writePinned } from '../../src/agent/root/pinned'
 import type { System } from '../../src/agent/root/system'
+import { systemClock, type Clock } from '../../src/core/clock'
 import { newId } from '../../src/core/ids'
 import {
   signCommand,
@@ -26,7 +27,11 @@ export class AgentFolder implements Disposable {
   readonly folders: RootFolders
   readonly configFile = join(this.path, 'etc', 'agent.conf')
   readonly pinnedFile = join(this.path, 'etc', 'hub.json')
-  readonly logs = { agent: join(this.path, 'agent.log'), root: join(this.path, 'root.log') }
+  readonly logs = {
+    agent: join(this.path, 'agent.log'),
+    root: join(this.path, 'root.log'),
+    refused: join(this.path, 'refused.log'),
+  }
 
   /** @param now time of the server (ms UTC) */
   constructor(readonly now: () => number) {
@@ -43,15 +48,15 @@ export class AgentFolder implements Disposable {
 
   settings = () => readConfigFile(this.configFile)
 
-  log(half: 'agent' | 'root'): CommandLog {
-    return new CommandLog(this.logs[half], this.now, text => {
+  log(name: keyof AgentFolder['logs']): CommandLog {
+    return new CommandLog(this.logs[name], this.now, text => {
       throw new Error(text)
     })
   }
 
   /** The lines of a log. */
-  lines(half: 'agent' | 'root'): string[] {
-    return existsSync(this.logs[half]) ? readFileSync(this.logs[half], 'utf8').trimEnd().split('\n') : []
+  lines(name: keyof AgentFolder['logs']): string[] {
+    return existsSync(this.logs[name]) ? readFileSync(this.logs[name], 'utf8').trimEnd().split('\n') : []
   }
 
   /** A command of the hub to this agent. */
@@ -74,9 +79,9 @@ export class AgentFolder implements Disposable {
   }
 
   /** Runs the root half. */
-  async obey(system: System): Promise<void> {
+  async obey(system: System, timers: Pick<Clock, 'after'> = systemClock): Promise<void> {
     const { folders, settings, pinnedFile, now } = this
-    await obeyOrders({ folders, system, settings, pinnedFile, now, log: this.log('root') })
+    await obeyOrders({ folders, system, settings, pinnedFile, now, timers, log: this.log('root'), refused: this.log('refused') })
   }
 
   /** The result of an order; null if there is none. */

@@ -118,7 +118,7 @@ describe('what is refused', () => {
       const id = newId('cmd')
       here.order(id, make())
       await here.obey(system)
-      expect(here.lines('root')).toEqual([expect.stringMatching(reason)])
+      expect([here.lines('root'), here.lines('refused')]).toEqual([[], [expect.stringMatching(reason)]])
       expect(here.result(id)?.detail).toMatch(reason)
       expect([system.done, readdirSync(here.folders.orders)]).toEqual([[], []])
     })
@@ -142,7 +142,7 @@ describe('what is refused', () => {
       await here.obey(system)
     }
     expect(system.done).toEqual(['after 3 s: systemctl reboot'])
-    expect(here.lines('root').at(-1)).toMatch(/received before/)
+    expect([here.lines('root').length, here.lines('refused')]).toEqual([2, [expect.stringMatching(/received before/)]])
     expect(here.result(command.id)?.outcome).toBe('done')
   })
 
@@ -194,12 +194,31 @@ describe('the root half', () => {
     await here.obey(system)
     expect(system.done).toEqual([
       'systemctl restart -- nginx.service',
-      'systemctl is-active -- nginx.service',
       'after 3 s: systemctl reboot',
+      'systemctl is-active -- nginx.service',
       'after 3 s: systemctl poweroff',
     ])
     expect(here.result(commands[0]!.id)).toMatchObject({ outcome: 'done', output: 'active' })
     expect(here.lines('root')[0]).toMatch(/\| restart_unit nginx.service \| by user usr_1 Alice \| started$/)
+  })
+
+  test('runs other commands while a unit is restarted', async () => {
+    const { promise, resolve } = Promise.withResolvers<void>()
+    system.run = async args => {
+      if (args[1] === 'restart') await promise
+      system.done.push(args.join(' '))
+      return { isSuccess: true, output: 'active' }
+    }
+    const [restart, later] = [here.command('restart_unit', { unit: 'nginx.service' }), reboot()]
+    here.order(restart.id, here.sign(restart))
+    const obeyed = here.obey(system, clock)
+    here.order(later.id, here.sign(later))
+    for (let step = 0; step < 10; step++) await clock.advance(250)
+    expect([system.done, here.result(restart.id)]).toEqual([['after 3 s: systemctl reboot'], null])
+    expect(here.result(later.id)?.outcome).toBe('done')
+    resolve()
+    await obeyed
+    expect(here.result(restart.id)).toMatchObject({ outcome: 'done', output: 'active' })
   })
 
   test('takes the time of the hub from the agent', async () => {
@@ -217,9 +236,15 @@ describe('the root half', () => {
     Bun.spawnSync(['mkfifo', join(orders, 'pipe')])
     writeFileSync(join(orders, 'large'), Buffer.alloc(2 * 1024 * 1024))
     mkdirSync(join(orders, 'folder'))
+    mkdirSync(join(orders, 'full', 'folder'), { recursive: true })
+    symlinkSync(here.path, join(orders, 'full', 'link'))
     await here.obey(system)
     expect([readdirSync(orders), existsSync(secret), system.done]).toEqual([[], true, []])
-    expect(here.lines('root')).toEqual(Array(4).fill(expect.stringContaining('can’t be read')))
+    // Signed orders are always logged, whatever else is handed over.
+    expect([here.lines('root'), here.lines('refused')]).toEqual([
+      [],
+      [expect.stringMatching(/\| refused \| The order can’t be read\. 4 other orders were not signed for this agent either\.$/)],
+    ])
   })
 
   test('does not follow a link in place of the folder', async () => {

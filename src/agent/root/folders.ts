@@ -23,6 +23,8 @@ export const rootFolders = ({ runtimeFolder, stateFolder }: { runtimeFolder: str
 
 /** The log of the root half. The agent has its own, in a folder that it can write to. */
 export const rootLogFile = '/var/log/bailiwick-agent-root/commands.log'
+/** The log of what the root half refused. */
+export const rootRefusedFile = '/var/log/bailiwick-agent-root/refused.log'
 
 /** What the agent hands to the root half, which verifies it itself. */
 export interface Order {

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import {
   chownSync,
   closeSync,
@@ -7,13 +8,15 @@ import {
   openSync,
   readdirSync,
   readFileSync,
+  renameSync,
   rmdirSync,
   rmSync,
   statSync,
   unlinkSync,
 } from 'node:fs'
 import { join } from 'node:path'
-import { maxCommandBytes, type CommandResult } from '../../wire/agent-command'
+import type { Clock } from '../../core/clock'
+import { maxCommandBytes, type AgentCommand, type CommandResult } from '../../wire/agent-command'
 import { parsePublicKey } from '../../wire/signed'
 import { checkCommand, commandId, CommandRefused } from '../commands/check-command'
 import type { CommandLog } from '../commands/command-log'
@@ -35,8 +38,14 @@ interface RootPieces {
   pinnedFile: string
   /** Time of the server (ms UTC). */
   now: () => number
+  timers: Pick<Clock, 'after'>
+  /** The commands that were run. */
   log: CommandLog
+  /** What was refused: someone who controls the agent must not be able to fill the other log. */
+  refused: CommandLog
 }
+
+type Result = Omit<CommandResult, 'command_id'>
 
 /** An order is JSON in JSON, so it can be twice as large as a command. */
 const maxOrderBytes = 2 * maxCommandBytes + 4096
@@ -50,43 +59,101 @@ const maxOlderMs = 900_000
 /** How long results are kept for the agent (ms). */
 const keepResultsMs = 3_600_000
 
+/** Units that are restarted at the same time. */
+const maxRestarts = 16
+/** How soon another order is run during a restart (ms). */
+const pollMs = 250
+
 /**
  * Runs the commands that the agent has written, each after verifying it again: someone who controls the agent can't make the root half do
- * anything that the hub didn't ask for and the owner of the server doesn't allow. An order is removed before it is run.
+ * anything that the hub didn't ask for and the owner of the server doesn't allow. An order is removed before it is run. Restarting a unit
+ * can take minutes, so other commands are run in the meantime, one after the other.
  */
 export async function obeyOrders(pieces: RootPieces): Promise<void> {
-  const { folders } = pieces
+  const { folders, system, timers, log } = pieces
   mkdirSync(folders.results, { recursive: true, mode: 0o755 })
   mkdirSync(folders.state, { recursive: true, mode: 0o755 })
   removeOldResults(pieces)
   const seen = new SeenCommands(join(folders.state, 'seen-commands'))
+  const restarts = new Set<Promise<void>>()
+  /** Why orders were refused that the hub has not signed for this agent. */
+  const unsigned: string[] = []
   // By its descriptor: the agent owns the folder above, and could put a link in its place.
   const orders = openSync(folders.orders, constants.O_DIRECTORY | constants.O_NOFOLLOW)
   try {
     const { gid } = fstatSync(orders)
     const base = `/proc/self/fd/${orders}`
-    // IDs sort by time.
-    for (const name of readdirSync(base).toSorted().slice(0, maxOrders)) {
-      const order = takeOrder(`${base}/${name}`)
-      const result = await obey(pieces, seen, order)
+    const answer = (name: string, result: Result | null) => {
       const id = name.replace(/\.json$/, '')
-      if (result === null || !commandId.test(id)) continue
+      if (result === null || !commandId.test(id)) return
       const path = join(folders.results, `${id}.json`)
       writeFile(path, JSON.stringify({ ...result, command_id: id } satisfies CommandResult), { mode: 0o640 })
       if (process.getuid?.() === 0) chownSync(path, 0, gid)
     }
+    const run = async (name: string, command: AgentCommand) => {
+      log.write(command, 'started', null)
+      const result = await runOrder(system, folders, command).catch(failed)
+      log.write(command, result.outcome, result.detail)
+      answer(name, result)
+    }
+    let left = maxOrders
+    do {
+      // IDs sort by time.
+      for (const name of readdirSync(base).toSorted().slice(0, left)) {
+        left--
+        const command = accept(pieces, seen, takeOrder(base, name))
+        if (command instanceof CommandRefused) {
+          if (command.command) pieces.refused.write(command.command, command.outcome, command.message)
+          else unsigned.push(command.message)
+          answer(name, command.outcome === 'repeated' ? null : refusal(command))
+          continue
+        }
+        const running = run(name, command)
+        if (command.name === 'restart_unit') track(restarts, running)
+        else await running
+        if (restarts.size >= maxRestarts) await Promise.race(restarts)
+      }
+      if (restarts.size > 0) await raceWithPause(restarts, timers)
+    } while (restarts.size > 0)
   } finally {
     closeSync(orders)
+    const [first, ...others] = unsigned
+    const more = others.length === 0 ? '' : ` ${others.length} other orders were not signed for this agent either.`
+    if (first !== undefined) pieces.refused.write(null, 'refused', `${first}${more}`)
   }
 }
 
-/** @returns null for a command that has its result already */
-async function obey(
-  pieces: RootPieces,
+const failed = ({ message }: Error): Result => ({ outcome: 'failed', detail: message, output: null })
+
+const refusal = ({ message, outcome }: CommandRefused): Result => ({
+  outcome: outcome === 'expired' ? 'expired' : 'refused',
+  detail: message,
+  output: null,
+})
+
+function track(all: Set<Promise<void>>, one: Promise<void>): void {
+  const tracked = one.finally(() => all.delete(tracked))
+  all.add(tracked)
+}
+
+/** Waits until one of them ends, or until other orders may have come. */
+async function raceWithPause(all: ReadonlySet<Promise<void>>, timers: Pick<Clock, 'after'>): Promise<void> {
+  const { promise, resolve } = Promise.withResolvers<void>()
+  const timer = timers.after(pollMs, resolve)
+  try {
+    await Promise.race([...all, promise])
+  } finally {
+    timer.cancel()
+  }
+}
+
+/** Verifies an order, and remembers its command. @returns why it is refused otherwise */
+function accept(
+  { settings, pinnedFile, now }: RootPieces,
   seen: SeenCommands,
   order: Order | null,
-): Promise<Omit<CommandResult, 'command_id'> | null> {
-  const { folders, system, settings, pinnedFile, now, log } = pieces
+): AgentCommand | CommandRefused {
+  let command: AgentCommand | null = null
   try {
     if (!order) throw new CommandRefused('The order can’t be read.')
     const { agentId, hubKey } = readPinned(pinnedFile)
@@ -95,7 +162,7 @@ async function obey(
       throw new CommandRefused(
         `The clock of the server is wrong by ${Math.round(Math.abs(offset) / 60_000)} minutes, so it is not known whether the command is still valid.`,
       )
-    const command = checkCommand(order, {
+    command = checkCommand(order, {
       hubKey: parsePublicKey(hubKey)!,
       agentId,
       now: now() + offset,
@@ -104,27 +171,20 @@ async function obey(
       allow: () => settings().allow,
     })
     seen.add(command, now())
-    log.write(command, 'started', null)
-    const result = await runOrder(system, folders, command)
-    log.write(command, result.outcome, result.detail)
-    return result
+    return command
   } catch (error) {
-    const { message } = error as Error
-    const [command, outcome] =
-      error instanceof CommandRefused ? ([error.command, error.outcome] as const) : ([null, 'refused'] as const)
-    log.write(command, outcome, message)
-    return outcome === 'repeated' ? null : { outcome, detail: message, output: null }
+    return error instanceof CommandRefused ? error : new CommandRefused((error as Error).message, command)
   }
 }
 
 /** Reads and removes an order. Null if it is none. */
-function takeOrder(path: string): Order | null {
+function takeOrder(base: string, name: string): Order | null {
   try {
-    return readOrder(path)
+    return readOrder(`${base}/${name}`)
   } catch {
     return null
   } finally {
-    remove(path)
+    remove(base, name)
   }
 }
 
@@ -142,13 +202,17 @@ function readOrder(path: string): Order | null {
   }
 }
 
-function remove(path: string): void {
+function remove(base: string, name: string): void {
+  const path = `${base}/${name}`
   try {
     unlinkSync(path)
   } catch {
     try {
       rmdirSync(path)
-    } catch {}
+    } catch {
+      // A folder with files: the agent could replace what is in it by links while it is removed, so it is only moved out of the way.
+      renameSync(path, `${base}/../no-order-${randomUUID()}`)
+    }
   }
 }
 
