@@ -24,6 +24,18 @@ export const rateLimited = (verdict: RateVerdict): Problem =>
   tooManyRequests(verdict.retryAfterSeconds, { 'violated-policies': verdict.violated })
 
 /**
+ * Runs something whose failures count against limits. It is counted before, so that failures at the same time count too, and
+ * refunded if it succeeds.
+ * @throws Problem 429, and whatever `attempt` throws
+ */
+export async function limitFailures<T>(hub: Hub, buckets: readonly Bucket[], attempt: () => Promise<T>): Promise<T> {
+  countRequest(hub, buckets)
+  const result = await attempt()
+  limiterOf(hub).refund(buckets, hub.clock.now())
+  return result
+}
+
+/**
  * Limits how often callers can make the hub send messages or requests to others, so that it cannot be used to flood someone.
  * @param policy name of the rate limit policy
  * @param id of the resource that is counted

@@ -55,3 +55,23 @@ test('nonexistent days are not valid dates or times', () => {
   expect(details(of('date'), '2028-02-29')).toEqual([])
   expect(details(of('date-time'), '2028-02-29T23:59:59.5+02:00')).toEqual([])
 })
+
+test('texts are limited by characters, and the characters of texts that are much too long are not counted', () => {
+  const name = Type.String({ maxLength: 3 })
+  expect(details(name, '👍👍👍')).toEqual([])
+  for (const text of ['👍👍👍a', '👍👍👍👍', 'abcd'])
+    expect(details(name, text)).toEqual(['# too_long must have at most 3 characters.'])
+  const long = 'a'.repeat(4 * 1024 * 1024)
+  let counted = false
+  const iterate = String.prototype[Symbol.iterator]
+  String.prototype[Symbol.iterator] = function () {
+    counted ||= this.length === long.length
+    return iterate.call(this)
+  }
+  try {
+    expect(details(Shape({ name }), { name: long })).toEqual(['#/name too_long must have at most 3 characters.'])
+  } finally {
+    String.prototype[Symbol.iterator] = iterate
+  }
+  expect(counted).toBe(false)
+})

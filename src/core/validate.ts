@@ -35,7 +35,10 @@ const isHuge = ({ type, value }: ValueError): boolean =>
 
 /** JSON Schema counts characters (2020-12 validation, section 6.3.1), but the validator counts UTF-16 code units. */
 function isShortEnough({ type, schema, value }: ValueError): boolean {
-  return type === ValueErrorType.StringMaxLength && [...(value as string)].length <= schema.maxLength
+  if (type !== ValueErrorType.StringMaxLength) return false
+  const text = value as string
+  // A character has at most two code units. The characters of a longer text are not counted: it can have millions.
+  return text.length <= 2 * schema.maxLength && [...text].length <= schema.maxLength
 }
 
 function explain(error: ValueError, prefix: string): FieldProblem[] {

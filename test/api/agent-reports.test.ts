@@ -218,6 +218,17 @@ describe('the credentials of an agent', () => {
   })
 })
 
+test('an agent that sends invalid reports is refused before they are read', async () => {
+  const { here, machine } = await scene()
+  const sent = []
+  for (let at = 0; at < 21; at++) sent.push(await machine.report({ unknown: at }))
+  expect(sent.map(one => one.status)).toEqual([...Array.from({ length: 20 }, () => 422), 429])
+  expect(sent.at(-1)!.body['violated-policies']).toEqual(['agent-invalid-reports'])
+  expect((await machine.post(path, gzipSync('{'))).status).toBe(429)
+  await here.advance(3000)
+  for (let at = 0; at < 5; at++) expect((await machine.report()).status).toBe(200)
+})
+
 describe('a machine that was cloned with its agent', () => {
   test('is ignored, with a notice, while the first one continues', async () => {
     const { here, agent, machine } = await scene()

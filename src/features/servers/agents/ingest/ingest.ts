@@ -16,7 +16,7 @@ import {
 
 const signing =
   'Requires the token of the agent as a Bearer token. If the agent was enrolled with a public key, `Bailiwick-Signature` must have the form `v1 t=…,n=…,s=…`: the time in ms, which differs from the time of the hub by at most 300 seconds, the number of the request, and the Ed25519 signature in base64 of method, path with query, time, number, and SHA-256 of the body as sent in hexadecimal, separated by line feeds.'
-const limits = '20 reports a minute for each agent, and four a second with `backlog`'
+const limits = '20 reports a minute for each agent, four a second with `backlog`, and 20 invalid ones a minute'
 
 /** The requests of agents. */
 export const agentIngestRoutes: AnyElysia = area('agent-ingest', 'Ingest', [

@@ -1,6 +1,6 @@
 import { eq } from 'drizzle-orm'
 import { readSent, type SentBody } from '../../../../api/compressed-body'
-import { countRequest } from '../../../../access/limiter'
+import { countRequest, limitFailures } from '../../../../access/limiter'
 import { record } from '../../../../core/change'
 import type { Hub } from '../../../../core/hub'
 import { incrementCounter } from '../../../../core/metric-counters'
@@ -23,6 +23,8 @@ import { readMessage } from './message'
 import { reportProblems } from './rules'
 
 const reportsPerMinute = 20
+/** Reports that can’t be read cost as much as others, and are not counted with those. */
+const invalidPerMinute = 20
 /** Reports of a backlog in two seconds: four a second, which need not arrive evenly. */
 const backlogPerTwoSeconds = 8
 /** Differences of clocks up to this are not corrected. */
@@ -39,7 +41,8 @@ export async function receiveReport(hub: Hub, { request, ip }: { request: Reques
     ...{ request, ip },
     readBody: async () => (sent = await readSent(request, maxReportBytes.compressed)).bytes,
   })
-  const report = await readMessage(AgentReport, sent, maxReportBytes.decompressed)
+  const ofInvalid = { name: 'agent-invalid-reports', key: agent.id, quota: invalidPerMinute, windowSeconds: 60 }
+  const report = await limitFailures(hub, [ofInvalid], () => readMessage(AgentReport, sent, maxReportBytes.decompressed))
   const limit = report.backlog
     ? { name: 'agent-backlog', quota: backlogPerTwoSeconds, windowSeconds: 2 }
     : { name: 'agent-reports', quota: reportsPerMinute, windowSeconds: 60 }
