@@ -42,7 +42,8 @@ export function preferredWait(header: string | null): number | null {
 
 /**
  * Returns what `look` finds, as soon as it finds something. Looks immediately, whenever the topic is woken, and by default every second.
- * Returns null if the time is over, the client disconnects or the hub stops. If the request does not wait, looks once.
+ * Returns null if the time is over, the client disconnects or the hub stops. If the request does not wait, looks once. Does not look
+ * once the client has disconnected, because looking can change what others find.
  * @throws Problem 429 if too many requests of the workspace are waiting, 503 if too many are waiting in total
  */
 export async function waitFor<T>(
@@ -76,6 +77,7 @@ export async function waitFor<T>(
       const timer = hub.clock.after(Math.min(remaining, limits.pollMs ?? remaining), wake)
       await woken.promise
       timer.cancel()
+      if (waiting.signal.aborted) return null
       woken = Promise.withResolvers()
     }
   } finally {

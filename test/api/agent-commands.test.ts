@@ -1,9 +1,10 @@
 import { beforeEach, describe, expect, test } from 'bun:test'
-import { endWaits, waitingCount } from '../../src/api/long-poll'
+import { endWaits, waitFor, waitingCount } from '../../src/api/long-poll'
 import { record } from '../../src/core/change'
 import { pruneCommands } from '../../src/features/servers/agents/command-results'
 import { hubPublicKey } from '../../src/features/servers/agents/hub-key'
 import { takeCommands } from '../../src/features/servers/agents/take-commands'
+import { applyAtHost } from '../../src/features/servers/firewalls/host-commands'
 import { watchServers } from '../../src/features/servers/watch'
 import { sendCommand } from '../../src/features/servers/agents/send-command'
 import { isCommandOf, maxCommandLifeMs, type AgentCommand, type SignedCommand } from '../../src/wire/agent-command'
@@ -99,7 +100,34 @@ describe('commands', () => {
   })
 })
 
+test('a rule set is not sent again after a newer one', async () => {
+  const apply = (digest: string) =>
+    record(s.here.hub, async tx => {
+      const ruleset = { ruleset: '', digest, revertAfterSeconds: 60 }
+      return { result: undefined, ...(await applyAtHost(tx, s.here.hub, { agentId: s.agent.id, ...ruleset })) }
+    })
+  const sent = async () => (await s.take()).map(one => (commandIn(one).params as { digest: string }).digest)
+  await apply('first')
+  expect(await sent()).toEqual(['first'])
+  await apply('second')
+  await apply('third')
+  expect(await sent()).toEqual(['third'])
+  await s.here.advance(10_000)
+  expect(await sent()).toEqual(['third'])
+})
+
 describe('a waiting request', () => {
+  test('does not look for anything once its client has disconnected', async () => {
+    const client = new AbortController()
+    let looks = 0
+    const look = async () => (++looks > 1 ? 'found' : null)
+    const waiting = { seconds: 30, signal: client.signal, onWait() {}, applied: false, waited: false }
+    const found = waitFor({ hub: s.here.hub, workspaceId: s.here.acme.workspaceId }, waiting, 'topic', look)
+    await s.here.settle()
+    client.abort()
+    expect([await found, looks]).toEqual([null, 1])
+  })
+
   test('gets a command with its commit', async () => {
     const waiting = s.take(s.agent, 30)
     await s.here.settle()

@@ -49,16 +49,9 @@ export async function sendCommand<Name extends CommandName>(
   return { wakeTopics: [commandTopic(agentId)] }
 }
 
-/** Deletes commands with these names that the agent has not fetched. */
+/** Withdraws commands with these names: deletes those that the agent has not fetched, and no longer sends the others again. */
 export async function withdrawCommands(tx: Tx, agentId: string, names: CommandName[]): Promise<void> {
-  await tx
-    .delete(agentCommands)
-    .where(
-      and(
-        eq(agentCommands.agentId, agentId),
-        isNull(agentCommands.finishedAt),
-        isNull(agentCommands.sentAt),
-        inArray(agentCommands.name, names),
-      ),
-    )
+  const unfinished = and(eq(agentCommands.agentId, agentId), isNull(agentCommands.finishedAt), inArray(agentCommands.name, names))
+  await tx.delete(agentCommands).where(and(unfinished, isNull(agentCommands.sentAt)))
+  await tx.update(agentCommands).set({ sendAt: null }).where(unfinished)
 }

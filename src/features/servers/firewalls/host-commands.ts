@@ -25,7 +25,7 @@ type Effects = Pick<Consequences, 'wakeTopics'>
 /** Commands that follow from the rules of firewalls, and not from a request of their own. */
 const byFirewall = { lifeMs: maxCommandLifeMs, requestedBy: { type: 'system', id: null, name: 'firewall' } }
 
-/** Lets a host use a rule set once the transaction is committed. What it has not fetched yet is withdrawn. */
+/** Lets a host use a rule set once the transaction is committed. Commands for earlier ones are not sent from then on. */
 export async function applyAtHost(
   tx: Tx,
   hub: Hub,
