@@ -189,6 +189,11 @@ test('a creation that a busy server accepted is not sent again, so that it canâ€
   const operation = await started()
   // As after a crash before the id of the operation was stored.
   expect([double.queue.length, await started()]).toEqual([1, operation])
+  const found = double.create('queued', { 'user.bailiwick.server': 'srv_queued' })
+  // It can't be started before its creation has ended.
+  const continued = await cloud.continueProvision!(found.config['volatile.uuid']!, { ...command.order, start: true })
+  expect(continued).toEqual({ state: 'running', operation: { ...operation!, next: 'start' } })
+  double.remove(found)
   double.queue.pop()!()
   double.queue = null
   expect(await cloud.poll(operation!)).toEqual({ state: 'done', ref: double.named('queued')!.config['volatile.uuid']! })

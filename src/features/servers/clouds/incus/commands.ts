@@ -65,6 +65,8 @@ export class IncusCommands {
   async continueProvision(ref: string, order: ServerOrder): Promise<Started> {
     const instance = await this.instances.byRef(ref)
     if (!instance) throw new CloudError('not_found', 'The server doesn’t exist.', null, false)
+    const creating = await this.#creating(order)
+    if (creating) return creating
     if (!order.start || serverOf(instance).status !== 'off') return { state: 'done', ref: refOf(instance) }
     return await this.#state(instance.name, { action: 'start' }, { wanted: 'running', mark: order.mark })
   }
@@ -93,15 +95,22 @@ export class IncusCommands {
   }
 
   async #create(order: ServerOrder): Promise<Started> {
-    const running = { name: order.name, mark: order.mark, ...(order.start && { next: 'start' as const }) }
-    // A busy server adds an instance long after it accepted the request. A second request could end first, and the first one would then
-    // create the instance again after it was deleted.
-    const [accepted] = await this.client.creationsOf(order.name)
-    if (accepted !== undefined) return { state: 'running', operation: { id: accepted, ...running } }
+    const creating = await this.#creating(order)
+    if (creating) return creating
     const creation = await creationOf(order, this.settings, this.client)
     const target = order.location === null ? '' : `?target=${encodeURIComponent(order.location)}`
     // Not all versions can start an instance that they create.
-    return await this.send('POST', `/instances${target}`, creation, running)
+    return await this.send('POST', `/instances${target}`, creation, creationRest(order))
+  }
+
+  /**
+   * The creation that was accepted before, if it has not ended. A busy server adds an instance long after it accepted the request, and
+   * can't start it until the creation has ended. If a second request were sent, it could end first, and the first one would create the
+   * instance again after it was deleted.
+   */
+  async #creating(order: ServerOrder): Promise<Started | null> {
+    const [id] = await this.client.creationsOf(order.name)
+    return id === undefined ? null : { state: 'running', operation: { id, ...creationRest(order) } }
   }
 
   async #run(instance: Instance, command: Exclude<ServerCommand, { verb: 'provision' }>): Promise<Started> {
@@ -296,6 +305,9 @@ export class IncusCommands {
     return polledOf(await this.#state(name, { action: 'stop', force: true }, { wanted: 'off' }))
   }
 }
+
+/** What is known of a creation beside its operation. */
+const creationRest = ({ name, mark, start }: ServerOrder) => ({ name, mark, ...(start && { next: 'start' as const }) })
 
 const unchanged: Started = { state: 'done', unchanged: true }
 
