@@ -1,8 +1,11 @@
 import { describe, expect, test } from 'bun:test'
 import { gzipSync } from 'node:zlib'
+import { authenticateAgent } from '../../src/features/servers/agents/ingest/authenticate'
 import { watchServers } from '../../src/features/servers/watch'
+import type { Problem } from '../../src/core/problem'
 import { signatureHeader } from '../../src/wire/signed'
 import { AgentDouble, Machine } from '../support/agent-double'
+import { otherHub } from '../support/watched-monitors'
 import { world, type World } from '../support/world'
 
 const minuteMs = 60_000
@@ -216,6 +219,36 @@ describe('the credentials of an agent', () => {
     await here.advance(60_000)
     expect((await agent.sendReport()).status).toBe(200)
   })
+})
+
+test('requests that were signed before a report are refused by other hubs, but none after it if the clock was ahead', async () => {
+  const { here } = await scene()
+  const { hub: other, close } = await otherHub(here)
+  const { body } = await here.acme.call('POST', '/v1/servers', { name: 'web-2' }, { 'Idempotency-Key': 'web-2' })
+  const ahead = { now: () => here.clock.now() + 200_000, after: here.clock.after.bind(here.clock) }
+  const { machine } = await AgentDouble.enroll({ ...here, clock: ahead }, body.id)
+  const sentTo = async (hub: World['hub'], time: number) => {
+    const headers = {
+      Authorization: `Bearer ${machine.token}`,
+      [signatureHeader]: machine.sign('GET', path, new Uint8Array(0), time),
+    }
+    const request = new Request(`http://localhost${path}`, { headers })
+    return authenticateAgent(hub, { request, ip: machine.address, readBody: async () => new Uint8Array(0) }).then(
+      () => 'accepted',
+      (problem: Problem) => problem.detail,
+    )
+  }
+  const refused = 'This signed request was received before. Sign each request again.'
+  await here.advance(1000)
+  const start = here.clock.now()
+  expect(await sentTo(other, start)).toBe('accepted')
+  await here.advance(1000)
+  expect((await machine.report()).status).toBe(200)
+  expect(await sentTo(other, start + 500)).toBe(refused)
+  expect(await sentTo(here.hub, start + 500)).toBe('accepted')
+  await here.advance(1000)
+  expect(await sentTo(other, here.clock.now())).toBe('accepted')
+  await close()
 })
 
 test('an agent that sends invalid reports is refused before they are read', async () => {

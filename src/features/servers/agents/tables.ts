@@ -52,7 +52,7 @@ export const agents = table(
     enrolmentKeyId: text('enrolment_key_id').references(() => enrolmentKeys.id, { onDelete: 'set null' }),
     // Address from which it last sent a request.
     address: text('address'),
-    // Times of signatures up to this one are not accepted again after a restart of the hub.
+    // When its last report was signed. Hubs that have not received it accept no requests signed before it.
     signedAt: time('signed_at'),
     // The current run, those that it replaced recently, and those that were refused, because they are of another machine.
     runs: json<AgentRun[]>('runs').notNull(),

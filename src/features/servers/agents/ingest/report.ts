@@ -67,7 +67,7 @@ export async function receiveReport(hub: Hub, { request, ip }: { request: Reques
     return {
       runs: again.runs,
       refusedRuns: again.refusedRuns,
-      signedAt: signedAt(request, row),
+      signedAt: signedAt(request, row, at),
       address: ip,
       clockOffsetMs: report.clock_offset_ms,
       spooled: report.spooled,
@@ -110,9 +110,10 @@ async function store(
   incrementCounter(hub, 'agent_minutes', 'too_old', tooOld)
 }
 
-function signedAt(request: Request, row: AgentRow): number | null {
+/** Not the time of a clock that is ahead: once it is right, requests would be refused as received before. */
+function signedAt(request: Request, row: AgentRow, now: number): number | null {
   const signature = row.publicKey === null ? null : parseSignature(request.headers.get(signatureHeader) ?? '')
-  return signature === null ? row.signedAt : Math.max(signature.time, row.signedAt ?? 0)
+  return signature === null ? row.signedAt : Math.max(Math.min(signature.time, now), row.signedAt ?? 0)
 }
 
 type Refused = Exclude<RunVerdict, { kind: 'accepted' }>
