@@ -150,6 +150,21 @@ test('a change before the last one was confirmed goes back to what was confirmed
   expect([await open(22), host.timers.size]).toEqual([[22], 0])
 }, 30_000)
 
+test('a confirmation while the timer restores the previous rules keeps the new ones', async () => {
+  const host = new Host()
+  await apply(host, rulesetOf('22'))
+  await confirm(host, rulesetOf('22'))
+  await apply(host, rulesetOf('443'), 10)
+  // The timer read the file before it was replaced, and is stopped before it removes the other one.
+  host.stopTimer = async name => {
+    network.run('nft -f -', rulesetOf('22'))
+    await Host.prototype.stopTimer.call(host, name)
+  }
+  expect(await confirm(host, rulesetOf('443'))).toBeNull()
+  expect(await open(443)).toEqual([443])
+  expect(firewallState(here.folders)).toEqual({ digest: sha256Hex(rulesetOf('443')), confirmed: true })
+}, 30_000)
+
 test('what nft refuses changes nothing, and what is in effect is still restored in time', async () => {
   const host = new Host()
   await apply(host, rulesetOf('80'), 20)

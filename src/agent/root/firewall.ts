@@ -83,9 +83,8 @@ export async function confirmFirewall(
   // From now on, the timer restores this one.
   writeFile(confirmedFile(folders), pending.ruleset, { mode: 0o644, durable: true })
   await system.stopTimer(pending.timer)
-  const isRestored = readPending(folders) === null
   rmSync(pendingFile(folders), { force: true })
-  if (!isRestored) return { isDone: true }
+  // The timer may have restored the previous one at the last moment.
   const again = await system.run(['nft', '-f', confirmedFile(folders)])
   return again.isSuccess ? { isDone: true } : failed(again.output)
 }

@@ -13,7 +13,7 @@ export interface System {
   run(args: string[], options?: { input?: string; timeoutMs?: number }): Promise<Outcome>
   /** Runs a program after some seconds, also if the agent or the root half are gone by then, but not after a restart. */
   startTimer(name: string, seconds: number, args: string[]): Promise<Outcome>
-  /** Stops a timer. Does nothing if there is none. */
+  /** Stops a timer, and its program if it runs already. Does nothing if there is none. */
   stopTimer(name: string): Promise<void>
 }
 
@@ -55,7 +55,7 @@ export const systemd: System = {
       ...args,
     ]),
   async stopTimer(name) {
-    await systemd.run(['systemctl', 'stop', '--quiet', `${name}.timer`])
+    await systemd.run(['systemctl', 'stop', '--quiet', `${name}.timer`, `${name}.service`])
   },
 }
 
