@@ -1,5 +1,15 @@
 import { createHash, verify } from 'node:crypto'
-import { chmodSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Elysia } from 'elysia'
@@ -88,7 +98,7 @@ describe.each([['dash'], ['busybox sh'], ['bash --posix']])('the script in %s', 
     for (const path of [root, tools]) mkdirSync(path, { recursive: true })
     writeFileSync(join(tools, 'id'), '#!/bin/sh\necho 0\n')
     chmodSync(join(tools, 'id'), 0o755)
-    const script = (await (await get('/download/agent')).text()).replaceAll('/usr/local/', `${root}/`)
+    const script = partOf((await (await get('/download/agent')).text()).replaceAll('/usr/local/', `${root}/`))
     const run = Bun.spawn([...shell.split(' '), '-s', '--', ...args], {
       stdin: new Blob([script]),
       stderr: 'pipe',
@@ -98,6 +108,8 @@ describe.each([['dash'], ['busybox sh'], ['bash --posix']])('the script in %s', 
     const log = join(folder, 'log')
     return { code, err, log: existsSync(log) ? readFileSync(log, 'utf8').trim().split('\n') : [] }
   }
+  /** What arrives of the script. */
+  let partOf = (script: string) => script
   const options = () => ['--hub', server.url.origin, '--key', 'bw_enrol_x', '--hub-key', hubPublicKey(here.hub)]
   const installed = () => (existsSync(join(folder, 'root')) ? readdirSync(join(folder, 'root'), { recursive: true }).sort() : [])
   const leftover = () => readdirSync(folder).filter(name => name.startsWith('tmp.'))
@@ -140,6 +152,32 @@ describe.each([['dash'], ['busybox sh'], ['bash --posix']])('the script in %s', 
     expect({ code, log }).toEqual({ code: 1, log: [] })
     expect(err).toMatch(message)
     expect([installed(), leftover()]).toEqual([[], []])
+  })
+
+  test('an incomplete script does nothing', async () => {
+    const requested: string[] = []
+    tamper = (path, response) => {
+      requested.push(path)
+      return response
+    }
+    try {
+      for (const line of ['main "$@"', '  files=$(mktemp -d)\n', '  for other in']) {
+        partOf = script => script.slice(0, script.indexOf(line))
+        await install(...options())
+      }
+    } finally {
+      partOf = script => script
+    }
+    expect([requested, installed(), leftover()]).toEqual([Array(3).fill('/download/agent'), [], []])
+  })
+
+  test('an installation that was interrupted can be repeated', async () => {
+    const [bin, lib] = [join(folder, 'root/bin'), join(folder, 'root/lib/bailiwick-agent', version)]
+    for (const path of [bin, lib]) mkdirSync(path, { recursive: true })
+    symlinkSync(lib, join(bin, 'bailiwick-agent.new'))
+    writeFileSync(join(lib, 'bailiwick-agent.new'), 'half')
+    expect(await install(...options())).toMatchObject({ code: 0, err: '', log: [expect.stringContaining('install')] })
+    expect([readdirSync(bin), readdirSync(lib)]).toEqual([['bailiwick-agent'], ['bailiwick-agent']])
   })
 
   test('without OpenSSL 3, nothing is downloaded over a connection that is not verified', async () => {
