@@ -32,7 +32,7 @@ describe('a record is rejected', () => {
       [['CNAME', 'a', 'x.example.net.']],
       ['CNAME', 'a', 'y.example.net.'],
       '#/content',
-      /only one CNAME.*RFC 2181 10\.1/,
+      /Only one CNAME.*RFC 2181 10\.1/,
     ],
     [
       'as a DNAME next to NS',

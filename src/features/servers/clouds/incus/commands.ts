@@ -306,7 +306,7 @@ export class IncusCommands {
   }
 }
 
-/** What is known of a creation beside its operation. */
+/** What is known of a creation in addition to its operation. */
 const creationRest = ({ name, mark, start }: ServerOrder) => ({ name, mark, ...(start && { next: 'start' as const }) })
 
 const unchanged: Started = { state: 'done', unchanged: true }
