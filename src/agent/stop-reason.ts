@@ -7,16 +7,24 @@ export async function stopReason(jobs: () => Promise<string> = systemdJobs): Pro
   return /\b(poweroff|halt)\.target\b/.test(waiting) ? 'shutdown' : 'stop'
 }
 
-/** The jobs of systemd, one a line; none without systemd. */
+const attempts = 2
+/** The service is killed 20 seconds after it was asked to stop. */
+const attemptMs = 5000
+
+/** The jobs of systemd, one a line; none without systemd. A busy server may answer only the second time. */
 async function systemdJobs(): Promise<string> {
   try {
-    const jobs = Bun.spawn(['systemctl', 'list-jobs', '--no-legend', '--no-pager', '--plain'], {
-      stdout: 'pipe',
-      stderr: 'ignore',
-      timeout: 2000,
-    })
-    return await new Response(jobs.stdout).text()
+    for (let attempt = 0; attempt < attempts; attempt++) {
+      const jobs = Bun.spawn(['systemctl', 'list-jobs', '--no-legend', '--no-pager', '--plain'], {
+        stdout: 'pipe',
+        stderr: 'ignore',
+        timeout: attemptMs,
+      })
+      const text = await new Response(jobs.stdout).text()
+      if ((await jobs.exited) === 0) return text
+    }
   } catch {
-    return ''
+    // There is no systemd.
   }
+  return ''
 }

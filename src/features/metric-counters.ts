@@ -1,7 +1,7 @@
 /** Counters in /metrics, other than those of requests and jobs, with their help text. */
 export const metricCounters = {
   agent_reports: 'Reports received from the agents of servers, by whether they were current or of a backlog.',
-  agent_minutes: 'Minutes in reports of agents, by whether they were stored, repeated within a report, or too old.',
+  agent_measurements: 'Minutes measured by agents, by whether they were stored, repeated within a report, or too old.',
   heartbeat_pings: 'Pings received, by kind.',
   monitor_checks: 'Monitor checks whose result this hub processed, by status.',
   monitor_transitions: 'Monitor status changes recorded by this hub, by new status.',

@@ -87,9 +87,9 @@ export class Schemas {
       if (privateKeywords.has(keyword) || value === undefined) continue
       if (keyword === 'additionalItems') continue
       if (keyword === 'items' && Array.isArray(value)) {
-        // The validator has tuples of an older draft. Nothing follows their items, which minItems and maxItems tell too.
+        // The validator has tuples of an older draft. That nothing follows their items is said by maxItems: generators reject `items: false`.
         out.prefixItems = value.map(inner => this.of(inner))
-        out.items = false
+        out.items = {}
       } else if (maps.has(keyword))
         out[keyword] = Object.fromEntries(Object.entries(value as object).map(([name, inner]) => [name, this.of(inner)]))
       else if (lists.has(keyword)) out[keyword] = (value as object[]).map(inner => this.of(inner))

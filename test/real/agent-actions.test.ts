@@ -20,7 +20,7 @@ beforeAll(async () => {
   await guest.write('/etc/systemd/system/worker.service', '[Service]\nExecStart=/bin/sleep infinity\n')
   await guest.run('systemctl daemon-reload; systemctl start worker.service')
   const { commands } = await api('POST', '/v1/agents', { allow: ['reboot', 'firewall', 'restart:worker.service'] })
-  await guest.run(`{ ${commands.curl.replace('| sudo sh', '| sh')}; } 2>&1`)
+  await guest.run(`{ ${commands.curl.replace('sudo sh', 'sh')}; } 2>&1`)
   server = (await api('GET', '/v1/servers')).data[0].id
 }, 240_000)
 afterAll(async () => {

@@ -1,6 +1,6 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 
 /** Prepares the files and starts systemd as the first process of its namespaces. Changes are written to memory. */
 const boot = `
@@ -15,6 +15,11 @@ mount -t cgroup2 cgroup2 sys/fs/cgroup
 mount --bind /dev dev
 mount -t tmpfs tmpfs run
 mount -t tmpfs tmpfs tmp
+shift
+for folder; do
+  mkdir -p "./$folder"
+  mount --bind "$folder" "./$folder"
+done
 printf '[Unit]\\nDescription=Test\\n' > etc/systemd/system/test.target
 exec chroot . env -i container=lxc PATH=/usr/sbin:/usr/bin:/sbin:/bin /lib/systemd/systemd --system --unit=test.target
 `
@@ -30,7 +35,20 @@ export class Systemd {
   static async start(): Promise<Systemd> {
     const folder = mkdtempSync(join(tmpdir(), 'bailiwick-systemd-'))
     const namespaces = ['--pid', '--kill-child', '--fork', '--mount', '--cgroup', '--uts', '--ipc', '--net']
-    const command = ['setpriv', '--pdeathsig', 'KILL', 'unshare', ...namespaces, 'sh', '-ec', boot, 'boot', folder]
+    const command = [
+      'setpriv',
+      '--pdeathsig',
+      'KILL',
+      'unshare',
+      ...namespaces,
+      'sh',
+      '-ec',
+      boot,
+      'boot',
+      folder,
+      process.cwd(),
+      dirname(process.execPath),
+    ]
     const holder = Bun.spawn(command, { stdin: 'ignore', stdout: 'ignore', stderr: 'ignore' })
     const deadline = performance.now() + 20_000
     for (;;) {

@@ -105,9 +105,9 @@ async function store(
     filed.set(at, [at * minuteMs, ...rest])
   }
   const tooOld = await recordMinutes(hub, agent, { columns, minutes: [...filed.values()] })
-  incrementCounter(hub, 'agent_minutes', 'stored', filed.size - tooOld)
-  incrementCounter(hub, 'agent_minutes', 'repeated', minutes.length - filed.size)
-  incrementCounter(hub, 'agent_minutes', 'too_old', tooOld)
+  incrementCounter(hub, 'agent_measurements', 'stored', filed.size - tooOld)
+  incrementCounter(hub, 'agent_measurements', 'repeated', minutes.length - filed.size)
+  incrementCounter(hub, 'agent_measurements', 'too_old', tooOld)
 }
 
 /** Not the time of a clock that is ahead: once it is right, requests would be refused as received before. */
