@@ -235,7 +235,7 @@ test('a firewall is attached, changed with a preview, and taken back unless the 
   await page.getByRole('button', { name: 'Add rule' }).click()
   await page.getByLabel('Ports 1').fill('443-80')
   await page.getByText('443-80').first().waitFor()
-  await page.getByText('must start with the lower port: 80-443 instead of 443-80').waitFor()
+  await page.getByText('The range 443-80 must start with the lower port: 80-443.').waitFor()
   await page.getByLabel('Ports 1').fill('443')
   await page.getByRole('button', { name: 'Add rule' }).click()
   await page.getByLabel('Ports 2').fill('22')
