@@ -244,6 +244,7 @@ test('problems come first, and paused monitors last', async () => {
   const page = await ui.open('/monitors')
   const names = page.getByRole('table', { name: 'Monitors' }).locator('tbody').getByRole('row')
   await names.last().filter({ hasText: '0 paused' }).waitFor()
+  await names.filter({ hasText: 'picky' }).waitFor()
   const shown = await names.allTextContents()
   const statuses = (await ui.api('GET', '/v1/monitors?sort=status,name&limit=100')).data.map((one: any) => one.status)
   expect([statuses[0], statuses.at(-1)]).toEqual(['down', 'paused'])
