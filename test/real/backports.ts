@@ -32,7 +32,7 @@ export async function installBackports(packages: readonly string[]): Promise<boo
 const keyring = '/usr/share/keyrings/debian-archive-keyring.gpg'
 
 /** The mirror that this machine uses, from either format of its sources. */
-function configuredMirror(): string | null {
+export function configuredMirror(): string | null {
   const texts = ['/etc/apt/sources.list.d/debian.sources', '/etc/apt/sources.list']
     .filter(existsSync)
     .map(file => readFileSync(file, 'utf8'))

@@ -1,8 +1,9 @@
 import { existsSync } from 'node:fs'
 import { installGenerators } from '../support/client-generators'
+import { installDebianImage } from '../support/debian-image'
 import { installBmcServers, installDnsClients } from '../support/python-packages'
 import { succeeds } from '../support/suite'
-import { installBackports } from './backports'
+import { configuredMirror, installBackports } from './backports'
 
 // Servers are in folders that are not in the PATH of users.
 const path = { PATH: '/usr/sbin:/usr/bin:/sbin:/bin' }
@@ -63,7 +64,7 @@ const dependencies: { package: string; fromBackports?: true; present(): boolean 
 const maxAttempts = 3
 
 /**
- * Installs missing packages with apt-get, if run as root, the client generators, the clients of DNS providers, and simulated BMCs.
+ * Installs missing packages with apt-get, if run as root, the client generators, the clients of DNS providers, simulated BMCs, and an image of Debian.
  * @returns what is still missing
  */
 export async function installDependencies(): Promise<string[]> {
@@ -71,6 +72,7 @@ export async function installDependencies(): Promise<string[]> {
   if (!(await installGenerators())) missing.push('client generators')
   if (!(await installDnsClients())) missing.push('DNS clients')
   if (!(await installBmcServers())) missing.push('BMC servers')
+  if (!(await installDebianImage(configuredMirror()))) missing.push('Debian image')
   return missing
 }
 

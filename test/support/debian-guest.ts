@@ -1,18 +1,17 @@
-import { existsSync, mkdirSync, mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs'
-import { homedir, tmpdir } from 'node:os'
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { until } from './binary'
 import { IncusServer } from './clouds/incus-server'
-
-const packages = 'systemd,systemd-sysv,dbus,nftables,ca-certificates,iproute2,procps,curl,openssl'
+import { debianImage } from './debian-image'
 
 /** A guest of Incus with Debian and systemd, in a network of its own. */
 export class DebianGuest {
   private constructor(private readonly incus: IncusServer) {}
 
-  /** Starts one. The image is built once on a machine, which takes a minute. */
+  /** Starts one. @throws Error if its image is missing: test/real/install.ts builds it */
   static async start(): Promise<DebianGuest> {
-    const image = await debianImage()
+    if (!existsSync(debianImage)) throw new Error(`${debianImage} is missing. To build it: bun test/real/install.ts`)
     const incus = await IncusServer.start('incus')
     const folder = mkdtempSync(join(tmpdir(), 'bailiwick-debian-'))
     try {
@@ -20,7 +19,7 @@ export class DebianGuest {
       const architecture = process.arch === 'arm64' ? 'aarch64' : 'x86_64'
       writeFileSync(join(folder, 'metadata.yaml'), JSON.stringify({ architecture, creation_date: 1_700_000_000, properties: {} }))
       command('tar', '-C', folder, '-cf', metadata, 'metadata.yaml')
-      await incus.cli('image', 'import', metadata, image, '--alias', 'debian')
+      await incus.cli('image', 'import', metadata, debianImage, '--alias', 'debian')
       await incus.cli('launch', 'debian', 'guest')
       const guest = new DebianGuest(incus)
       await guest.booted()
@@ -84,16 +83,6 @@ export class DebianGuest {
   async stop(): Promise<void> {
     await this.incus.stop()
   }
-}
-
-async function debianImage(): Promise<string> {
-  const folder = join(homedir(), '.cache', 'bailiwick')
-  const path = join(folder, `debian-12-${Bun.hash(packages).toString(16)}.tar`)
-  if (existsSync(path)) return path
-  mkdirSync(folder, { recursive: true })
-  command('mmdebstrap', '--format=tar', '--variant=minbase', `--include=${packages}`, 'bookworm', `${path}.new`)
-  renameSync(`${path}.new`, path)
-  return path
 }
 
 function command(...args: string[]): void {
