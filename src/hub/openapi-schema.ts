@@ -87,7 +87,7 @@ export class Schemas {
       if (privateKeywords.has(keyword) || value === undefined) continue
       if (keyword === 'additionalItems') continue
       if (keyword === 'items' && Array.isArray(value)) {
-        // The validator has tuples of an older draft. That nothing follows their items is said by maxItems: generators reject `items: false`.
+        // The validator has tuples of an older draft. maxItems rules out further items, because generators reject `items: false`.
         out.prefixItems = value.map(inner => this.of(inner))
         out.items = {}
       } else if (maps.has(keyword))
