@@ -25,6 +25,12 @@ export function isSerializationFailure(error: unknown): boolean {
   return ['40001', '40P01'].includes(codeOf(error))
 }
 
+/** Two transactions created the same table at the same time, which `if not exists` does not prevent on PostgreSQL. */
+export function isTableCreatedTwice(error: unknown): boolean {
+  const isInCatalog = error instanceof Error && /"pg_(?:type_typname|class_relname)_nsp_index"/.test(error.message)
+  return codeOf(error) === '42P07' || (codeOf(error) === '23505' && isInCatalog)
+}
+
 /** PostgreSQL in_failed_sql_transaction: an earlier statement of the transaction failed. */
 export function isAborted(error: unknown): boolean {
   return codeOf(error) === '25P02'

@@ -433,14 +433,23 @@ export class MetricSeries {
 
   private async write<T>(fn: (within: Statements) => Promise<T>): Promise<T> {
     await this.checkGeneration()
+    let isRepeated = false
     try {
-      return await this.writeThrough(fn)
+      return await this.writeThrough(within => {
+        if (isRepeated) this.forgetNumbers()
+        isRepeated = true
+        return fn(within)
+      })
     } catch (error) {
-      // Numbers that were assigned may have been rolled back.
-      this.subjects.clear()
-      this.layouts.clear()
+      this.forgetNumbers()
       throw error
     }
+  }
+
+  /** Numbers that were assigned may have been rolled back. */
+  private forgetNumbers(): void {
+    this.subjects.clear()
+    this.layouts.clear()
   }
 }
 

@@ -83,7 +83,13 @@ export class SeriesStore {
 
   private async write<T>(fn: (within: Statements) => Promise<T>): Promise<T> {
     try {
-      const result = await this.engine.inTransaction(fn)
+      let isRepeated = false
+      const result = await this.engine.inTransaction(within => {
+        // What the attempt before created was rolled back.
+        if (isRepeated) this.createdTables.clear()
+        isRepeated = true
+        return fn(within)
+      })
       this.fullAt = Number.NEGATIVE_INFINITY
       return result
     } catch (error) {
