@@ -1,3 +1,4 @@
+import { SQL } from 'bun'
 import { expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { writeFileSync } from 'node:fs'
@@ -9,6 +10,7 @@ import { tiers, type Tier } from '../../src/core/db/series/metric-tiers'
 import type { SeriesStore } from '../../src/core/db/series/store'
 import type { Hub } from '../../src/core/hub'
 import { seriesKinds } from '../../src/features/series-kinds'
+import { until } from '../support/binary'
 import { inTempFolder } from '../support/command'
 import { closeLater, world } from '../support/world'
 
@@ -61,6 +63,32 @@ test('minutes are read as they were stored, by subject and time, also by another
   await metrics.append([minute('e', at, { cpu: 2 })], at)
   expect(await rowsOf(hub.series, 'd', m1)).toEqual([[at, 'cpu', 1, 1, 1]])
   expect(await rowsOf(other, 'e', m1)).toEqual([[at, 'cpu', 2, 2, 1]])
+})
+
+test.skipIf(!isPostgres)('a table that another process is just creating is used', async () => {
+  const { hub, clock } = await world()
+  const at = Math.floor(clock.now() / dayMs) * dayMs
+  const first = minute('a', at, { cpu: 1 })
+  await hub.series.metrics.append([first], at)
+  const sql = new SQL(hub.config.databaseUrl!, { max: 2 })
+  closeLater(() => sql.close())
+  const [{ name }] = await sql`select tablename as name from pg_tables where tablename like ${`series_metric_${m1.name}_%`}`
+  await sql.unsafe(`create table model (like ${name} including all)`)
+  await sql.unsafe(`drop table ${name}`)
+  const other = opened(hub)
+  closeLater(() => other.close())
+  let stored: Promise<void> | undefined
+  await sql.begin(async tx => {
+    await tx.unsafe(`create table ${name} (like model including all)`)
+    stored = other.metrics.append([first], at)
+    await until('the other process to wait', async () => {
+      const [{ n }] =
+        await sql`select count(*)::int as n from pg_stat_activity where wait_event_type = 'Lock' and datname = current_database()`
+      return n > 0
+    })
+  })
+  await stored
+  expect(await rowsOf(other, 'a', m1)).toEqual([[at, 'cpu', 1, 1, 1]])
 })
 
 test('coarse tiers have the averages weighted by samples and the maxima, and what arrives late corrects them', async () => {
