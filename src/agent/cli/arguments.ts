@@ -44,7 +44,7 @@ Options of enrol and install. They are written to the settings, except the key:
   --hub URL          Address of the hub
   --hub-key KEY      Public key of the hub (ed25519:…). Commands of others are refused
   --pin FINGERPRINT  SHA-256 fingerprint of the only certificate to accept from the hub
-  --allow LIST       What the hub may ask for: update, reboot, firewall, wake, restart:UNIT
+  --allow LIST       What the hub may ask for: reboot, firewall, wake, restart:UNIT
 
 Exit codes: 0 success, 1 failure, 2 invalid arguments or settings, 78 the hub revoked the agent.
 

@@ -87,8 +87,6 @@ const validParams: Record<CommandName, (params: Record<string, unknown>) => bool
   firewall_apply: ({ ruleset, digest, revert_after_seconds: seconds }) =>
     isText(ruleset) && isDigest(digest) && isCount(seconds, 1, 3600),
   firewall_confirm: ({ digest }) => isDigest(digest),
-  update: ({ version, sha256, size, path }) =>
-    [version, path].every(isText) && isDigest(sha256) && isCount(size, 1, 1024 * 1024 * 1024),
 }
 
 const isValid = ({ name, params }: AgentCommand): boolean => validParams[name](params as Record<string, unknown>)

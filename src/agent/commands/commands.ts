@@ -40,14 +40,7 @@ const maxAtOnce = 10
 type Result = Omit<CommandResult, 'command_id'>
 const done: Result = { outcome: 'done', detail: null, output: null }
 
-const asRoot: ReadonlySet<CommandName> = new Set([
-  'reboot',
-  'shutdown',
-  'restart_unit',
-  'firewall_apply',
-  'firewall_confirm',
-  'update',
-])
+const asRoot: ReadonlySet<CommandName> = new Set(['reboot', 'shutdown', 'restart_unit', 'firewall_apply', 'firewall_confirm'])
 
 /** Waits for commands of the hub, checks and runs them, and reports their results. An open request also tells the hub that the agent lives. */
 export class Commands {

@@ -1,7 +1,7 @@
 import { Type, type Static } from '@sinclair/typebox'
 import { inputMembers, members, viewMembers } from '../../../core/members'
 import { editable, Instant, Line, ListOf, Nullable, NullableInstant, Shape, Words } from '../../../core/shapes'
-import { maxPermissions } from '../../../wire/agent-permissions'
+import { maxPermissions, permissionPattern } from '../../../wire/agent-permissions'
 import { Labels } from '../labels'
 
 const maxLifeSeconds = 30 * 86_400
@@ -10,10 +10,8 @@ export const defaultLifeSeconds = 3600
 const permissions = Type.Array(
   Type.String({
     maxLength: 210,
-    pattern:
-      '^(?:collect|update|reboot|firewall|wake|restart:[A-Za-z0-9][A-Za-z0-9@_.:\\\\-]{0,199}|recipe:[a-z0-9][a-z0-9_-]{0,62})$',
-    'x-rule':
-      'must be `collect`, `update`, `reboot`, `firewall`, `wake`, `restart:` with the name of a unit, or `recipe:` with the name of a recipe.',
+    pattern: permissionPattern,
+    'x-rule': 'must be `collect`, `reboot`, `firewall`, `wake`, or `restart:` with the name of a unit.',
   }),
   {
     maxItems: maxPermissions,
