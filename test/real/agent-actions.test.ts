@@ -1,35 +1,24 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
-import { call, fullToken, installation, startHub, until, type HubProcess, type Installation } from '../support/binary'
-import { DebianGuest } from '../support/debian-guest'
-import { freePort } from '../support/free-port'
+import { until } from '../support/binary'
+import { HubOfGuest } from '../support/hub-of-guest'
 
 // Actions and firewalls through an installed agent, from the API of the hub to Debian with systemd.
 
-let guest: DebianGuest
-let here: Installation
-let hub: HubProcess
-let token: string
+let on: HubOfGuest
+let guest: HubOfGuest['guest']
 let server: string
 beforeAll(async () => {
-  guest = await DebianGuest.start()
-  const host = await guest.connect()
-  here = await installation()
-  const listen = `${host}:${await freePort()}`
-  hub = await startHub(here, { env: { BAILIWICK_BASE_URL: `http://${listen}` }, args: ['--listen', listen] })
-  token = await fullToken(here)
+  on = await HubOfGuest.start()
+  guest = on.guest
   await guest.write('/etc/systemd/system/worker.service', '[Service]\nExecStart=/bin/sleep infinity\n')
   await guest.run('systemctl daemon-reload; systemctl start worker.service')
-  const { commands } = await api('POST', '/v1/agents', { allow: ['reboot', 'firewall', 'restart:worker.service'] })
-  await guest.run(`{ ${commands.curl.replace('sudo sh', 'sh')}; } 2>&1`)
-  server = (await api('GET', '/v1/servers')).data[0].id
+  const { commands } = await on.api('POST', '/v1/agents', { allow: ['reboot', 'firewall', 'restart:worker.service'] })
+  await on.paste(commands.curl)
+  server = (await on.api('GET', '/v1/servers')).data[0].id
 }, 240_000)
-afterAll(async () => {
-  await hub?.[Symbol.asyncDispose]()
-  await here?.[Symbol.asyncDispose]()
-  await guest?.stop()
-}, 60_000)
+afterAll(() => on?.stop(), 60_000)
 
-const api = async (method: string, path: string, body?: unknown) => (await call(hub, token, method, path, body)).body
+const api = (method: string, path: string, body?: unknown) => on.api(method, path, body)
 /** Waits for an action. */
 async function ended(started: any): Promise<any> {
   if (!started.id) throw new Error(JSON.stringify(started))

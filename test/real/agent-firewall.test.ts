@@ -3,8 +3,9 @@ import { readFileSync, statSync, utimesSync } from 'node:fs'
 import { confirmedFile, firewallState, tableFile } from '../../src/agent/root/firewall'
 import type { System } from '../../src/agent/root/system'
 import { sha256Hex } from '../../src/core/crypto'
-import { nftRuleset, noRuleset } from '../../src/features/servers/firewalls/host-ruleset'
+import { noRuleset } from '../../src/features/servers/firewalls/host-ruleset'
 import type { CommandName, CommandParams } from '../../src/wire/agent-command'
+import { rulesetAllowing } from '../support/host-ruleset'
 import { AgentFolder } from '../support/agent-folder'
 import { ManualClock } from '../support/manual-clock'
 import { NetworkNamespace } from '../support/network-namespace'
@@ -63,15 +64,7 @@ class Host implements System {
   }
 }
 
-const rulesetOf = (...ports: string[]) =>
-  nftRuleset({
-    rules: ports.map(port => ({
-      ...{ id: `p${port}`, firewallId: 'fw_01k3zd5s7t9v1w3x5y7z9a1b3c', direction: 'in', protocol: 'tcp', ports: [port] },
-      networks: ['0.0.0.0/0', '::/0'],
-    })),
-    agent: { uid: 987, hubPort: 443, isHubNamed: true },
-    uplinks: ['probes'],
-  })
+const rulesetOf = (...ports: string[]) => rulesetAllowing(ports, 'probes')
 
 /** The ports among 22, 80, and 443 that answer, over IPv4 and IPv6. */
 async function open(...expected: number[]): Promise<number[]> {

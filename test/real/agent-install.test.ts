@@ -1,33 +1,20 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { units } from '../../src/agent/install/units'
-import { call, fullToken, installation, startHub, until, type HubProcess, type Installation } from '../support/binary'
-import { DebianGuest } from '../support/debian-guest'
-import { freePort } from '../support/free-port'
+import { until } from '../support/binary'
+import { HubOfGuest } from '../support/hub-of-guest'
 
 // The command that installs the agent, on a Debian with systemd on which nothing is installed.
 
-let guest: DebianGuest
-let here: Installation
-let hub: HubProcess
-let token: string
+let on: HubOfGuest
+let guest: HubOfGuest['guest']
 beforeAll(async () => {
-  guest = await DebianGuest.start()
-  const host = await guest.connect()
-  here = await installation()
-  const listen = `${host}:${await freePort()}`
-  hub = await startHub(here, { env: { BAILIWICK_BASE_URL: `http://${listen}` }, args: ['--listen', listen] })
-  token = await fullToken(here)
+  on = await HubOfGuest.start()
+  guest = on.guest
 }, 240_000)
-afterAll(async () => {
-  await hub?.[Symbol.asyncDispose]()
-  await here?.[Symbol.asyncDispose]()
-  await guest?.stop()
-}, 60_000)
+afterAll(() => on?.stop(), 60_000)
 
-const api = async (method: string, path: string, body?: unknown) => (await call(hub, token, method, path, body)).body
+const api = (method: string, path: string, body?: unknown) => on.api(method, path, body)
 const agents = async () => (await api('GET', '/v1/agents')).data as Record<string, any>[]
-/** Runs a command that the hub returned; its user is root already. */
-const paste = (text: string) => guest.run(`{ ${text.replace('sudo sh', 'sh')}; } 2>&1`)
 /** Everything in the guest that belongs to the agent. */
 const traces = async () =>
   (
@@ -45,7 +32,7 @@ test('another key of the hub, or a key that does not exist: one sentence, and no
     [/ed25519:\S+/, 'ed25519:11qYAYKxCrfVS_7TyWQHOg7hcvPapiMlrwIaaPcHURo', /is not signed by the key in --hub-key/],
     [/bw_enrol_\S+/, `bw_enrol_${'0'.repeat(36)}`, /^The hub responded with status 401: /],
   ] as const) {
-    const printed = await paste(`${commands.curl.replace(pattern, other)} || true`)
+    const printed = await on.paste(`${commands.curl.replace(pattern, other)} || true`)
     expect(printed).toMatch(sentence)
     expect(printed.split('\n')).toHaveLength(1)
     expect(await traces()).toEqual([])
@@ -57,11 +44,11 @@ test('the command installs the agent, which reports within 15 seconds', async ()
     commands: { curl: pasted },
   } = await api('POST', '/v1/agents', { allow: ['reboot'] }))
   const began = performance.now()
-  const printed = await paste(pasted)
+  const printed = await on.paste(pasted)
   const [agent] = await agents()
   expect(agent).toMatchObject({ state: 'reporting', assurance: 'key', allow: ['collect', 'reboot'] })
   expect(agent!.last_report_at).not.toBeNull()
-  expect(printed.split('\n').at(-1)).toBe(`The hub receives reports of this server: ${hub.url}/servers/${agent!.server_id}`)
+  expect(printed.split('\n').at(-1)).toBe(`The hub receives reports of this server: ${on.hub.url}/servers/${agent!.server_id}`)
   expect(performance.now() - began).toBeLessThan(15_000)
   const server = await api('GET', `/v1/servers/${agent!.server_id}`)
   expect(server).toMatchObject({ health: 'up', origin: 'added' })
@@ -99,7 +86,7 @@ test('after a restart of the guest, it reports again, and the hub knows why it s
 
 test('the same command upgrades the agent, without another enrolment', async () => {
   const before = await agents()
-  await paste(pasted)
+  await on.paste(pasted)
   expect((await agents()).map(({ id }) => id)).toEqual(before.map(({ id }) => id))
   expect(await guest.run('systemctl is-active bailiwick-agent')).toBe('active')
 }, 60_000)
@@ -115,6 +102,6 @@ test('a revoked agent is not started again', async () => {
 
 test('uninstalling it leaves nothing but its log', async () => {
   expect(await traces()).toEqual(expect.arrayContaining(Object.keys(units).map(name => `/etc/systemd/system/${name}`)))
-  await paste('bailiwick-agent uninstall')
+  await on.paste('bailiwick-agent uninstall')
   expect((await traces()).filter(path => !path.startsWith('/var/log/'))).toEqual([])
 }, 60_000)

@@ -3,9 +3,9 @@ import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { enabledUnits, units } from '../../src/agent/install/units'
 import { sha256Hex } from '../../src/core/crypto'
 import { newId } from '../../src/core/ids'
-import { nftRuleset } from '../../src/features/servers/firewalls/host-ruleset'
 import { signCommand, type AgentCommand, type CommandName, type CommandParams } from '../../src/wire/agent-command'
 import { publicKeyText } from '../../src/wire/signed'
+import { rulesetAllowing } from '../support/host-ruleset'
 import { until } from '../support/binary'
 import { DebianGuest } from '../support/debian-guest'
 
@@ -57,15 +57,7 @@ async function obey<Name extends CommandName>(
   return { outcome, detail, output }
 }
 
-const rulesetOf = (...ports: string[]) =>
-  nftRuleset({
-    rules: ports.map(port => ({
-      ...{ id: `p${port}`, firewallId: 'fw_01k3zd5s7t9v1w3x5y7z9a1b3c', direction: 'in', protocol: 'tcp', ports: [port] },
-      networks: ['0.0.0.0/0', '::/0'],
-    })),
-    agent: { uid: 987, hubPort: 443, isHubNamed: true },
-    uplinks: ['eth0'],
-  })
+const rulesetOf = (...ports: string[]) => rulesetAllowing(ports, 'eth0')
 const apply = (ruleset: string, seconds: number) =>
   obey('firewall_apply', { ruleset, digest: sha256Hex(ruleset), revert_after_seconds: seconds })
 /** The ports that the table allows; null without a table. */
