@@ -10,6 +10,7 @@ import { sendCommand } from '../../src/features/servers/agents/send-command'
 import { isCommandOf, maxCommandLifeMs, type AgentCommand, type SignedCommand } from '../../src/wire/agent-command'
 import { parsePublicKey } from '../../src/wire/signed'
 import { AgentDouble } from '../support/agent-double'
+import { untilWaiting } from '../support/waiting-requests'
 import { world } from '../support/world'
 
 async function scene() {
@@ -130,14 +131,14 @@ describe('a waiting request', () => {
 
   test('gets a command with its commit', async () => {
     const waiting = s.take(s.agent, 30)
-    await s.here.settle()
+    await untilWaiting(s.here)
     await s.send()
     expect(await waiting).toHaveLength(1)
   })
 
   test('gets a command that another hub created within a second', async () => {
     const waiting = s.take(s.agent, 30)
-    await s.here.settle()
+    await untilWaiting(s.here)
     await s.send(s.agent, 300_000, false)
     await s.here.advance(1000)
     expect(await waiting).toHaveLength(1)
@@ -145,9 +146,10 @@ describe('a waiting request', () => {
 
   test('ends without commands, and when the agent sends another one', async () => {
     const first = s.take(s.agent, 30)
-    await s.here.settle()
+    await untilWaiting(s.here)
     const second = s.take(s.agent, 30)
     expect(await first).toEqual([])
+    await untilWaiting(s.here)
     await s.here.advance(30_000)
     expect(await second).toEqual([])
   })

@@ -8,15 +8,11 @@ import { pruneEvents } from '../../src/features/events/retention'
 import { hasOpenDelivery } from '../../src/features/webhooks/deliveries/open'
 import { addPerson, person } from '../support/people'
 import { raiseAlert } from '../support/receiver'
+import { untilWaiting } from '../support/waiting-requests'
 import { callerWith, world, type Caller, type World } from '../support/world'
 
 const follow = (caller: Caller, after: string, more = '', wait?: number) =>
   caller.call('GET', `/v1/events?after=${after}${more}`, undefined, wait === undefined ? {} : { prefer: `wait=${wait}` })
-
-/** Lets a sent request get to the point where it waits. */
-async function waits({ hub }: World, many = 1): Promise<void> {
-  while (waitingCount(hub) < many) await Bun.sleep(1)
-}
 
 const raiseExpiring = ({ hub, acme }: World) =>
   record(hub, async () => ({
@@ -97,7 +93,7 @@ test('a waiting request gets its response on commit, without events of others', 
   const here = await world()
   const start = (await follow(here.acme, 'latest')).body.pagination.next_cursor
   const waiting = follow(here.acme, start, '', 30)
-  await waits(here)
+  await untilWaiting(here)
   await raiseAlert(here, 'hb_01k3zb2c4d6e8f0g2h4j6k8m0n', here.rival.workspaceId)
   expect(waitingCount(here.hub)).toBe(1)
   await raiseAlert(here)
@@ -131,7 +127,7 @@ test('a caller whose access was revoked during the wait is rejected', async () =
     follow(here.rival, 'latest', '', 30),
     follow(bystander, start, '', 30),
   ]
-  await waits(here, waiting.length)
+  await untilWaiting(here, waiting.length)
   await here.acme.call('DELETE', `/v1/tokens/${token.id}`)
   await here.acme.call('DELETE', `/v1/members/${user.id}`)
   await here.acme.call('PATCH', `/v1/members/${other.id}`, { role: 'viewer' })
@@ -154,7 +150,7 @@ test('a session keeps waiting in its workspace after switching to another', asyn
   const { code } = (await here.rival.call('POST', '/v1/invitations', { email: user.email })).body
   const start = (await follow(here.acme, 'latest')).body.pagination.next_cursor
   const waiting = call('GET', `/v1/events?after=${start}`, undefined, { prefer: 'wait=30' })
-  await waits(here)
+  await untilWaiting(here)
   expect((await call('POST', '/v1/invitations/accept', { code })).body.workspace_id).toBe(here.rival.workspaceId)
   await raiseAlert(here)
   const answer = await waiting
@@ -166,7 +162,7 @@ test('after the wait, the response is empty and its cursor continues from there'
   const start = (await follow(here.acme, 'latest')).body.pagination.next_cursor
   let over = false
   const waiting = follow(here.acme, start, '', 5).then(answer => ((over = true), answer))
-  await waits(here)
+  await untilWaiting(here)
   here.clock.advance(4_000)
   await Bun.sleep(20)
   expect(over).toBe(false)
@@ -189,7 +185,7 @@ test('a waiting request doesn’t count as concurrent, and the number of waiting
   const waiting = []
   for (let n = 1; n <= 50; n++) {
     waiting.push(follow(here.acme, start, '', 30))
-    await waits(here, n)
+    await untilWaiting(here, n)
   }
   const tokenId = (await here.acme.call('GET', '/v1/tokens?sort=id')).body.data[0].id
   expect(requestsInFlight(here.hub, tokenId)).toBe(0)
@@ -202,7 +198,7 @@ test('a waiting request doesn’t count as concurrent, and the number of waiting
   expect((await follow(here.acme, start)).status).toBe(200)
   // Another workspace has its own limit.
   const theirs = follow(here.rival, 'latest', '', 30)
-  await waits(here, 51)
+  await untilWaiting(here, 51)
   endWaits(here.hub)
   for (const one of [...waiting, theirs]) expect((await one).body.data).toEqual([])
   expect(waitingCount(here.hub)).toBe(0)

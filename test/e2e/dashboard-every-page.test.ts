@@ -161,7 +161,11 @@ describe.skipIf(isRepeated)('every page', () => {
       for (const text of ['Last ping', 'Next ping', 'every 1 h']) await heartbeat.getByText(text).waitFor()
       await (await row('/events', 'monitor.alert')).getByRole('link').waitFor()
       await (await row('/webhooks/deliveries', 'monitor.alert')).getByRole('link').nth(1).waitFor()
-      await (await row('/audit', 'Linus Berg acknowledged the incident')).getByText('127.0.0.1').waitFor()
+      await (
+        await row('/audit?action=incident.acknowledge', 'Linus Berg acknowledged the incident')
+      )
+        .getByText('127.0.0.1')
+        .waitFor()
       await (await row('/incidents?status=all', 'Payments is down')).getByText('Duration').waitFor()
     },
     timeoutMs,
