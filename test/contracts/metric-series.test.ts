@@ -157,6 +157,35 @@ test('what was stored before a crash is rolled up by the next process', async ()
   }
 })
 
+test('what processes stored that were killed before is rolled up, whatever other processes did meanwhile', async () => {
+  const { hub, clock } = await world()
+  const at = Math.floor(clock.now() / h6.stepMs) * h6.stepMs
+  const processes = Array.from({ length: 5 }, () => opened(hub))
+  for (const one of processes) closeLater(() => one.close())
+  const [first, second, third, fourth, last] = processes as [SeriesStore, SeriesStore, SeriesStore, SeriesStore, SeriesStore]
+  const now = at + 30 * minuteMs
+  const coarse = async (subject: string) => await rowsOf(last, subject, m10)
+  // Killed before it computed anything at all.
+  await first.metrics.append([minute('a', at, { cpu: 10 })], now)
+  await second.metrics.rollUp(now)
+  expect(await rowsOf(second, 'a', m10)).toEqual([[at, 'cpu', 10, 10, 1]])
+  // Another one computes what it stored itself, before the first one is killed.
+  await third.metrics.rollUp(now)
+  await third.metrics.append([minute('b', at, { cpu: 20 })], now)
+  await second.metrics.append([minute('c', at, { cpu: 30 })], now)
+  await second.metrics.rollUp(now + minuteMs)
+  // Killed after it stored a late minute while it was computing.
+  await fourth.metrics.rollUp(now)
+  await fourth.metrics.append([minute('d', now, { cpu: 1 })], now)
+  const rolling = fourth.metrics.rollUp(now + minuteMs)
+  await fourth.metrics.append([minute('d', at, { cpu: 40 })], now)
+  await rolling
+  await last.metrics.rollUp(now + 60 * minuteMs)
+  expect(await coarse('b')).toEqual([[at, 'cpu', 20, 20, 1]])
+  expect(await coarse('c')).toEqual([[at, 'cpu', 30, 30, 1]])
+  expect((await coarse('d'))[0]).toEqual([at, 'cpu', 40, 40, 1])
+})
+
 test('minutes without some of the values have the same layout, and periods have a limited number of columns', async () => {
   const { hub, clock } = await world()
   const at = Math.floor(clock.now() / h6.stepMs) * h6.stepMs

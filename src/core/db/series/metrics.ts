@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import { yieldToEventLoop } from '../../time-slices'
 import type { Engine, Statements } from './engine'
 import { isStorable, Mean, packRow, readRow, type Measured } from './metric-row'
@@ -38,7 +39,10 @@ const maxColumns = 1_000
 const maxLayouts = 2_000
 /** Minutes are computed into coarser rows each minute. Those that are older when they are stored could be missed after a restart. */
 const lateMs = 120_000
-const rolledFact = 'metrics_rolled_at'
+/** Facts up to which minute each process has computed the coarser rows of what it stored. */
+const rolledFacts = 'metrics_rolled_at '
+/** Facts of other processes that are older are of those that no longer run. */
+const endedMs = 600_000
 const [minutes] = tiers
 
 /**
@@ -53,6 +57,10 @@ export class MetricSeries {
   /** For each tier, the periods that have to be computed again, with their subjects. */
   private touched = tiers.map(() => new Map<number, Set<number>>())
   private isRecovered = false
+  private readonly rolledFact = rolledFacts + randomUUID()
+  /** The oldest minutes that are being stored, and the oldest one that was stored since the last computation began (ms UTC). */
+  private readonly storing = new Set<{ at: number }>()
+  private storedSince = Infinity
 
   /** @param createdTables tables that exist for certain */
   constructor(
@@ -74,6 +82,8 @@ export class MetricSeries {
       .filter(one => one.values.values().some(value => value !== undefined))
     for (let from = 0; from < rows.length; from += rowsPerWrite) {
       const some = rows.slice(from, from + rowsPerWrite)
+      const begun = { at: Math.min(...some.map(one => Math.floor(one.at / minutes.stepMs) * minutes.stepMs)) }
+      this.storing.add(begun)
       const stored = await this.write(async within => {
         const numbered: StoredRow[] = []
         for (const { subject, at, values } of some) {
@@ -86,9 +96,10 @@ export class MetricSeries {
           })
         }
         await this.put(within, minutes, numbered)
-        await this.noteLate(within, Math.min(...numbered.map(one => one.at)) * minutes.stepMs, now)
+        await this.noteLate(within, begun.at, now)
         return numbered
-      })
+      }).finally(() => this.storing.delete(begun))
+      this.storedSince = Math.min(this.storedSince, begun.at)
       for (const { subject, at } of stored) this.touch(1, at * minutes.stepMs, subject)
       if (from + rowsPerWrite < rows.length) await yieldToEventLoop()
     }
@@ -96,9 +107,10 @@ export class MetricSeries {
 
   /** Computes the coarser rows of everything that was stored since the last call. @param now ms UTC */
   async rollUp(now: number): Promise<void> {
-    if (!this.isRecovered) await this.recover()
+    const recovered = this.isRecovered ? [] : await this.recover()
     this.isRecovered = true
     if (this.touched.every(one => one.size === 0)) return
+    this.storedSince = Infinity
     for (let level = 1; level < tiers.length; level++) {
       const periods = this.touched[level]!
       this.touched[level] = new Map()
@@ -112,13 +124,17 @@ export class MetricSeries {
         periods.delete(place)
       }
     }
-    const written = now - minutes.stepMs
-    await this.write(within =>
-      within.run('insert into series_facts(name, value) values (?, ?) on conflict (name) do update set value = excluded.value', [
-        rolledFact,
-        written,
-      ]),
-    )
+    await this.write(async within => {
+      // Late minutes that are being stored are committed first, or wait.
+      await within.run('update series_facts set value = value where name = ?', [this.rolledFact])
+      const rolledAt = Math.min(now - minutes.stepMs, this.storedSince, ...this.storing.values().map(one => one.at))
+      await within.run(
+        'insert into series_facts(name, value) values (?, ?) on conflict (name) do update set value = excluded.value',
+        [this.rolledFact, rolledAt],
+      )
+      for (const { name, value } of recovered)
+        if (value < now - endedMs) await within.run('delete from series_facts where name = ? and value = ?', [name, value])
+    })
   }
 
   /**
@@ -258,15 +274,18 @@ export class MetricSeries {
     }
   }
 
-  /** Marks what was stored after the last computation before this process started. */
-  private async recover(): Promise<void> {
+  /** Marks what was stored after the last computation of each process before this one started. @returns the facts of those */
+  private async recover(): Promise<{ name: string; value: number }[]> {
     const statements = await this.engine.statements()
-    const [fact] = await statements.all<{ value: number }>('select value from series_facts where name = ?', [rolledFact])
-    if (!fact) return
-    const first = Math.floor(fact.value / minutes.stepMs)
+    const facts = await statements.all<{ name: string; value: number }>(
+      `select name, value from series_facts where name like '${rolledFacts}%' and name <> ?`,
+      [this.rolledFact],
+    )
+    // Without any, no process has run for long enough.
+    const first = Math.floor(Math.min(...(facts.length > 0 ? facts : [{ value: 0 }]).map(one => one.value)) / minutes.stepMs)
     for (let after = -1; ;) {
       const subjects = await this.listSubjects(after, subjectsPerRead)
-      if (subjects.length === 0) return
+      if (subjects.length === 0) return facts
       for (const table of await this.tablesWith(minutes, first, Number.MAX_SAFE_INTEGER)) {
         const rows = await statements.all<StoredRow>(
           `select subject, at from ${table} where ${this.engine.isOneOf('subject')} and at >= ?`,
@@ -282,7 +301,10 @@ export class MetricSeries {
   /** Makes sure that coarser rows are computed for minutes that arrive late, even if this process ends before. */
   private async noteLate(within: Statements, at: number, now: number): Promise<void> {
     if (now - at >= lateMs)
-      await within.run('update series_facts set value = ? where name = ? and value > ?', [at, rolledFact, at])
+      await within.run(
+        'insert into series_facts(name, value) values (?, ?) on conflict (name) do update set value = excluded.value where series_facts.value > excluded.value',
+        [this.rolledFact, at],
+      )
   }
 
   private touch(level: number, at: number, subject: number): void {
