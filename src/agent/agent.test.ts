@@ -47,7 +47,9 @@ class Times {
   wall = () => this.clock.now() + this.wrongBy
   /** Resolution of the steady clock (ms). */
   resolution = 1
-  steady = () => Math.floor((this.clock.now() - this.began + 5000) / this.resolution) * this.resolution
+  /** How long the server stood still, such as a virtual machine that was paused. */
+  pausedMs = 0
+  steady = () => Math.floor((this.clock.now() - this.began - this.pausedMs + 5000) / this.resolution) * this.resolution
 }
 
 interface Running {
@@ -383,6 +385,22 @@ describe('a wrong clock', () => {
       expect([...hub.minutes.keys()].slice(0, 9)).toEqual(wholeMinutes(times).slice(0, 9))
       expect(hub.reports.every(report => report.minutes.every(([start]) => start < times.hub()))).toBe(true)
     }))
+
+  test.each([20, 200, 2000])('right again at once after the server was paused for %d s', seconds =>
+    scene(async (hub, times) => {
+      const running = startAgent(hub, times)
+      await pass(times, running, 3 * minute)
+      times.clock.jump(seconds * 1000)
+      times.pausedMs = seconds * 1000
+      times.wrongBy = -seconds * 1000
+      const resumed = Math.floor(times.hub() / minute + 3) * minute
+      await pass(times, running, 8 * minute)
+      const expected = wholeMinutes(times).filter(start => start >= resumed)
+      expect([...hub.minutes.keys()].filter(start => start >= resumed).slice(0, 4)).toEqual(expected.slice(0, 4))
+      expect(running.status()).toMatchObject({ clock_offset_ms: seconds * 1000, error: null })
+      expect(running.logged.filter(text => text.startsWith('The clock of this server is'))).toHaveLength(1)
+    }),
+  )
 
   test('wrong from the start while the hub is away', () =>
     scene(async (hub, times) => {

@@ -4,6 +4,8 @@ import { readFileSync } from 'node:fs'
 const toleratedMs = 2000
 /** The offset is the median of at most this many measurements, so that one slow request doesn’t change it. */
 const measurements = 9
+/** If the steady clock deviates by more (ms), it stood still: the virtual machine was paused, or restored from a snapshot. */
+const stoodStillMs = 10_000
 
 /**
  * The time of the hub, by which minutes are filed and requests are signed. It is measured against a clock that nobody sets, so it stays
@@ -37,7 +39,10 @@ export class HubClock {
   /** Records the time of the hub in a response. @param sentAt when the request was sent, by the steady clock */
   heard(hubTime: number, sentAt: number): void {
     const received = this.steady()
-    this.measured = [...this.measured, hubTime - (sentAt + received) / 2].slice(-measurements)
+    const measured = hubTime - (sentAt + received) / 2
+    // A measurement is at most half of the round trip off.
+    const stoodStill = Math.abs(measured - (this.median() ?? measured)) > (received - sentAt) / 2 + stoodStillMs
+    this.measured = [...(stoodStill ? [] : this.measured), measured].slice(-measurements)
   }
 
   /** Uses a time without milliseconds instead of everything measured before. */
@@ -46,9 +51,13 @@ export class HubClock {
   }
 
   private offsetAt(wall: number): number | null {
-    if (this.measured.length === 0) return null
+    const median = this.median()
+    return median === null ? null : Math.round(median + this.steady() - wall)
+  }
+
+  private median(): number | null {
     const sorted = this.measured.toSorted((a, b) => a - b)
-    return Math.round(sorted[Math.floor(sorted.length / 2)]! + this.steady() - wall)
+    return sorted[Math.floor(sorted.length / 2)] ?? null
   }
 }
 
