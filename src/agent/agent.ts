@@ -58,7 +58,7 @@ const loggedOffsetMs = 5000
 
 /** Measures a server, and reports each minute to the hub. Minutes that the hub has not acknowledged wait in the spool. */
 export class Agent {
-  readonly runId: string = crypto.randomUUID()
+  private run: string = crypto.randomUUID()
   private config: AgentConfig
   private seq = 0
   private hasMeasured = false
@@ -85,6 +85,11 @@ export class Agent {
   constructor(private readonly pieces: AgentPieces) {
     this.config = pieces.config
     pieces.machine.watch(this.config.watched_units)
+  }
+
+  /** Identifies this run of the program in requests. */
+  get runId(): string {
+    return this.run
   }
 
   /** Resolves when the hub does not accept the token anymore. */
@@ -205,6 +210,7 @@ export class Agent {
         this.revocation.resolve()
         return
       }
+      if (error instanceof HubRequestFailed && error.status === 409 && error.fields.includes('seq')) this.startRun()
       this.failed(error instanceof InvalidAnswer ? `The hub’s response is invalid: ${error.message}.` : error.message)
       const retryAfter = error instanceof HubRequestFailed ? error.retryAfterMs : null
       this.presentAt = this.quietUntil = clock.steady() + pauseMs(this.failures, random, retryAfter)
@@ -212,6 +218,12 @@ export class Agent {
       this.showStatus()
       this.arm()
     }
+  }
+
+  /** The hub has later reports of this run if the server was restored from a snapshot with its memory. It would refuse all others. */
+  private startRun(): void {
+    this.run = crypto.randomUUID()
+    this.seq = 0
   }
 
   private async sendPresent(): Promise<void> {

@@ -51,7 +51,7 @@ export async function runUntilStopped(flags: Flags, { err }: Print): Promise<num
   })
   const commands = new Commands({
     ...{ client: pieces.client, clock: pieces.clock, timers: systemClock, random: pieces.random },
-    ...{ agentId: identity.agent_id, runId: agent.runId, hubKey: parsePublicKey(identity.hub_key)! },
+    ...{ agentId: identity.agent_id, runId: () => agent.runId, hubKey: parsePublicKey(identity.hub_key)! },
     allow: () => readConfigFile(flags.config ?? configFile).allow,
     seen: new SeenCommands(join(settings.stateFolder, 'seen-commands')),
     log: new CommandLog(join(logFolder, 'commands.log'), systemClock.now, once(log)),

@@ -54,7 +54,7 @@ function agentHalf(
   asRoot: Pick<OrderBox, 'run'>['run'] = () => Promise.reject(new Error('not expected')),
 ) {
   return new Commands({
-    ...{ client, timers: clock, random: () => 0.5, agentId: here.agentId, runId: 'run-1' },
+    ...{ client, timers: clock, random: () => 0.5, agentId: here.agentId, runId: () => 'run-1' },
     hubKey: parsePublicKey(publicKeyText(here.hubKey))!,
     clock: new HubClock(clock.now, clock.now),
     allow: () => here.settings().allow,

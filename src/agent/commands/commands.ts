@@ -13,7 +13,7 @@ import type { SeenCommands } from './seen-commands'
 interface CommandPieces extends Pick<CommandRules, 'hubKey' | 'agentId' | 'allow'> {
   client: Pick<HubClient, 'send'>
   /** The run of the agent, as in its reports. */
-  runId: string
+  runId: () => string
   clock: HubClock
   timers: Clock
   /** Like `Math.random`. */
@@ -68,7 +68,7 @@ export class Commands {
       try {
         const { body } = await client.send({
           method: 'GET',
-          path: `${commandsPath}?run_id=${this.pieces.runId}`,
+          path: `${commandsPath}?run_id=${this.pieces.runId()}`,
           headers: { Prefer: `wait=${waitSeconds}` },
           waitMs: waitSeconds * 1000 + marginMs,
           maxBodyBytes: maxAtOnce * 1024 * 1024,
