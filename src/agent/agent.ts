@@ -3,7 +3,7 @@ import { sha256, sha256Hex } from '../core/crypto'
 import { version } from '../core/version'
 import type { AgentConfig, AgentReport, ReportAnswer, StopReason } from '../wire/agent'
 import type { AgentPermission } from '../wire/agent-permissions'
-import type { Machine, ReportParts } from './machine'
+import { reportParts as partNames, type Machine, type ReportParts } from './machine'
 import { InvalidAnswer, readReportAnswer } from './transport/answers'
 import { pauseMs } from './transport/back-off'
 import type { HubClock } from './transport/hub-clock'
@@ -416,7 +416,6 @@ export class Agent {
 type RestOfReport = ReportParts & Pick<AgentReport, 'backlog' | 'stopping'>
 type MinutesAndRest = RestOfReport & Pick<AgentReport, 'columns' | 'minutes'>
 
-const partNames = ['facts', 'containers', 'units', 'disks', 'arrays', 'problems'] as const
 /** The fields that contain minutes. */
 const tableNames: readonly string[] = ['columns', 'minutes']
 

@@ -1,8 +1,22 @@
 import type { AgentReport } from '../wire/agent'
 import type { MeasuredMinute } from './sample/minutes'
 
+/** Names of the parts of a report that are only sent when they changed. */
+export const reportParts = [
+  'facts',
+  'containers',
+  'units',
+  'disks',
+  'arrays',
+  'sockets',
+  'mounts',
+  'sessions',
+  'problems',
+] as const
+type ReportPart = (typeof reportParts)[number]
+
 /** Parts of a report that are only sent when they changed. */
-export type ReportParts = Partial<Pick<AgentReport, 'facts' | 'containers' | 'units' | 'disks' | 'arrays' | 'problems'>>
+export type ReportParts = Partial<Pick<AgentReport, ReportPart>>
 
 /** The server, as the agent measures it. */
 export interface Machine {

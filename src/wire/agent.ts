@@ -178,6 +178,38 @@ export const AgentReport = Shape({
     64,
     'Disk arrays.',
   ),
+  sockets: part(
+    Shape({
+      protocol: Words(['tcp', 'udp'], { description: 'Protocol.' }),
+      address: words(45, 'Local address; `0.0.0.0` or `::` for all addresses.'),
+      port: Type.Integer({ minimum: 0, maximum: 65_535, description: 'Port.' }),
+      process: Nullable(words(100, 'Name.'), {
+        description: 'Name of the program. Null if unknown: only root can see the programs of other users.',
+      }),
+      user: Nullable(words(100, 'Name.'), { description: 'User who opened it. Null if the user has no name.' }),
+    }),
+    200,
+    'Sockets that listen for connections or datagrams.',
+  ),
+  mounts: part(
+    Shape({
+      path: words(200, 'Where it is mounted.'),
+      source: words(300, 'Device, or the server and path of a network file system.'),
+      type: words(50, 'Type, such as `ext4` or `nfs4`.'),
+    }),
+    200,
+    'File systems that store data.',
+  ),
+  sessions: part(
+    Shape({
+      user: words(100, 'Name of the user.'),
+      terminal: Nullable(words(32, 'Terminal.'), { description: 'Terminal. Null if there is none.' }),
+      from: Nullable(words(253, 'Address or name.'), { description: 'Where the user connects from. Null if local or unknown.' }),
+      since: Nullable(time('When it started (ms UTC).'), { description: 'When it started (ms UTC). Null if unknown.' }),
+    }),
+    100,
+    'Users who are logged in.',
+  ),
   firewall: Type.Optional(
     Shape(
       {

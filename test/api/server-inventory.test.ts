@@ -13,6 +13,9 @@ const containers = [{ name: 'shop', image: 'shop:1.4', state: 'running', health:
 const units = [{ name: 'nginx.service', state: 'failed', sub_state: 'failed', watched: true }]
 const disks = [{ device: '/dev/sda', model: null, serial: null, failing: true, warnings: ['It fails.'], error: null }]
 const arrays = [{ name: 'md0', kind: 'md', state: 'active', degraded: true }]
+const sockets = [{ protocol: 'tcp', address: '0.0.0.0', port: 22, process: null, user: 'root' }]
+const mounts = [{ path: '/', source: '/dev/sda1', type: 'ext4' }]
+const session = { user: 'alice', terminal: 'pts/0', from: '192.0.2.7' }
 const problems = ['/mnt/backup doesn’t respond.']
 
 test('the inventory has each part that the agent reported, with its time, and why the others are empty or unknown', async () => {
@@ -22,11 +25,13 @@ test('the inventory has each part that the agent reported, with its time, and wh
   expect((await inventory(here, id)).body).toEqual({
     ...{ agent_id: null, observed_at: null, stale: false },
     ...{ containers: nothing, units: nothing, disks: nothing, arrays: nothing, problems: nothing },
+    ...{ sockets: nothing, mounts: nothing, sessions: nothing },
   })
 
   const agent = await AgentDouble.enroll(here, id)
   const first = time(here)
   expect((await agent.sendReport({ containers, units, problems, arrays: [] })).status).toBe(200)
+  expect((await agent.sendReport({ sockets, mounts, sessions: [{ ...session, since: here.clock.now() }] })).status).toBe(200)
   await here.advance(minuteMs)
   const second = time(here)
   expect((await agent.sendReport({ disks, containers: [] })).status).toBe(200)
@@ -40,6 +45,9 @@ test('the inventory has each part that the agent reported, with its time, and wh
       disks: { items: disks, reported_at: second, reason: null },
       arrays: { items: [], reported_at: first, reason: 'The server has no Linux software RAID and no pool of ZFS.' },
       problems: { items: problems, reported_at: first, reason: null },
+      sockets: { items: sockets, reported_at: first, reason: null },
+      mounts: { items: mounts, reported_at: first, reason: null },
+      sessions: { items: [{ ...session, since_at: first }], reported_at: first, reason: null },
     },
   ])
 

@@ -3,9 +3,11 @@ import { expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { join } from 'node:path'
 import { softwareRaid } from '../../src/agent/sample/arrays'
+import type { reportParts } from '../../src/agent/machine'
 import { Containers } from '../../src/agent/sample/containers'
 import { PartsReader } from '../../src/agent/sample/parts'
 import { Root } from '../../src/agent/sample/root'
+import { sessionOf, sessionsInUtmp } from '../../src/agent/sample/sessions'
 import { diskState } from '../../src/agent/sample/smart'
 import { parseFailed, parseShown } from '../../src/agent/sample/units'
 import { AgentReport } from '../../src/wire/agent'
@@ -13,7 +15,7 @@ import { MachineFiles } from '../support/machine-files'
 
 // What agents read is what the hub accepts, whatever is on the server.
 
-type Part = 'facts' | 'containers' | 'units' | 'disks' | 'arrays' | 'problems'
+type Part = (typeof reportParts)[number]
 const errorsOf = (part: Part, value: unknown) =>
   [...Value.Errors(AgentReport.properties[part], value)].map(one => `${one.path} ${one.message}`)
 
@@ -21,6 +23,9 @@ const odd = fc.oneof(
   fc.string({ unit: 'binary', maxLength: 500 }),
   fc.constantFrom('', ' ', '\u0000', '\n', '\u202e', 'a'.repeat(5000), '💾'.repeat(300), 'x\u0007y'),
 )
+/** A line of /proc/net/tcp. */
+const openPort =
+  '   0: 00000000:0016 00000000:0000 0A 00000000:00000000 00:00000000 00000000     0        0 1594 1 0000 100 0 0 10 0'
 const pathsOfFacts = ['etc/hostname', 'etc/hosts', 'etc/os-release', 'proc/cpuinfo', 'proc/meminfo', 'proc/stat', 'etc/timezone']
 
 test('the shapes of the hub are used', () => {
@@ -37,6 +42,11 @@ test('facts', async () => {
         machine.write({ [path]: `${text}\n` })
       machine.write({
         'etc/os-release': `PRETTY_NAME="${other}"\nID=${other}\nVERSION_ID='${text}'\n`,
+        'etc/passwd': `${other}:x:0:0\n`,
+        'proc/self/net/tcp': '',
+        'proc/1/net/tcp': `${openPort}\n`,
+        'proc/1/comm': other,
+        'run/systemd/sessions/1': `CLASS=user\nUSER=${text}\nTTY=${other}\nREMOTE_HOST=${text}\nREALTIME=${text}\n`,
         'proc/cpuinfo': `processor: 0\nmodel name : ${other}\n`,
       })
       const parts = await reader.read(0, [], true)
@@ -44,6 +54,17 @@ test('facts', async () => {
         expect([part, value === undefined ? [] : errorsOf(part as Part, value)]).toEqual([part, []])
     }),
     { numRuns: 60 },
+  )
+})
+
+test('sessions', () => {
+  fc.assert(
+    fc.property(odd, fc.uint8Array({ maxLength: 900 }), (text, bytes) => {
+      const one = sessionOf(`CLASS=user\nUSER=${text}\nTTY=${text}\nREMOTE_HOST=${text}\nREALTIME=${text}\n`)
+      expect(errorsOf('sessions', [one].filter(Boolean))).toEqual([])
+      const entries = Buffer.concat([Buffer.from([7, 0]), bytes])
+      expect(errorsOf('sessions', sessionsInUtmp(entries))).toEqual([])
+    }),
   )
 })
 

@@ -436,6 +436,12 @@ test('the page of a server shows what its agent reports, what has failed first, 
       { ...disk, device: '/dev/sdb', error: 'The disk sleeps.' },
     ],
     arrays: [],
+    sockets: [
+      { protocol: 'tcp', address: '0.0.0.0', port: 22, process: null, user: 'root' },
+      { protocol: 'tcp', address: '127.0.0.1', port: 5432, process: 'postgres', user: 'postgres' },
+    ],
+    mounts: [],
+    sessions: [{ user: 'alice', terminal: 'pts/0', from: '192.0.2.7', since: null }],
   }
   expect((await machine.report(report)).status).toBe(200)
 
@@ -449,6 +455,10 @@ test('the page of a server shows what its agent reports, what has failed first, 
   expect(await table.getByText('postgresql.service').count()).toBe(0)
   await page.getByRole('button', { name: 'Show all 17' }).click()
   await table.getByText('postgresql.service').waitFor()
+  const ports = page.getByRole('table', { name: 'Ports, file systems, and users' })
+  await ports.getByRole('row').filter({ hasText: '22/tcp' }).getByText('all addresses (0.0.0.0) · user root').waitFor()
+  await ports.getByRole('row').filter({ hasText: '5432/tcp' }).getByText('local', { exact: true }).waitFor()
+  await ports.getByRole('row').filter({ hasText: 'alice' }).getByText('from 192.0.2.7 · pts/0').waitFor()
   const agent = section(page, 'Agent')
   for (const text of ['7 s behind the hub', '3 minutes', 'reboot', '/mnt/backup doesn’t respond.'])
     await agent.getByText(text, { exact: true }).waitFor()

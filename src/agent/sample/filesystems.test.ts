@@ -49,7 +49,7 @@ test.each(['', '\n\n', '1 2 3', 'a - b', ' - ', '1 2 0:1 / /x rw - '])('%j is no
 })
 
 const stats = { type: 0, bsize: 1, frsize: 4096, blocks: 1000, bfree: 400, bavail: 300, files: 100, ffree: 25 } as StatsFs
-const remote = (path: string): Mount => ({ path, type: 'nfs4', isRemote: true })
+const remote = (path: string): Mount => ({ path, type: 'nfs4', source: 'nas:/x', isRemote: true })
 
 /** File systems that answer when the test lets them. */
 function scene() {

@@ -1,17 +1,23 @@
 import { statfsSync, type StatsFs } from 'node:fs'
 import { statfs } from 'node:fs/promises'
 import type { Clock } from '../../core/clock'
+import type { AgentReport } from '../../wire/agent'
 import type { DeviceFigures, Figures } from './figures'
-import type { Root } from './root'
+import { nameOf } from './line'
+import { Root } from './root'
 
 /** A mounted file system, from a line of `/proc/self/mountinfo` (proc_pid_mountinfo(5)). */
 export interface Mount {
   /** Where it is mounted. */
   path: string
   type: string
+  /** The device, or the server and path of a network file system. */
+  source: string
   /** Whether another computer or program answers for it, which may never happen. */
   isRemote: boolean
 }
+
+type Mounts = NonNullable<AgentReport['mounts']>
 
 const localTypes = /^(ext[234]|xfs|btrfs|zfs|f2fs|jfs|reiserfs|bcachefs|nilfs2|vfat|exfat|ntfs3?|hfsplus|ufs|overlay|virtiofs)$/
 const remoteTypes = /^(nfs4?|cifs|smb3|9p|ceph|glusterfs|lustre|afs|fuse|fuseblk|fuse\..+)$/
@@ -29,19 +35,33 @@ export function mountsIn(mountinfo: string, folder = '/'): Mount[] {
   for (const line of mountinfo.split('\n')) {
     const [before, after] = line.split(' - ')
     const [, , device, from, escaped] = before!.split(' ')
-    const [type] = after?.split(' ') ?? []
+    const [type, source] = after?.split(' ') ?? []
     if (escaped === undefined || type === undefined || noStorage.test(type)) continue
     const path = pathBelow(folder, unescape(escaped))
     const isRemote = remoteTypes.test(type)
     if (path === null || !(isRemote || localTypes.test(type)) || internalPaths.test(path) || (type === 'overlay' && path !== '/'))
       continue
-    const mount = { path, type, isRemote, isWhole: from === '/' }
+    const mount = { path, type, source: unescape(source ?? ''), isRemote, isWhole: from === '/' }
     const known = byDevice.get(device!)
     if (!known || rank(mount) < rank(known)) byDevice.set(device!, mount)
   }
   return [...byDevice.values()]
-    .map(({ path, type, isRemote }) => ({ path, type, isRemote }))
+    .map(({ path, type, source, isRemote }) => ({ path, type, source, isRemote }))
     .sort((a, b) => (a.path < b.path ? -1 : 1))
+}
+
+const maxMounts = 200
+
+/** What is mounted on the server now. */
+export function mountedIn(root: Root, problem: (sentence: string) => void): Mounts {
+  const found = mountsIn(new Root().text('proc/self/mountinfo') ?? '', root.folder)
+  if (found.length > maxMounts) problem(`Only ${maxMounts} of ${found.length} mounted file systems are reported.`)
+  return found.slice(0, maxMounts).map(({ path, source, type }) => ({
+    path: nameOf(path, 200),
+    // Those of WebDAV can contain a password.
+    source: nameOf(source.replace(/:\/\/[^/]*@/, '://'), 300),
+    type: nameOf(type, 50),
+  }))
 }
 
 /** Of several mounts of a file system, the root of the server is the best, then one of the whole file system, then the shortest. */

@@ -1,16 +1,16 @@
 import { systemClock, type Clock } from '../../core/clock'
-import type { AgentReport } from '../../wire/agent'
+import type { ReportParts } from '../machine'
 import { readArrays } from './arrays'
 import type { Containers } from './containers'
 import { readFacts } from './facts'
+import { mountedIn } from './filesystems'
 import { nameOf } from './line'
 import type { Root } from './root'
+import { readSessions } from './sessions'
 import { refreshSmartFile, statesIn } from './smart-file'
+import { OpenPorts } from './sockets'
 import { combinedUnits, failedUnits, watchedUnits } from './units'
 import { PackageUpdates } from './updates'
-
-/** Parts of a report that are sent when they have changed. Those that could not be read yet are missing. */
-type ReportParts = Pick<AgentReport, 'facts' | 'containers' | 'units' | 'disks' | 'arrays' | 'problems'>
 
 type Units = NonNullable<ReportParts['units']>
 type Problem = (sentence: string) => void
@@ -24,6 +24,9 @@ const intervals = {
   containers: minuteMs,
   units: minuteMs,
   arrays: minuteMs,
+  sockets: minuteMs,
+  mounts: minuteMs,
+  sessions: minuteMs,
   disks: 10 * minuteMs,
   // Only looks for changes most of the time.
   updates: 10 * minuteMs,
@@ -55,12 +58,14 @@ export class PartsReader {
   private readonly running = new Map<Part, Promise<void>>()
   private readonly problemsOf = new Map<Part, readonly string[]>()
   private readonly updates: PackageUpdates
+  private readonly openPorts: OpenPorts
   private watched: readonly string[] = []
   private failed: { at: number; units: Units } | null = null
   private smartAt: number | undefined
 
   constructor(private readonly options: PartsOptions) {
     this.updates = new PackageUpdates(options.root)
+    this.openPorts = new OpenPorts(options.root)
   }
 
   private readonly readers: Readonly<Record<Part, (problem: Problem, now: number, isForced: boolean) => unknown>> = {
@@ -68,6 +73,9 @@ export class PartsReader {
     containers: problem => this.options.containers?.read(problem) ?? [],
     units: (problem, now, isForced) => this.units(problem, now, isForced),
     arrays: () => readArrays(this.options.root),
+    sockets: problem => this.openPorts.read(problem),
+    mounts: problem => mountedIn(this.options.root, problem),
+    sessions: problem => readSessions(this.options.root, problem),
     disks: (problem, now) => this.disks(problem, now),
     updates: problem => this.updates.read(problem),
   }

@@ -9,9 +9,10 @@ import { kernelFiles, pageBytes, tcp } from './kernel'
 import { nameOf } from './line'
 import { MinuteSums, type MeasuredMinute } from './minutes'
 import { interfaceNames, networks } from './networks'
-import { listening, processes } from './processes'
+import { processes } from './processes'
 import { Root } from './root'
 import { batteries, sensors } from './sensors'
+import { listening } from './sockets'
 
 /** At most this many devices of a kind are measured. */
 const maxDevices = 20

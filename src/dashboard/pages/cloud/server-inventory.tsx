@@ -4,7 +4,7 @@ import { Button } from '../../parts/button'
 import { Card } from '../../parts/page'
 import { humanize, Status, type Tone } from '../../parts/status'
 import { requestedList, Table, type Column } from '../../parts/table'
-import { RelativeTime } from '../../parts/time'
+import { formatDateTime, RelativeTime } from '../../parts/time'
 import { useOne } from '../../queries'
 
 type PartOf = Omit<ServerInventoryView, 'agent_id' | 'observed_at' | 'stale' | 'problems'>
@@ -63,18 +63,56 @@ const describeArray = ({ name, kind, state, degraded }: ItemOf<'arrays'>): Descr
   details: [kind === 'md' ? 'Linux software RAID' : 'ZFS pool', state],
 })
 
-/** The parts of an inventory, in the order in which they are shown. */
-const parts = [
+/** Addresses that only programs of the server reach. */
+const isLoopback = (address: string): boolean => /^(127\.|::1$)/.test(address)
+
+const describeSocket = ({ protocol, address, port, process, user }: ItemOf<'sockets'>): Described => ({
+  name: `${port}/${protocol}`,
+  tone: 'ok',
+  state: isLoopback(address) ? 'local' : 'listening',
+  details: [address === '0.0.0.0' || address === '::' ? `all addresses (${address})` : address, process, user && `user ${user}`],
+})
+
+const describeMount = ({ path, source, type }: ItemOf<'mounts'>): Described => ({
+  name: path,
+  tone: 'ok',
+  state: 'mounted',
+  details: [source, type],
+})
+
+const describeSession = ({ user, terminal, from, since_at: since }: ItemOf<'sessions'>): Described => ({
+  name: user,
+  tone: 'ok',
+  state: 'logged in',
+  details: [from && `from ${from}`, terminal, since && `since ${formatDateTime(since)}`],
+})
+
+interface Part {
+  name: keyof PartOf
+  title: string
+  /** What each item is. */
+  kind: string
+  describe: (item: never) => Described
+}
+
+/** Parts of an inventory that can fail, in the order in which they are shown. */
+const services: readonly Part[] = [
   { name: 'containers', title: 'Containers', kind: 'Container', describe: describeContainer },
   { name: 'units', title: 'Units of systemd', kind: 'Unit', describe: describeUnit },
   { name: 'disks', title: 'Disks', kind: 'Disk', describe: describeDisk },
   { name: 'arrays', title: 'Disk arrays', kind: 'Array', describe: describeArray },
-] as const
+]
+
+const ports: readonly Part[] = [
+  { name: 'sockets', title: 'Listening ports', kind: 'Port', describe: describeSocket },
+  { name: 'mounts', title: 'File systems', kind: 'File system', describe: describeMount },
+  { name: 'sessions', title: 'Users', kind: 'User', describe: describeSession },
+]
 
 const tones: readonly Tone[] = ['bad', 'warn', 'busy', 'ok', 'idle']
 
-/** Everything in an inventory. What has failed is first. */
-const rowsOf = (inventory: ServerInventoryView): Row[] =>
+/** Everything in some parts of an inventory. What has failed is first. */
+const rowsOf = (inventory: ServerInventoryView, parts: readonly Part[]): Row[] =>
   parts
     .flatMap(({ name, kind, describe }) => {
       const { items, reported_at: reportedAt } = inventory[name]
@@ -120,17 +158,25 @@ const shownAtFirst = 12
 /** What the agent of a server reported. The hub does not announce each report. */
 export const useInventory = (id: string) => useOne<ServerInventoryView>(`/servers/${id}/inventory`, {}, { refetchMs: 60_000 })
 
-/** The containers, units, disks, and arrays of a server. What has failed is first, and what is missing is explained. */
-export function ServerInventory({ id }: { id: string }) {
+/** What the agent of a server reported: what can fail, with failures first, and its ports, file systems, and users. */
+export const ServerInventory = ({ id }: { id: string }) => (
+  <>
+    <InventoryCard id={id} title="Services and disks" parts={services} />
+    <InventoryCard id={id} title="Ports, file systems, and users" parts={ports} />
+  </>
+)
+
+/** Some parts of the inventory of a server. What is missing is explained. */
+function InventoryCard({ id, title, parts }: { id: string; title: string; parts: readonly Part[] }) {
   const found = useInventory(id)
   const [isWhole, setWhole] = useState(false)
   const inventory = found.data
-  const rows = inventory ? rowsOf(inventory) : []
+  const rows = inventory ? rowsOf(inventory, parts) : []
   const isLong = rows.length > shownAtFirst
   const missing = inventory ? parts.filter(({ name }) => inventory[name].reason !== null) : []
   return (
     <Card
-      title="Services and disks"
+      title={title}
       flush
       actions={
         isLong && (
@@ -142,7 +188,7 @@ export function ServerInventory({ id }: { id: string }) {
     >
       {(rows.length > 0 || !inventory) && (
         <Table
-          label="Services and disks"
+          label={title}
           columns={inventory ? columnsFor(inventory) : []}
           list={requestedList(found, isWhole ? rows : rows.slice(0, shownAtFirst))}
           idOf={one => one.id}
@@ -151,9 +197,9 @@ export function ServerInventory({ id }: { id: string }) {
       )}
       {inventory && missing.length > 0 && (
         <dl className={`flex flex-col gap-2 p-4 text-[13px] text-muted ${rows.length > 0 ? 'border-t border-line' : ''}`}>
-          {missing.map(({ name, title }) => (
+          {missing.map(({ name, title: what }) => (
             <div key={name}>
-              <dt className="inline font-medium">{title}: </dt>
+              <dt className="inline font-medium">{what}: </dt>
               <dd className="inline">{inventory[name].reason}</dd>
             </div>
           ))}

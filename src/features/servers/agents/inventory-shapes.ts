@@ -3,7 +3,8 @@ import { Nullable, NullableInstant, Shape } from '../../../core/shapes'
 import { AgentReport } from '../../../wire/agent'
 import type { PartName } from './tables'
 
-const { containers, units, disks, arrays, problems } = AgentReport.properties
+const { containers, units, disks, arrays, sockets, mounts, sessions, problems } = AgentReport.properties
+const { user, terminal, from } = sessions.items.properties
 
 /** A part of the inventory. @param what what its items are, in the plural */
 const part = <T extends TSchema>(items: T, what: string) =>
@@ -32,6 +33,24 @@ const parts = {
   arrays: part(
     Shape(arrays.items.properties, { $id: 'ServerDiskArray', description: 'A disk array.' }),
     'Disk arrays: Linux software RAID and pools of ZFS.',
+  ),
+  sockets: part(
+    Shape(sockets.items.properties, { $id: 'ServerSocket', description: 'A socket that listens.' }),
+    'Sockets that listen for TCP connections or UDP datagrams.',
+  ),
+  mounts: part(
+    Shape(mounts.items.properties, { $id: 'ServerMount', description: 'A mounted file system.' }),
+    'Mounted file systems that store data.',
+  ),
+  sessions: part(
+    Shape(
+      {
+        ...{ user, terminal, from },
+        since_at: NullableInstant({ description: 'When it started. Null if unknown.' }),
+      },
+      { $id: 'ServerSession', description: 'A user who is logged in.' },
+    ),
+    'Users who are logged in.',
   ),
   problems: part(problems.items, 'What could not be measured, and why.'),
 } satisfies Record<PartName, TSchema>
@@ -79,6 +98,24 @@ export const ServerInventory = Shape(
         arrays: {
           items: [{ name: 'md0', kind: 'md' as const, state: 'active', degraded: true }],
           reported_at: '2026-11-27T06:12:00.000Z',
+          reason: null,
+        },
+        sockets: {
+          items: [
+            { protocol: 'tcp' as const, address: '0.0.0.0', port: 22, process: null, user: 'root' },
+            { protocol: 'tcp' as const, address: '127.0.0.1', port: 5432, process: null, user: 'postgres' },
+          ],
+          reported_at: '2026-11-26T08:00:00.000Z',
+          reason: null,
+        },
+        mounts: {
+          items: [{ path: '/', source: '/dev/sda1', type: 'ext4' }],
+          reported_at: '2026-11-26T08:00:00.000Z',
+          reason: null,
+        },
+        sessions: {
+          items: [{ user: 'alice', terminal: 'pts/0', from: '192.0.2.7', since_at: '2026-11-27T09:30:00.000Z' }],
+          reported_at: '2026-11-27T09:30:40.000Z',
           reason: null,
         },
         problems: {

@@ -2,6 +2,7 @@ import { eq } from 'drizzle-orm'
 import { instant } from '../../../core/clock'
 import type { Ctx } from '../../../core/ctx'
 import { findRow } from '../../../core/rows'
+import type { AgentReport } from '../../../wire/agent'
 import { serverRows } from '../view'
 import type { ServerInventoryView } from './inventory-shapes'
 import { agentOf } from './rows'
@@ -14,8 +15,15 @@ const whyEmpty: Readonly<Record<PartName, string>> = {
   units: 'No unit has failed, and the agent watches none; or systemd doesn’t manage this server.',
   disks: 'The agent found no disks with SMART data. It is read every six hours with smartctl, which must be installed.',
   arrays: 'The server has no Linux software RAID and no pool of ZFS.',
+  sockets: 'No program listens for connections.',
+  mounts: 'The agent found no file systems that store data.',
+  sessions: 'No user is logged in.',
   problems: 'The agent could read everything that it reports.',
 }
+
+type ReportedSession = NonNullable<AgentReport['sessions']>[number]
+
+const sessionView = ({ since, ...session }: ReportedSession) => ({ ...session, since_at: instant(since) })
 
 /** Returns what the agent of a server reported, except metrics and facts. @throws Problem 404 */
 export async function getInventory(ctx: Ctx, id: string): Promise<ServerInventoryView> {
@@ -32,10 +40,12 @@ export async function getInventory(ctx: Ctx, id: string): Promise<ServerInventor
       reason: found ? (found.data.length > 0 ? null : whyEmpty[name]) : unknown,
     }
   }
+  const sessions = partOf('sessions')
   return {
     agent_id: agent?.id ?? null,
     observed_at: instant(agent?.lastReportAt ?? null),
     stale: agent !== undefined && agent.state !== 'reporting',
     ...(Object.fromEntries(partNames.map(name => [name, partOf(name)])) as Pick<ServerInventoryView, PartName>),
+    sessions: { ...sessions, items: (sessions.items as ReportedSession[] | null)?.map(sessionView) ?? null },
   }
 }

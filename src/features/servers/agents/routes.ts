@@ -53,7 +53,7 @@ export const agentRoutes = area('agents', 'Servers and cloud', [
     operationId: 'getServerInventory',
     summary: 'Get the inventory of a server',
     description:
-      'Returns what the agent of a server last reported: containers, units of systemd, disks, disk arrays, and what could not be measured. Each part has the time at which it was reported, and a reason if it is empty or unknown.',
+      'Returns what the agent of a server last reported: containers, units of systemd, disks, disk arrays, listening sockets, mounted file systems, logged-in users, and what could not be measured. Each part has the time at which it was reported, and a reason if it is empty or unknown.',
     response: ServerInventory,
     run: (ctx, { params }) => getInventory(ctx, params.id!),
   }),
