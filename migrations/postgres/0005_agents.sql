@@ -23,6 +23,29 @@ CREATE TABLE "agent_parts" (
 	"at" bigint NOT NULL
 );
 --> statement-breakpoint
+CREATE TABLE "agent_certificate_files" (
+	"id" text collate "C" PRIMARY KEY NOT NULL,
+	"agent_id" text collate "C" NOT NULL,
+	"data" text NOT NULL,
+	"seen_at" bigint NOT NULL
+);
+--> statement-breakpoint
+CREATE TABLE "agent_certificates" (
+	"id" text collate "C" PRIMARY KEY NOT NULL,
+	"agent_id" text collate "C" NOT NULL,
+	"sha256" text collate "C" NOT NULL,
+	"der" "bytea" NOT NULL,
+	"details" text NOT NULL
+);
+--> statement-breakpoint
+CREATE TABLE "agent_served_certificates" (
+	"id" text collate "C" PRIMARY KEY NOT NULL,
+	"agent_id" text collate "C" NOT NULL,
+	"data" text NOT NULL,
+	"newer" text,
+	"seen_at" bigint NOT NULL
+);
+--> statement-breakpoint
 CREATE TABLE "enrolment_keys" (
 	"id" text collate "C" PRIMARY KEY NOT NULL,
 	"workspace_id" text collate "C" NOT NULL,
@@ -64,8 +87,12 @@ ALTER TABLE "agents" ADD COLUMN "spooled" bigint NOT NULL;--> statement-breakpoi
 ALTER TABLE "agents" ADD COLUMN "dropped" bigint NOT NULL;--> statement-breakpoint
 ALTER TABLE "agents" ADD COLUMN "config" text NOT NULL;--> statement-breakpoint
 ALTER TABLE "agents" ADD COLUMN "last_report_at" bigint;--> statement-breakpoint
+ALTER TABLE "agents" ADD COLUMN "certificates_at" bigint;--> statement-breakpoint
 ALTER TABLE "agent_commands" ADD CONSTRAINT "agent_commands_agent_id_agents_id_fk" FOREIGN KEY ("agent_id") REFERENCES "public"."agents"("id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
 ALTER TABLE "agent_parts" ADD CONSTRAINT "agent_parts_agent_id_agents_id_fk" FOREIGN KEY ("agent_id") REFERENCES "public"."agents"("id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
+ALTER TABLE "agent_certificate_files" ADD CONSTRAINT "agent_certificate_files_agent_id_agents_id_fk" FOREIGN KEY ("agent_id") REFERENCES "public"."agents"("id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
+ALTER TABLE "agent_certificates" ADD CONSTRAINT "agent_certificates_agent_id_agents_id_fk" FOREIGN KEY ("agent_id") REFERENCES "public"."agents"("id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
+ALTER TABLE "agent_served_certificates" ADD CONSTRAINT "agent_served_certificates_agent_id_agents_id_fk" FOREIGN KEY ("agent_id") REFERENCES "public"."agents"("id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
 ALTER TABLE "enrolment_keys" ADD CONSTRAINT "enrolment_keys_workspace_id_workspaces_id_fk" FOREIGN KEY ("workspace_id") REFERENCES "public"."workspaces"("id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
 ALTER TABLE "enrolment_keys" ADD CONSTRAINT "enrolment_keys_server_id_servers_id_fk" FOREIGN KEY ("server_id") REFERENCES "public"."servers"("id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
 CREATE UNIQUE INDEX "agent_commands_action" ON "agent_commands" USING btree ("action_id") WHERE action_id is not null;--> statement-breakpoint
@@ -73,6 +100,10 @@ CREATE INDEX "agent_commands_open" ON "agent_commands" USING btree ("agent_id") 
 CREATE INDEX "agent_commands_due" ON "agent_commands" USING btree ("send_at") WHERE finished_at is null;--> statement-breakpoint
 CREATE INDEX "agent_commands_expiry" ON "agent_commands" USING btree ("expires_at");--> statement-breakpoint
 CREATE INDEX "agent_parts_agent" ON "agent_parts" USING btree ("agent_id");--> statement-breakpoint
+CREATE INDEX "agent_certificate_files_agent" ON "agent_certificate_files" USING btree ("agent_id");--> statement-breakpoint
+CREATE INDEX "agent_certificates_agent" ON "agent_certificates" USING btree ("agent_id");--> statement-breakpoint
+CREATE INDEX "agent_served_certificates_agent" ON "agent_served_certificates" USING btree ("agent_id");--> statement-breakpoint
+CREATE INDEX "agent_served_certificates_newer" ON "agent_served_certificates" USING btree ("agent_id") WHERE newer is not null;--> statement-breakpoint
 CREATE UNIQUE INDEX "enrolment_keys_hash" ON "enrolment_keys" USING btree ("key_hash");--> statement-breakpoint
 CREATE INDEX "enrolment_keys_workspace" ON "enrolment_keys" USING btree ("workspace_id","id");--> statement-breakpoint
 CREATE INDEX "enrolment_keys_server" ON "enrolment_keys" USING btree ("server_id");--> statement-breakpoint

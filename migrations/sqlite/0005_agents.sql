@@ -30,6 +30,36 @@ CREATE TABLE `agent_parts` (
 );
 --> statement-breakpoint
 CREATE INDEX `agent_parts_agent` ON `agent_parts` (`agent_id`);--> statement-breakpoint
+CREATE TABLE `agent_certificate_files` (
+	`id` text PRIMARY KEY NOT NULL,
+	`agent_id` text NOT NULL,
+	`data` text NOT NULL,
+	`seen_at` integer NOT NULL,
+	FOREIGN KEY (`agent_id`) REFERENCES `agents`(`id`) ON UPDATE no action ON DELETE cascade
+);
+--> statement-breakpoint
+CREATE INDEX `agent_certificate_files_agent` ON `agent_certificate_files` (`agent_id`);--> statement-breakpoint
+CREATE TABLE `agent_certificates` (
+	`id` text PRIMARY KEY NOT NULL,
+	`agent_id` text NOT NULL,
+	`sha256` text NOT NULL,
+	`der` blob NOT NULL,
+	`details` text NOT NULL,
+	FOREIGN KEY (`agent_id`) REFERENCES `agents`(`id`) ON UPDATE no action ON DELETE cascade
+);
+--> statement-breakpoint
+CREATE INDEX `agent_certificates_agent` ON `agent_certificates` (`agent_id`);--> statement-breakpoint
+CREATE TABLE `agent_served_certificates` (
+	`id` text PRIMARY KEY NOT NULL,
+	`agent_id` text NOT NULL,
+	`data` text NOT NULL,
+	`newer` text,
+	`seen_at` integer NOT NULL,
+	FOREIGN KEY (`agent_id`) REFERENCES `agents`(`id`) ON UPDATE no action ON DELETE cascade
+);
+--> statement-breakpoint
+CREATE INDEX `agent_served_certificates_agent` ON `agent_served_certificates` (`agent_id`);--> statement-breakpoint
+CREATE INDEX `agent_served_certificates_newer` ON `agent_served_certificates` (`agent_id`) WHERE newer is not null;--> statement-breakpoint
 CREATE TABLE `enrolment_keys` (
 	`id` text PRIMARY KEY NOT NULL,
 	`workspace_id` text NOT NULL,
@@ -87,6 +117,7 @@ CREATE TABLE `__new_agents` (
 	`config` text NOT NULL,
 	`last_seen_at` integer NOT NULL,
 	`last_report_at` integer,
+	`certificates_at` integer,
 	`due_at` integer,
 	`silent_at` integer,
 	`unheard` integer NOT NULL,
@@ -102,7 +133,7 @@ CREATE TABLE `__new_agents` (
 	FOREIGN KEY (`enrolment_key_id`) REFERENCES `enrolment_keys`(`id`) ON UPDATE no action ON DELETE set null
 );
 --> statement-breakpoint
-INSERT INTO `__new_agents`("id", "workspace_id", "name", "server_id", "other_server_id", "state", "version", "interval_seconds", "allow", "token_hash", "token_hint", "previous_token_hash", "previous_valid_until", "public_key", "machine_id_hash", "enrolment_key_id", "address", "signed_at", "runs", "refused_runs", "clock_offset_ms", "spooled", "dropped", "config", "last_seen_at", "last_report_at", "due_at", "silent_at", "unheard", "notified", "stop_reason", "pending", "facts", "facts_at", "created_at") SELECT "id", "workspace_id", "name", "server_id", "other_server_id", "state", "version", "interval_seconds", "allow", "token_hash", "token_hint", "previous_token_hash", "previous_valid_until", "public_key", "machine_id_hash", "enrolment_key_id", "address", "signed_at", "runs", "refused_runs", "clock_offset_ms", "spooled", "dropped", "config", "last_seen_at", "last_report_at", "due_at", "silent_at", "unheard", "notified", "stop_reason", "pending", "facts", "facts_at", "created_at" FROM `agents`;--> statement-breakpoint
+INSERT INTO `__new_agents`("id", "workspace_id", "name", "server_id", "other_server_id", "state", "version", "interval_seconds", "allow", "token_hash", "token_hint", "previous_token_hash", "previous_valid_until", "public_key", "machine_id_hash", "enrolment_key_id", "address", "signed_at", "runs", "refused_runs", "clock_offset_ms", "spooled", "dropped", "config", "last_seen_at", "last_report_at", "certificates_at", "due_at", "silent_at", "unheard", "notified", "stop_reason", "pending", "facts", "facts_at", "created_at") SELECT "id", "workspace_id", "name", "server_id", "other_server_id", "state", "version", "interval_seconds", "allow", "token_hash", "token_hint", "previous_token_hash", "previous_valid_until", "public_key", "machine_id_hash", "enrolment_key_id", "address", "signed_at", "runs", "refused_runs", "clock_offset_ms", "spooled", "dropped", "config", "last_seen_at", "last_report_at", "certificates_at", "due_at", "silent_at", "unheard", "notified", "stop_reason", "pending", "facts", "facts_at", "created_at" FROM `agents`;--> statement-breakpoint
 DROP TABLE `agents`;--> statement-breakpoint
 ALTER TABLE `__new_agents` RENAME TO `agents`;--> statement-breakpoint
 PRAGMA foreign_keys=ON;--> statement-breakpoint

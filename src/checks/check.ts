@@ -182,6 +182,7 @@ export const serverNumbers = [
   'FAILED_UNITS',
   'UNHEALTHY_CONTAINERS',
   'ARRAYS_DEGRADED',
+  'CERTIFICATES_NOT_SERVED',
   'SECURITY_UPDATES',
 ] as const
 

@@ -1,5 +1,6 @@
 import { Type, type Static } from '@sinclair/typebox'
 import { Line, Nullable, Shape, Words } from '../core/shapes'
+import { AgentCertificates } from './agent-certificates'
 import { maxColumns, maxMinutes } from './agent-limits'
 import { maxPermissions } from './agent-permissions'
 import type { SignedCommand } from './agent-command'
@@ -210,6 +211,7 @@ export const AgentReport = Shape({
     100,
     'Users who are logged in.',
   ),
+  certificates: Type.Optional(AgentCertificates),
   firewall: Type.Optional(
     Shape(
       {

@@ -3,6 +3,7 @@ import { gzipSync } from 'node:zlib'
 import { authenticateAgent } from '../../src/features/servers/agents/ingest/authenticate'
 import { watchServers } from '../../src/features/servers/watch'
 import type { Problem } from '../../src/core/problem'
+import { maxReportBytes } from '../../src/wire/agent-limits'
 import { signatureHeader } from '../../src/wire/signed'
 import { AgentDouble, Machine } from '../support/agent-double'
 import { otherHub } from '../support/watched-monitors'
@@ -150,7 +151,7 @@ describe('a report', () => {
     expect(await send(Buffer.from(crypto.getRandomValues(new Uint8Array(60_000)).join(',')))).toEqual([
       ...[400, 'malformed_request', null],
     ])
-    expect(await send(Buffer.alloc(256 * 1024 + 1))).toEqual([413, 'payload_too_large', null])
+    expect(await send(Buffer.alloc(maxReportBytes.compressed + 1))).toEqual([413, 'payload_too_large', null])
     expect(await send(json('{}'), { 'Content-Type': 'text/plain' })).toEqual([415, 'unsupported_media_type', null])
     expect(await send(json('{}'), { 'Content-Encoding': 'br' })).toEqual([415, 'unsupported_media_type', null])
     const columns = `{"columns":[${'"",'.repeat(999_999)}""]}`

@@ -254,7 +254,10 @@ test('a new server gets a monitor, which is deleted with it', async () => {
   const add = (name: string, more = {}, by = here.acme) =>
     by.call('POST', '/v1/servers', { name, ...more }, { 'Idempotency-Key': name })
   const { id } = (await add('web-1', { monitor: true })).body
-  const degraded_if = ['[DISK_PERCENT] > 90', '[SMART_FAILING] == true', '[ARRAYS_DEGRADED] > 0', '[FAILED_UNITS] > 0']
+  const degraded_if = [
+    ...['[DISK_PERCENT] > 90', '[SMART_FAILING] == true', '[ARRAYS_DEGRADED] > 0', '[FAILED_UNITS] > 0'],
+    '[CERTIFICATES_NOT_SERVED] > 0',
+  ]
   expect(await monitorsOf(id)).toMatchObject([{ name: 'web-1', degraded_if, status: 'new' }])
   expect(await here.audited()).toEqual(['cloud.server.create', 'monitor.create'])
   expect(await monitorsOf((await add('without', { monitor: false })).body.id)).toEqual([])

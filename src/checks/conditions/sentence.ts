@@ -149,6 +149,7 @@ const nouns: Record<Source['source'], string> = {
   FAILED_UNITS: 'number of failed units',
   UNHEALTHY_CONTAINERS: 'number of unhealthy containers',
   ARRAYS_DEGRADED: 'number of degraded arrays',
+  CERTIFICATES_NOT_SERVED: 'number of renewed certificates that are not served',
   SECURITY_UPDATES: 'number of security updates',
   SMART_FAILING: 'failing disk',
   REBOOT_REQUIRED: 'required restart',

@@ -15,6 +15,7 @@ import { useAccountNames } from './cloud/accounts'
 import { describeResources, formatAmount } from './cloud/amounts'
 import { ServerActions } from './cloud/server-actions'
 import { AgentState, ServerAgent } from './cloud/server-agent'
+import { ServerCertificates } from './cloud/server-certificates'
 import { ServerControllers } from './cloud/server-controllers'
 import { ServerFacts } from './cloud/server-facts'
 import { ServerFirewalls } from './cloud/server-firewalls'
@@ -64,6 +65,7 @@ function ServerPage({ resource: server }: { resource: ServerView }) {
           {server.status !== 'draft' && <ServerMetrics id={server.id} name={server.name} />}
           {(server.account_id === null || server.controllers.length > 0) && <ServerControllers server={server} />}
           {server.agent && <ServerInventory id={server.id} />}
+          {server.agent && <ServerCertificates id={server.id} />}
           {server.status !== 'draft' && <ServerFacts id={server.id} />}
           {server.notes !== '' && (
             <Card title="Notes">

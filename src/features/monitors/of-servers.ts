@@ -14,7 +14,13 @@ import { insertMonitor, removeMonitor } from './monitors'
 import { monitors } from './tables'
 
 /** What a monitor of a new server watches in addition to its health. */
-const degradedIf = ['[DISK_PERCENT] > 90', '[SMART_FAILING] == true', '[ARRAYS_DEGRADED] > 0', '[FAILED_UNITS] > 0']
+const degradedIf = [
+  '[DISK_PERCENT] > 90',
+  '[SMART_FAILING] == true',
+  '[ARRAYS_DEGRADED] > 0',
+  '[FAILED_UNITS] > 0',
+  '[CERTIFICATES_NOT_SERVED] > 0',
+]
 const serversAtOnce = 500
 
 /**

@@ -6,6 +6,7 @@ import { forShare } from '../../core/db/dialect'
 import type { Mean } from '../../core/db/series/metric-row'
 import type { Hub } from '../../core/hub'
 import type { ServerStates } from '../monitors/server-states'
+import { notServedBy } from './certificates/certificates'
 import { partsOf } from './agents/parts'
 import { agentsOf } from './agents/rows'
 import { metricSources, parseColumn, staleMs, subjectOf, type MetricName } from './metrics/names'
@@ -60,6 +61,7 @@ async function usageOf(hub: Hub, ids: readonly string[]): Promise<Map<string, Se
     hub.read,
     reporting.map(one => one.id),
   )
+  const notServed = await notServedBy(hub.read, reporting)
   const columnsOf = (id: string, source: (typeof metricSources)[number]) => found.get(subjectOf(id, source))?.columns
   return new Map(
     rows.map(({ id, cloud }) => {
@@ -78,7 +80,7 @@ async function usageOf(hub: Hub, ids: readonly string[]): Promise<Map<string, Se
       return [
         id,
         {
-          ...(agent?.state === 'reporting' && partUsage(parts.get(agent.id) ?? {}, agent.facts)),
+          ...(agent?.state === 'reporting' && partUsage(parts.get(agent.id) ?? {}, agent.facts, notServed.get(agent.id))),
           ...usageFrom({
             CPU_PERCENT: [[null, value('cpu.used_percent')]],
             MEMORY_PERCENT: [[null, percent(value('memory.used_bytes'), memorySizeOf(facts, cloud))]],

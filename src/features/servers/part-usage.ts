@@ -6,10 +6,14 @@ import type { AgentFacts, AgentReport } from '../../wire/agent'
 const maxNames = 5
 const unhealthyStates = ['restarting', 'dead']
 
-/** What an agent reported about its server, apart from metrics, by the sources of conditions. What it didn’t report is left out. */
+/**
+ * What an agent reported about its server, apart from metrics, by the sources of conditions. What it didn’t report is left out.
+ * @param notServed services that don’t present the newest certificate on disk
+ */
 export function partUsage(
   { units, containers, disks, arrays }: Pick<AgentReport, 'units' | 'containers' | 'disks' | 'arrays'>,
   facts: AgentFacts | null,
+  notServed?: readonly string[],
 ): ServerUsage {
   return {
     ...(units && {
@@ -38,6 +42,7 @@ export function partUsage(
       SMART_FAILING: disks.some(one => one.failing),
     }),
     ...(arrays && counted('ARRAYS_DEGRADED', arrays, one => one.degraded && one.name)),
+    ...(notServed && counted('CERTIFICATES_NOT_SERVED', notServed, one => one)),
     ...(facts?.security_updates !== undefined && { SECURITY_UPDATES: facts.security_updates }),
     ...(facts?.reboot_required !== undefined && { REBOOT_REQUIRED: facts.reboot_required }),
   }

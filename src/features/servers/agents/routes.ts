@@ -1,5 +1,7 @@
 import { crud } from '../../../api/crud'
 import { area, route } from '../../../api/route'
+import { getCertificates } from '../certificates/certificates'
+import { ServerCertificates } from '../certificates/shapes'
 import { installAgent, installAgentOnServer } from './install'
 import { getInventory } from './inventory'
 import { ServerInventory } from './inventory-shapes'
@@ -56,6 +58,17 @@ export const agentRoutes = area('agents', 'Servers and cloud', [
       'Returns what the agent of a server last reported: containers, units of systemd, disks, disk arrays, listening sockets, mounted file systems, logged-in users, and what could not be measured. Each part has the time at which it was reported, and a reason if it is empty or unknown.',
     response: ServerInventory,
     run: (ctx, { params }) => getInventory(ctx, params.id!),
+  }),
+  route({
+    method: 'GET',
+    path: '/v1/servers/:id/certificates',
+    guard: 'cloud.read',
+    operationId: 'getServerCertificates',
+    summary: 'Get the certificates of a server',
+    description:
+      'Returns the certificates that the agent of a server found in files, and those that its TCP ports present. `on_disk_not_served` is true if a certificate was renewed on disk, but the service still presents the previous one. The agent looks for certificates every hour, and when you perform the action `collect`.',
+    response: ServerCertificates,
+    run: (ctx, { params }) => getCertificates(ctx, params.id!),
   }),
   route({
     method: 'POST',

@@ -66,6 +66,8 @@ export const agents = table(
     config: json<AgentConfig>('config').notNull(),
     lastSeenAt: time('last_seen_at').notNull(),
     lastReportAt: time('last_report_at'),
+    // When it last sent its certificates; null if it never did.
+    certificatesAt: time('certificates_at'),
     // When it counts as silent unless it reports before; null once it does.
     dueAt: time('due_at'),
     // Since when it is silent.

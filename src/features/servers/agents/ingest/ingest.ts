@@ -45,7 +45,7 @@ export const agentIngestRoutes: AnyElysia = area('agent-ingest', 'Ingest', [
     guard: 'ingest',
     operationId: 'sendAgentReport',
     summary: 'Send a report of an agent',
-    description: `Stores what an agent measured and knows about its server. ${signing} The body may be compressed with gzip: it has at most 256 KiB as sent, and 4 MiB decompressed. A report can be sent again: minutes that are stored already are replaced. Limited to ${limits}.`,
+    description: `Stores what an agent measured and knows about its server. ${signing} The body may be compressed with gzip: it has at most 1 MiB as sent, and 4 MiB decompressed. A report can be sent again: minutes that are stored already are replaced. Limited to ${limits}.`,
     body: AgentReportInput,
     rawBody: true,
     response: AgentReportAnswer,

@@ -11,6 +11,8 @@ import { AgentReport, type ReportAnswer } from '../../../../wire/agent'
 import { maxReportBytes } from '../../../../wire/agent-limits'
 import type { AgentPermission } from '../../../../wire/agent-permissions'
 import { parseSignature, signatureHeader } from '../../../../wire/signed'
+import { parseCertificates } from '../../certificates/parse'
+import { saveCertificates } from '../../certificates/store'
 import { recordHostFirewall } from '../../firewalls/enforce-host'
 import { recordBacklog, recordReport } from '../agents'
 import { recordMinutes } from '../minutes'
@@ -57,6 +59,8 @@ export async function receiveReport(hub: Hub, { request, ip }: { request: Reques
   const verdict = judgeRun(agent, report, sentAt, now)
   if (verdict.kind !== 'accepted') throw await refusal(hub, agent, verdict)
 
+  const certificates = report.certificates && (await parseCertificates(report.certificates))
+
   await store(hub, agent, report, offsetMs)
   let isCloned = false
   const more = async (row: AgentRow, at: number, tx: Parameters<typeof saveParts>[0]): Promise<Partial<AnyAgentRow>> => {
@@ -64,6 +68,7 @@ export async function receiveReport(hub: Hub, { request, ip }: { request: Reques
     if (again.kind !== 'accepted') throw problemOf(again)
     isCloned = again.isCloned
     await saveParts(tx, row.id, report, at)
+    if (certificates) await saveCertificates(tx, row.id, certificates, at)
     return {
       runs: again.runs,
       refusedRuns: again.refusedRuns,
@@ -73,6 +78,7 @@ export async function receiveReport(hub: Hub, { request, ip }: { request: Reques
       spooled: report.spooled,
       dropped: report.dropped,
       lastReportAt: at,
+      ...(certificates && { certificatesAt: at }),
     }
   }
   const { version, interval_seconds: intervalSeconds, facts, stopping } = report

@@ -1,0 +1,32 @@
+import { expect, test } from 'bun:test'
+import type { CertificateDetails } from '../../../checks/certificate-details'
+import { newerOnDisk } from './newer-on-disk'
+
+const now = 1000
+const details = (more: Partial<CertificateDetails>): CertificateDetails => ({
+  ...{ sha256: String(more.not_before), subject: 'CN=a.test', issuer: 'O=CA', issued_by: 'CA', serial: '1', names: ['a.test'] },
+  ...{ not_before: 100, not_after: 2000, key: { type: 'ec', bits: 256, spki_sha256: null } },
+  ...more,
+})
+const served = details({ not_before: 100 })
+const found = (...files: Partial<CertificateDetails>[]) =>
+  newerOnDisk(
+    served,
+    files.map((one, at) => ({ path: String(at), certificate: details(one) })),
+    now,
+  )?.path ?? null
+
+test('the newest certificate that replaces the one that is served is found', () => {
+  expect(found({ not_before: 100 })).toBeNull()
+  expect(found({ not_before: 50 })).toBeNull()
+  expect(found({ not_before: 200 }, { not_before: 300 }, { not_before: 250 })).toBe('1')
+  expect(found({ not_before: 200, names: ['www.a.test', 'a.test'] })).toBe('0')
+})
+
+test('certificates that don’t replace it are not', () => {
+  expect(found({ not_before: 200, names: ['b.test'] })).toBeNull()
+  expect(found({ not_before: 200, issued_by: 'Other' })).toBeNull()
+  expect(found({ not_before: 200, key: { type: 'rsa', bits: 2048, spki_sha256: null } })).toBeNull()
+  expect(found({ not_before: 200, not_after: 900 })).toBeNull()
+  expect(found({ not_before: now + 1 })).toBeNull()
+})
