@@ -24,6 +24,8 @@ export interface AgentPieces {
   machine: Machine
   /** The firewall that the hub has set on this server; undefined if it has set none. */
   firewall?: () => AgentReport['firewall']
+  /** The last update of the agent; undefined if there was none. */
+  update?: () => AgentReport['update']
   /** Like `Math.random`. */
   random: () => number
   /** Writes a sentence to the log. */
@@ -355,7 +357,8 @@ export class Agent {
   private async changedParts(): Promise<ReportParts> {
     const isForced = this.isForced
     this.isForced = false
-    const parts = await this.pieces.machine.parts(this.pieces.clock.now(), isForced)
+    const { machine, clock, update } = this.pieces
+    const parts = { ...(await machine.parts(clock.now(), isForced)), update: update?.() }
     return without(
       parts,
       partNames.filter(name => parts[name] === undefined || this.known.get(name) === digestOf(parts[name])),

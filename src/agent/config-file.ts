@@ -105,7 +105,7 @@ export function changeConfigFile(path: string, changes: Partial<Record<Key, stri
 }
 
 const heading = `# Settings of the Bailiwick agent. Restart it after a change: systemctl restart bailiwick-agent
-# allow: what the hub may ask for, such as reboot, firewall, wake, restart:nginx.service. Without it, only data is collected.
+# allow: what the hub may ask for, such as update, reboot, firewall, wake, restart:nginx.service. Without it, only data is collected.
 `
 
 /** A configuration file has at most this many bytes. */
@@ -152,7 +152,7 @@ function readPermissions(value: string): AgentPermission[] | Refused {
   const wrong = words.find(word => !isAgentPermission(word))
   if (wrong !== undefined)
     return new Refused(
-      `contains ${quoted(wrong)}, which is not a permission. Permissions are collect, reboot, firewall, wake, and restart:UNIT.`,
+      `contains ${quoted(wrong)}, which is not a permission. Permissions are collect, update, reboot, firewall, wake, and restart:UNIT.`,
     )
   const all = new Set<AgentPermission>(['collect', ...(words as AgentPermission[])])
   return all.size > maxPermissions ? new Refused(`has more than ${maxPermissions} permissions.`) : [...all]

@@ -12,6 +12,7 @@ export const reportParts = [
   'mounts',
   'sessions',
   'problems',
+  'update',
 ] as const
 type ReportPart = (typeof reportParts)[number]
 

@@ -17,6 +17,8 @@ const commands: Record<string, () => Promise<Command>> = {
   doctor: async () => (await import('./cli/doctor')).doctor,
   'send-once': async () => (await import('./cli/send-once')).sendOnce,
   root: async () => (await import('./cli/root')).root,
+  'check-update': async () => (await import('./cli/check-update')).checkUpdate,
+  units: async () => (await import('./install/install')).refreshUnits,
   disks: async () => (await import('./cli/disks')).disks,
   install: async () => (await import('./install/install')).install,
   uninstall: async () => (await import('./install/uninstall')).uninstall,

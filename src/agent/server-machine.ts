@@ -15,7 +15,7 @@ export class ServerMachine implements Machine {
   private constructor(root: Root, containers: Containers | null, smartFile: string) {
     this.sampler = new Sampler(root, containers)
     this.reader = new PartsReader({ root, containers, smartFile })
-    this.bootId = root.line('proc/sys/kernel/random/boot_id') ?? 'unknown'
+    this.bootId = root.bootId
   }
 
   /**

@@ -6,6 +6,7 @@ import { controllerKinds } from '../features/servers/controllers'
 import acme from './acme.md' with { type: 'text' }
 import agents from './agents.md' with { type: 'text' }
 import agentCommands from './agent-commands.md' with { type: 'text' }
+import agentUpdates from './agent-updates.md' with { type: 'text' }
 import agentData from './agent-data.md' with { type: 'text' }
 import agentProgram from './agent-program.md' with { type: 'text' }
 import actions from './actions.md' with { type: 'text' }
@@ -150,6 +151,7 @@ export const groups: readonly Group[] = [
       page('agent-program', agentProgram),
       page('agent-data', agentData),
       page('agent-commands', agentCommands),
+      page('agent-updates', agentUpdates),
       page('controllers', withSettingsTables(controllers, controllerKinds)),
     ],
   },

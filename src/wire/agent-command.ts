@@ -15,6 +15,8 @@ export interface CommandParams {
   /** Use a rule set of nftables, and restore the previous one after this time unless it is confirmed. */
   firewall_apply: { ruleset: string; digest: string; revert_after_seconds: number }
   firewall_confirm: { digest: string }
+  /** Install a version of the agent that is newer. `path`: where it is downloaded from the hub. `sha256` in hexadecimal. */
+  update: { version: string; sha256: string; size: number; path: string }
 }
 
 export type CommandName = keyof CommandParams
@@ -77,6 +79,8 @@ export function permissionFor(command: Pick<AgentCommand, 'name' | 'params'>): A
     case 'firewall_apply':
     case 'firewall_confirm':
       return 'firewall'
+    case 'update':
+      return 'update'
   }
 }
 

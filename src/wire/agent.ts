@@ -11,9 +11,12 @@ import type { SignedCommand } from './agent-command'
 export const stopReasons = ['shutdown', 'reboot', 'stop'] as const
 export type StopReason = (typeof stopReasons)[number]
 
+/** Progress of an update on the server. */
+export const updateStates = ['checking', 'updated', 'rolled_back'] as const
+
 const time = (description: string) => Type.Integer({ minimum: 0, maximum: 8.64e15, description })
 const count = (description: string) => Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER, description })
-const id = (description: string) => Type.String({ pattern: '^[A-Za-z0-9-]{1,64}$', description })
+const id = (description: string) => Type.String({ pattern: '^[A-Za-z0-9_-]{1,64}$', description })
 const words = (maxLength: number, description: string) => Line({ minLength: 1, maxLength, description })
 const values = (description: string) => Type.Array(Nullable(Type.Number()), { maxItems: maxColumns, description })
 
@@ -41,6 +44,7 @@ export const AgentFacts = Shape(
       Type.Array(words(15, 'Name.'), { maxItems: 32, description: 'Network interfaces of its default routes, such as `eth0`.' }),
     ),
     agent_uid: Type.Optional(count('ID of the user that the agent runs as.')),
+    agent_platform: Type.Optional(words(50, 'Which program of the agent the server needs, such as `linux-x64`.')),
     boot_at: Type.Optional(time('When it started (ms UTC).')),
     timezone: Type.Optional(words(64, 'Time zone, such as `Europe/Berlin`.')),
     reboot_required: Type.Optional(Type.Boolean({ description: 'Whether an update waits for a restart.' })),
@@ -227,6 +231,20 @@ export const AgentReport = Shape({
         ),
       },
       { description: 'The firewall of the server. Omitted unless the agent may change it, or has changed it.' },
+    ),
+  ),
+  update: Type.Optional(
+    Shape(
+      {
+        command_id: id('ID of the command.'),
+        version: words(64, 'The new version.'),
+        state: Words(updateStates, {
+          description:
+            '`checking`: the new version was started, and has to report. `rolled_back`: it did not, so the previous one runs again.',
+        }),
+        detail: Nullable(words(300, 'Sentence.'), { description: 'Why it was rolled back. Null unless it was.' }),
+      },
+      { description: 'The last update of the agent. Omitted if nothing has changed.' },
     ),
   ),
   problems: part(words(300, 'Sentence.'), 20, 'What could not be measured, and why.'),

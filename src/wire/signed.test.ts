@@ -72,7 +72,7 @@ test.each([
   ['restart:nginx.service', true],
   ['restart:getty@tty1.service', true],
   ['recipe:web', false],
-  ['update', false],
+  ['update', true],
   ['restart:', false],
   ['restart:a b', false],
   ['restart:-x', false],

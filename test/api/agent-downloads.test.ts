@@ -72,6 +72,18 @@ describe('the list of downloads', () => {
     expect(await (await get(`/download/agent/${own}`)).text()).toBe('the hub')
   })
 
+  test('a part of a program can be downloaded', async () => {
+    place('bailiwick-agent', 'agent')
+    const part = async (range: string) => {
+      const response = await fetch(new URL(`/download/agent/${own}`, server.url), { headers: { Range: range } })
+      return [response.status, response.headers.get('content-range'), await response.text()]
+    }
+    expect(await part('bytes=1-2')).toEqual([206, 'bytes 1-2/5', 'ge'])
+    expect(await part('bytes=3-99')).toEqual([206, 'bytes 3-4/5', 'nt'])
+    for (const other of ['bytes=5-6', 'bytes=2-1', 'bytes=-2', 'lines=1-2']) expect((await part(other))[2]).not.toBe('ge')
+    expect(await part('lines=1-2')).toEqual([200, null, 'agent'])
+  })
+
   test.each(['linux-riscv64', 'windows', '..%2fbailiwick', 'manifest.txt'])('%s is not found', async name => {
     expect((await get(`/download/agent/${name}`)).status).not.toBe(200)
   })

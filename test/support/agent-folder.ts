@@ -35,7 +35,10 @@ export class AgentFolder implements Disposable {
 
   /** @param now time of the server (ms UTC) */
   constructor(readonly now: () => number) {
-    this.folders = rootFolders({ runtimeFolder: join(this.path, 'run'), stateFolder: join(this.path, 'state') })
+    this.folders = {
+      ...rootFolders({ runtimeFolder: join(this.path, 'run'), stateFolder: join(this.path, 'state') }),
+      programs: { folder: join(this.path, 'versions'), link: join(this.path, 'bailiwick-agent') },
+    }
     for (const folder of ['run', 'state', 'etc']) mkdirSync(join(this.path, folder), { mode: 0o755 })
     mkdirSync(this.folders.orders)
     writePinned(this.pinnedFile, { agentId: this.agentId, hubKey: publicKeyText(this.hubKey) })

@@ -32,6 +32,8 @@ Commands:
   install    Create the user, files, and systemd service of the agent, enroll, and start. Run as root
   uninstall  Stop the agent and delete everything but its log. Run as root
   root       Run the commands of the hub that need root. A unit of systemd runs this
+  units      Write the units of systemd of this version. Run as root
+  check-update  Restart an updated agent, and undo the update unless it reports. A unit of systemd runs this
   disks      Read the SMART data of the disks as root. A timer of systemd runs this
 
 Options:
@@ -44,7 +46,7 @@ Options of enrol and install. They are written to the settings, except the key:
   --hub URL          Address of the hub
   --hub-key KEY      Public key of the hub (ed25519:…). Commands of others are refused
   --pin FINGERPRINT  SHA-256 fingerprint of the only certificate to accept from the hub
-  --allow LIST       What the hub may ask for: reboot, firewall, wake, restart:UNIT
+  --allow LIST       What the hub may ask for: update, reboot, firewall, wake, restart:UNIT
 
 Exit codes: 0 success, 1 failure, 2 invalid arguments or settings, 78 the hub revoked the agent.
 

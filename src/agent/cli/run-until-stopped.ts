@@ -1,4 +1,4 @@
-import { mkdirSync } from 'node:fs'
+import { mkdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { systemClock } from '../../core/clock'
 import { version } from '../../core/version'
@@ -11,6 +11,7 @@ import { SeenCommands } from '../commands/seen-commands'
 import { logFolder } from '../install/places'
 import { firewallState } from '../root/firewall'
 import { rootFolders } from '../root/folders'
+import { reportedUpdate } from '../root/update-file'
 import { parsePublicKey } from '../../wire/signed'
 import { writeStatus } from '../state/status-file'
 import { writeFile } from '../state/write-file'
@@ -34,6 +35,7 @@ export async function runUntilStopped(flags: Flags, { err }: Print): Promise<num
   const agent = new Agent({
     ...pieces,
     firewall: () => firewallState(folders),
+    update: () => reportedUpdate(folders),
     spool: new Spool(join(settings.stateFolder, 'spool'), once(log)),
     keepConfig: config => writeFile(join(settings.stateFolder, 'config.json'), JSON.stringify(config)),
     onStatus: status => {
@@ -57,6 +59,13 @@ export async function runUntilStopped(flags: Flags, { err }: Print): Promise<num
     log: new CommandLog(join(logFolder, 'commands.log'), systemClock.now, once(log)),
     orders: new OrderBox(folders, settings.runtimeFolder, systemClock),
     collect: () => agent.reportNow(true),
+    // Loaded when it is needed, which saves memory.
+    download: async (file, until) =>
+      (await import('../commands/download')).download(
+        { address: settings, timers: systemClock, random: pieces.random },
+        { ...file, to: folders.download, until },
+      ),
+    removeDownload: () => rmSync(folders.download, { force: true }),
   })
   const signal = stopSignal()
   // Timers of the clock don’t keep the process alive.

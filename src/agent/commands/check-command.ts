@@ -9,6 +9,7 @@ import {
   type SignedCommand,
 } from '../../wire/agent-command'
 import type { AgentPermission } from '../../wire/agent-permissions'
+import { isVersion, maxAgentBytes } from '../../wire/agent-version'
 import { maxClockSkewMs } from '../../wire/signed'
 
 /** Why a command is not run. The message is a sentence. */
@@ -87,6 +88,12 @@ const validParams: Record<CommandName, (params: Record<string, unknown>) => bool
   firewall_apply: ({ ruleset, digest, revert_after_seconds: seconds }) =>
     isText(ruleset) && isDigest(digest) && isCount(seconds, 1, 3600),
   firewall_confirm: ({ digest }) => isDigest(digest),
+  update: ({ version, sha256, size, path }) =>
+    isVersion(version) &&
+    isDigest(sha256) &&
+    isCount(size, 1, maxAgentBytes) &&
+    isText(path) &&
+    /^\/download\/agent\/linux-[a-z0-9-]{1,30}$/.test(path),
 }
 
 const isValid = ({ name, params }: AgentCommand): boolean => validParams[name](params as Record<string, unknown>)

@@ -62,6 +62,8 @@ function agentHalf(
     log: here.log('agent'),
     orders: { run: asRoot },
     collect: () => void collected++,
+    download: async () => {},
+    removeDownload() {},
   })
 }
 

@@ -1,5 +1,5 @@
 import type { Clock, Timer } from '../../core/clock'
-import type { AgentCommand, CommandName, CommandResult, SignedCommand } from '../../wire/agent-command'
+import type { AgentCommand, CommandName, CommandParams, CommandResult, SignedCommand } from '../../wire/agent-command'
 import { isRecord } from '../transport/answers'
 import { pauseMs } from '../transport/back-off'
 import type { HubClock } from '../transport/hub-clock'
@@ -23,6 +23,9 @@ interface CommandPieces extends Pick<CommandRules, 'hubKey' | 'agentId' | 'allow
   orders: Pick<OrderBox, 'run'>
   /** Reports everything now. */
   collect: () => void
+  /** Downloads a version of the agent from the hub. @param until how long it may take (ms UTC, by the server) @throws DownloadFailed */
+  download: (file: Pick<CommandParams['update'], 'path' | 'size'>, until: number) => Promise<void>
+  removeDownload: () => void
 }
 
 export const commandsPath = '/v1/ingest/agents/commands'
@@ -38,15 +41,25 @@ const maxResultMs = 600_000
 const maxAtOnce = 10
 
 type Result = Omit<CommandResult, 'command_id'>
+type CommandOf<Name extends CommandName> = Extract<AgentCommand, { name: Name }>
 const done: Result = { outcome: 'done', detail: null, output: null }
+const failed = (detail: string): Result => ({ outcome: 'failed', detail, output: null })
 
-const asRoot: ReadonlySet<CommandName> = new Set(['reboot', 'shutdown', 'restart_unit', 'firewall_apply', 'firewall_confirm'])
+const asRoot: ReadonlySet<CommandName> = new Set([
+  'reboot',
+  'shutdown',
+  'restart_unit',
+  'firewall_apply',
+  'firewall_confirm',
+  'update',
+])
 
 /** Waits for commands of the hub, checks and runs them, and reports their results. An open request also tells the hub that the agent lives. */
 export class Commands {
   /** Results by command; null while it runs. The hub sends a command again if its response may have been lost. */
   private readonly results = new Map<string, Result | null>()
   private failures = 0
+  private isUpdating = false
   private stopped = false
   private pause: { timer: Timer; end: () => void } | null = null
 
@@ -124,8 +137,9 @@ export class Commands {
 
   private async run(command: AgentCommand, signed: SignedCommand): Promise<Result> {
     const { clock, orders, collect } = this.pieces
-    if (asRoot.has(command.name))
-      return await orders.run(command, { ...signed, clock_offset_ms: Math.round(clock.offsetMs ?? 0) })
+    const byRoot = () => orders.run(command, { ...signed, clock_offset_ms: Math.round(clock.offsetMs ?? 0) })
+    if (command.name === 'update') return await this.update(command, byRoot)
+    if (asRoot.has(command.name)) return await byRoot()
     if (command.name === 'collect') collect()
     if (command.name !== 'wake') return done
     try {
@@ -134,7 +148,23 @@ export class Commands {
       await wake(command.params)
       return done
     } catch (error) {
-      return { outcome: 'failed', detail: `The packet could not be sent: ${(error as Error).message}.`, output: null }
+      return failed(`The packet could not be sent: ${(error as Error).message}.`)
+    }
+  }
+
+  /** Downloads a version of the agent, and lets root install it, which verifies it. */
+  private async update({ params, expires_at }: CommandOf<'update'>, install: () => Promise<Result>): Promise<Result> {
+    const { clock, download, removeDownload } = this.pieces
+    if (this.isUpdating) return failed('Another update is in progress.')
+    this.isUpdating = true
+    try {
+      await download(params, clock.wall() + expires_at - clock.now())
+      return await install()
+    } catch (error) {
+      return failed((error as Error).message)
+    } finally {
+      this.isUpdating = false
+      removeDownload()
     }
   }
 

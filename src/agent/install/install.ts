@@ -1,8 +1,10 @@
-import { chownSync, existsSync, mkdirSync, realpathSync, statSync } from 'node:fs'
+import { chownSync, existsSync, mkdirSync, realpathSync, rmSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { enrolAt, pinIfMissing, settingsOf } from '../cli/enrol'
 import type { Flags, Print } from '../cli/arguments'
 import type { AgentSettings } from '../config-file'
+import { rootFolders } from '../root/folders'
+import { updateFile } from '../root/update-file'
 import { readIdentity } from '../state/identity'
 import { readStatus } from '../state/status-file'
 import { writeFile } from '../state/write-file'
@@ -50,11 +52,25 @@ export async function install(flags: Flags, print: Print): Promise<number> {
   }
 }
 
-async function startService(settings: AgentSettings): Promise<void> {
+/** Writes the units of this version, after an update. The agent itself is not restarted. */
+export function refreshUnits(): number {
+  requireRoot('units')
+  writeUnits()
+  return 0
+}
+
+function writeUnits(): void {
   for (const [name, text] of Object.entries(units)) writeFile(join(unitFolder, name), text, { mode: 0o644 })
   runProgram('systemctl', 'daemon-reload')
   runProgram('systemctl', 'enable', '--quiet', ...enabledUnits)
   runProgram('systemctl', 'restart', 'bailiwick-agent-root.path', 'bailiwick-agent-firewall-watch.timer')
+}
+
+async function startService(settings: AgentSettings): Promise<void> {
+  // This version is used, whatever an update by the hub was about to do.
+  tryProgram('systemctl', 'stop', '--quiet', 'bailiwick-agent-update.service')
+  rmSync(updateFile(rootFolders(settings)), { force: true })
+  writeUnits()
   const before = readStatus(settings.runtimeFolder)?.run_id
   runProgram('systemctl', 'restart', 'bailiwick-agent.service')
   for (let waited = 0; waited < firstReportMs; waited += 250) {

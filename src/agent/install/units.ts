@@ -1,6 +1,7 @@
 import { confirmedFile, tableFile } from '../root/firewall'
 import { diskUnits } from './disk-units'
-import { agentUser, programLink } from './places'
+import { agentUser, programFolder, programLink } from './places'
+import { updateUnit } from './update-unit'
 
 /**
  * The service of systemd that runs the agent. It can read what any user can read, and write only to its own folders. Memory that is
@@ -82,7 +83,7 @@ TasksMax=64
 NoNewPrivileges=yes
 CapabilityBoundingSet=CAP_NET_ADMIN CAP_DAC_OVERRIDE CAP_CHOWN CAP_FOWNER
 ProtectSystem=strict
-ReadWritePaths=/run/bailiwick-agent
+ReadWritePaths=/run/bailiwick-agent -${programFolder}
 ProtectHome=yes
 PrivateTmp=yes
 ProtectKernelTunables=yes
@@ -161,6 +162,7 @@ export const units: Record<string, string> = {
   'bailiwick-agent-root.path': rootPath,
   'bailiwick-agent-root.service': rootService,
   'bailiwick-agent-firewall.service': firewallService,
+  'bailiwick-agent-update.service': updateUnit,
   ...diskUnits,
   'bailiwick-agent-firewall-watch.service': watchService,
   'bailiwick-agent-firewall-watch.timer': watchTimer,

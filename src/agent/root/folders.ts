@@ -1,3 +1,5 @@
+import { programFolder, programLink } from '../install/places'
+
 /** Where the halves of the agent exchange commands and results, and where the root half keeps its state. */
 export interface RootFolders {
   /** Commands, which the agent writes as `cmd_….json`. */
@@ -10,6 +12,10 @@ export interface RootFolders {
   state: string
   /** File with the SMART data of the disks. */
   disks: string
+  /** Version that the agent has downloaded. It can change the file at any time. */
+  download: string
+  /** Where the versions of the program are, and the link to the current one. */
+  programs: { folder: string; link: string }
 }
 
 /** The folders that belong to those of the agent. */
@@ -19,6 +25,8 @@ export const rootFolders = ({ runtimeFolder, stateFolder }: { runtimeFolder: str
   runtime: `${runtimeFolder}-root`,
   state: `${stateFolder}-root`,
   disks: `${stateFolder}-root/disks.json`,
+  download: `${stateFolder}/download`,
+  programs: { folder: programFolder, link: programLink },
 })
 
 /** The log of the root half. The agent has its own, in a folder that it can write to. */

@@ -36,6 +36,11 @@ export async function runOrder(system: System, folders: RootFolders, command: Ag
           : await confirmFirewall(system, folders, command.params)
       return changed.isDone ? done() : failed(changed.detail)
     }
+    case 'update': {
+      const { prepareUpdate } = await import('./prepare-update')
+      const refused = await prepareUpdate(system, folders, command)
+      return refused === null ? done() : failed(refused)
+    }
     default:
       return { outcome: 'refused', detail: `The command ${command.name} is not run as root.`, output: null }
   }

@@ -9,8 +9,8 @@ interface Outcome {
 
 /** What the root half does to the server. Tests do it in a network of their own. */
 export interface System {
-  /** Runs a program. It is stopped after `timeoutMs`. */
-  run(args: string[], options?: { input?: string; timeoutMs?: number }): Promise<Outcome>
+  /** Runs a program. It is stopped after `timeoutMs`. `withoutJit`: it is an agent, under the restrictions of a unit. */
+  run(args: string[], options?: { input?: string; timeoutMs?: number; withoutJit?: boolean }): Promise<Outcome>
   /** Runs a program after some seconds, also if the agent or the root half are gone by then, but not after a restart. */
   startTimer(name: string, seconds: number, args: string[]): Promise<Outcome>
   /** Stops a timer, and its program if it runs already. Does nothing if there is none. */
@@ -22,11 +22,11 @@ const environment = { PATH: '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/
 
 /** The server that it runs on, with systemd. */
 export const systemd: System = {
-  async run(args, { input, timeoutMs = standardTimeoutMs } = {}) {
+  async run(args, { input, timeoutMs = standardTimeoutMs, withoutJit = false } = {}) {
     let child
     try {
       child = Bun.spawn(args, {
-        env: environment,
+        env: withoutJit ? { ...environment, BUN_JSC_useJIT: '0' } : environment,
         stdin: input === undefined ? 'ignore' : new TextEncoder().encode(input),
         stdout: 'pipe',
         stderr: 'pipe',

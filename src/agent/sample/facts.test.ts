@@ -52,6 +52,7 @@ test('facts are read from files of the server', () => {
     disk_bytes: 2000 * 512,
     uplinks: ['eth0', 'wan0'],
     agent_uid: expect.any(Number),
+    agent_platform: process.arch === 'x64' ? 'linux-x64-baseline' : 'linux-arm64',
     boot_at: 1_795_716_225_000,
     timezone: 'Europe/Berlin',
     reboot_required: true,
@@ -59,7 +60,14 @@ test('facts are read from files of the server', () => {
 })
 
 test('what is unknown is left out', () => {
-  expect(Object.keys(factsOf({}))).toEqual(['arch', 'virtualization', 'uplinks', 'agent_uid', 'reboot_required'])
+  expect(Object.keys(factsOf({}))).toEqual([
+    'arch',
+    'virtualization',
+    'uplinks',
+    'agent_uid',
+    'agent_platform',
+    'reboot_required',
+  ])
   expect(factsOf({ 'etc/os-release': '\u0000PRETTY_NAME=\n=\nID', 'etc/hostname': '\u0007\n' })).not.toHaveProperty('hostname')
 })
 

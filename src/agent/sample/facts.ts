@@ -38,10 +38,18 @@ export function readFacts(root: Root): AgentFacts {
     ...(root.isOwn && addresses(routes)),
     uplinks: routes,
     agent_uid: process.getuid?.(),
+    agent_platform: platform(root, cpus),
     boot_at: boot === undefined ? undefined : boot * 1000,
     timezone: text(timezone(root), 64),
     reboot_required: root.exists('run/reboot-required') || (!isContainer && hasOtherKernel(root)),
   })
+}
+
+/** Which program of the agent the server needs, as in the script that installs it. */
+function platform(root: Root, cpus: string): string {
+  const musl = ['lib', 'usr/lib'].some(folder => root.names(folder).some(name => name.startsWith('ld-musl-'))) ? '-musl' : ''
+  const baseline = process.arch === 'x64' && !/ avx2 /.test(cpus) ? '-baseline' : ''
+  return `linux-${process.arch}${musl}${baseline}`
 }
 
 /** Text that a fact can be; undefined if it is unknown. */

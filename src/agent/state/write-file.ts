@@ -8,6 +8,7 @@ import {
   renameSync,
   rmSync,
   statSync,
+  symlinkSync,
   writeSync,
 } from 'node:fs'
 import { dirname } from 'node:path'
@@ -46,8 +47,17 @@ export function writeFile(path: string, content: string | Uint8Array, { mode = 0
   if (durable) syncFolder(folder)
 }
 
-/** Lets a new name in a folder survive a power cut. */
-function syncFolder(folder: string): void {
+/** Lets a link point elsewhere, or creates it. After a power cut, it has the old target or the new one; the new one once this returns. */
+export function replaceLink(path: string, target: string): void {
+  const temporary = `${path}.new`
+  rmSync(temporary, { force: true })
+  symlinkSync(target, temporary)
+  renameSync(temporary, path)
+  syncFolder(dirname(path))
+}
+
+/** Lets new names in a folder survive a power cut. */
+export function syncFolder(folder: string): void {
   const opened = openSync(folder, constants.O_RDONLY | constants.O_DIRECTORY)
   try {
     fsyncSync(opened)

@@ -53,10 +53,23 @@ export function downloadRoutes(program: string = process.execPath): AnyElysia {
     )
     .get(
       '/download/agent/:platform',
-      limited(async ({ params }) => {
+      limited(async ({ params, request }) => {
         const file = (await agentFiles(program)).find(({ platform }) => platform === params.platform)
         if (!file) throw notFound('path')
-        return new Response(Bun.file(file.path), { headers: { ...headers, 'Content-Type': 'application/octet-stream' } })
+        return partOf(Bun.file(file.path), request.headers.get('range'))
       }),
     )
+}
+
+/** A file, or the part that agents ask for when they are updated: `bytes=<first>-<last>` (RFC 9110 section 14). */
+function partOf(file: ReturnType<typeof Bun.file>, range: string | null): Response {
+  const asked = /^bytes=(\d{1,15})-(\d{1,15})$/.exec(range ?? '')
+  const [first, last] = [Number(asked?.[1]), Math.min(Number(asked?.[2]), file.size - 1)]
+  const binary = { ...headers, 'Content-Type': 'application/octet-stream' }
+  // Whatever else is asked for can be ignored.
+  if (!asked || first > last) return new Response(file, { headers: binary })
+  return new Response(file.slice(first, last + 1), {
+    status: 206,
+    headers: { ...binary, 'Content-Range': `bytes ${first}-${last}/${file.size}` },
+  })
 }

@@ -4,6 +4,7 @@ import { CheckboxesField, Columns, SelectField, TextField, wordsOf, type Values 
 export const permissions = {
   reboot: 'Restart and shut down the server',
   firewall: 'Set its firewall',
+  update: 'Update the agent',
   wake: 'Wake other machines of its network',
 }
 

@@ -11,7 +11,7 @@ const permissions = Type.Array(
   Type.String({
     maxLength: 210,
     pattern: permissionPattern,
-    'x-rule': 'must be `collect`, `reboot`, `firewall`, `wake`, or `restart:` with the name of a unit.',
+    'x-rule': 'must be `collect`, `update`, `reboot`, `firewall`, `wake`, or `restart:` with the name of a unit.',
   }),
   {
     maxItems: maxPermissions,

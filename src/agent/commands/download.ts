@@ -1,0 +1,89 @@
+import { closeSync, openSync, writeSync } from 'node:fs'
+import type { Clock } from '../../core/clock'
+import { retryAfterMs } from '../../core/net/retry-after'
+import { pauseMs } from '../transport/back-off'
+import { fetchHub, HubUnreachable, type HubAddress } from '../transport/hub-fetch'
+
+/** A file to download. */
+interface Download {
+  /** On the hub. */
+  path: string
+  /** In bytes. */
+  size: number
+  /** Where it is stored. */
+  to: string
+  /** Until when it is tried (ms UTC, by the server). */
+  until: number
+}
+
+/** Why a file could not be downloaded. The message is a sentence. */
+class DownloadFailed extends Error {
+  override readonly name = 'DownloadFailed'
+}
+
+/** A file is downloaded in pieces, so that it takes little memory, and a broken connection costs little. */
+const pieceBytes = 4 * 1024 * 1024
+const pieceMs = 60_000
+/** Root must still have time to verify the command (ms). */
+const marginMs = 15_000
+
+/** Downloads a file from the hub, and tries again if the hub can’t be reached. What it contains is not verified. @throws DownloadFailed */
+export async function download(
+  { address, timers, random }: { address: HubAddress; timers: Clock; random: () => number },
+  { path, size, to, until }: Download,
+): Promise<void> {
+  const file = stored(to, () => openSync(to, 'w', 0o600))
+  try {
+    let failures = 0
+    for (let at = 0; at < size;) {
+      const end = Math.min(at + pieceBytes, size)
+      const got = await piece(address, path, at, end, timers.now())
+      if (got instanceof Uint8Array) {
+        for (let done = 0; done < got.byteLength;) done += stored(to, () => writeSync(file, got, done))
+        at = end
+        failures = 0
+        continue
+      }
+      const pause = pauseMs(++failures, random, got.retryAfterMs)
+      if (timers.now() + pause > until - marginMs)
+        throw new DownloadFailed(`The new version could not be downloaded in time. ${got.reason}`)
+      await new Promise<void>(resolve => timers.after(pause, resolve))
+    }
+  } finally {
+    closeSync(file)
+  }
+}
+
+/** @returns why it can be tried again, unless it succeeds @throws DownloadFailed */
+async function piece(
+  address: HubAddress,
+  path: string,
+  from: number,
+  end: number,
+  now: number,
+): Promise<Uint8Array | { reason: string; retryAfterMs: number | null }> {
+  try {
+    const { status, headers, body } = await fetchHub(address, {
+      ...{ method: 'GET', path, headers: { Range: `bytes=${from}-${end - 1}` }, body: null },
+      ...{ waitMs: pieceMs, maxBodyBytes: pieceBytes },
+    })
+    if (status === 206 && body.byteLength === end - from) return body
+    const reason = `The hub responded with status ${status}.`
+    if (status === 429 || status >= 500) return { reason, retryAfterMs: retryAfterMs(headers.get('retry-after') ?? '', now) }
+    throw new DownloadFailed(`The new version can’t be downloaded. ${reason}`)
+  } catch (error) {
+    if (error instanceof HubUnreachable) return { reason: error.message, retryAfterMs: null }
+    throw error
+  }
+}
+
+/** @throws DownloadFailed */
+function stored<T>(path: string, write: () => T): T {
+  try {
+    return write()
+  } catch (error) {
+    const { code, message } = error as NodeJS.ErrnoException
+    const reason = code === 'ENOSPC' ? 'the disk is full' : message
+    throw new DownloadFailed(`The new version can’t be stored in ${path}: ${reason}.`)
+  }
+}

@@ -1,0 +1,49 @@
+import { previousName, programName } from '../root/versions'
+import { updateFile } from '../root/update-file'
+import { programFolder, unitFolder } from './places'
+
+const program = `${programFolder}/${previousName}/${programName}`
+
+/**
+ * Checks an update of the agent, with the version before it. Started by the root half, and when the server starts: if the power was cut
+ * during an update, it is undone. It changes the link to the program and, once the new version has reported, the units.
+ */
+export const updateUnit = `[Unit]
+Description=Check the update of the Bailiwick agent
+RequiresMountsFor=/var/lib/bailiwick-agent-root /usr/local
+Before=bailiwick-agent.service
+ConditionPathExists=${updateFile({ state: '/var/lib/bailiwick-agent-root' })}
+ConditionPathExists=${program}
+StartLimitIntervalSec=0
+
+[Service]
+# The agent is restarted while it runs, so nothing may wait for its end.
+Type=exec
+ExecStart=${program} check-update
+Restart=on-failure
+RestartSec=1
+Environment=BUN_JSC_useJIT=0
+StateDirectory=bailiwick-agent-root
+StateDirectoryMode=0755
+UMask=0022
+MemoryMax=256M
+TasksMax=64
+NoNewPrivileges=yes
+CapabilityBoundingSet=CAP_DAC_OVERRIDE CAP_CHOWN CAP_FOWNER
+ProtectSystem=strict
+ReadWritePaths=/usr/local/bin ${programFolder} ${unitFolder}
+ProtectHome=yes
+PrivateTmp=yes
+ProtectKernelTunables=yes
+ProtectKernelModules=yes
+ProtectControlGroups=yes
+RestrictNamespaces=yes
+RestrictAddressFamilies=AF_UNIX
+LockPersonality=yes
+MemoryDenyWriteExecute=yes
+SystemCallArchitectures=native
+SystemCallFilter=@system-service
+
+[Install]
+WantedBy=multi-user.target
+`

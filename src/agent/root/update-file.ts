@@ -1,0 +1,44 @@
+import { join } from 'node:path'
+import type { AgentReport, updateStates } from '../../wire/agent'
+import { isVersion } from '../../wire/agent-version'
+import { isRecord } from '../transport/answers'
+import { readJson } from '../state/identity'
+import { writeFile } from '../state/write-file'
+import type { RootFolders } from './folders'
+
+/** The last update of the agent, as root stores it. */
+export interface Update {
+  /** Command of the hub. */
+  command_id: string
+  /** The versions before and after it. */
+  from: string
+  version: string
+  state: (typeof updateStates)[number]
+  /** Why it was undone; null unless it was. */
+  detail: string | null
+  /** The boot of the server in which it began. */
+  boot_id: string
+}
+
+type Folders = Pick<RootFolders, 'state'>
+
+/** The file, which only root can write. */
+export const updateFile = ({ state }: Folders): string => join(state, 'update.json')
+
+/** The last update; null if there was none. */
+export function readUpdate(folders: Folders): Update | null {
+  const read = readJson(updateFile(folders))
+  return isRecord(read) && isVersion(read.from) && isVersion(read.version) ? (read as unknown as Update) : null
+}
+
+/** It is on disk when this returns. */
+export const writeUpdate = (folders: Folders, update: Update): void =>
+  writeFile(updateFile(folders), `${JSON.stringify(update, null, 2)}\n`, { mode: 0o644, durable: true })
+
+/** The last update as the agent reports it; undefined if there was none. */
+export function reportedUpdate(folders: Folders): AgentReport['update'] {
+  const update = readUpdate(folders)
+  if (!update) return undefined
+  const { command_id, version, state, detail } = update
+  return { command_id, version, state, detail }
+}

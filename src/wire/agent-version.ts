@@ -1,0 +1,11 @@
+/** Versions of agents (semver), which are also names of folders. */
+const pattern = /^\d{1,9}\.\d{1,9}\.\d{1,9}(?:-[0-9A-Za-z.-]{1,30})?(?:\+[0-9A-Za-z.-]{1,30})?$/
+
+/** A program of the agent has at most this many bytes. */
+export const maxAgentBytes = 1024 * 1024 * 1024
+
+export const isVersion = (text: unknown): text is string => typeof text === 'string' && pattern.test(text)
+
+/** Whether a version comes after another one. False if one of them has another form. */
+export const isNewerVersion = (version: string, other: string): boolean =>
+  isVersion(version) && isVersion(other) && Bun.semver.order(version, other) > 0
