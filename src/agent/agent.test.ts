@@ -62,7 +62,12 @@ interface Running {
 
 const keys = generateKeyPairSync('ed25519')
 
-function startAgent(hub: { url: string; token: string }, times: Times, changes: Partial<AgentPieces> = {}): Running {
+function startAgent(
+  hub: { url: string; token: string },
+  times: Times,
+  changes: Partial<AgentPieces> = {},
+  timeoutMs = 60_000,
+): Running {
   const clock = new HubClock(times.wall, times.steady)
   const logged: string[] = []
   const kept: AgentConfig[] = []
@@ -72,7 +77,7 @@ function startAgent(hub: { url: string; token: string }, times: Times, changes: 
     agentId: 'agent_1',
     allow: ['collect', 'reboot'],
     config: { interval_seconds: 60, watched_units: [] },
-    client: new HubClient({ hub: hub.url, pin: null }, clock, hub.token, keys.privateKey, 300),
+    client: new HubClient({ hub: hub.url, pin: null }, clock, hub.token, keys.privateKey, timeoutMs),
     clock,
     timers: times.clock,
     spool: new Spool(folder, problem => logged.push(problem)),
@@ -269,7 +274,7 @@ describe('while the hub is away', () => {
 
   test('a hub that never responds', () =>
     scene(async (hub, times) => {
-      const running = startAgent(hub, times)
+      const running = startAgent(hub, times, {}, 2000)
       await pass(times, running, 2 * minute)
       hub.behavior = 'silent'
       await pass(times, running, 70_000, 10_000)

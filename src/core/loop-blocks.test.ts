@@ -44,7 +44,7 @@ test('it measures often until work in progress has ended', async () => {
   const end = loopBlocks.expectWorkUntilCalled()
   await Bun.sleep(2200)
   loopBlocks.lag.reset()
-  await Bun.sleep(300)
+  await Bun.sleep(1000)
   expect(loopBlocks.lag.count).toBeGreaterThan(5)
   end()
   await Bun.sleep(100)

