@@ -117,6 +117,7 @@ const layers: [from: string, mayImport: string[], reason: string][] = [
       'src/checks/',
       'src/dns/',
       'src/core/',
+      'src/wire/',
       'src/agent/run',
       'src/probe/run',
     ],

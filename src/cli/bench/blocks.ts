@@ -4,7 +4,7 @@ import { createTokenAsOperator } from '../../features/tokens/commands'
 import { openHub } from '../../hub/run'
 import { fetchUnrestricted } from '../unrestricted-fetch'
 import type { Bench, Figure } from './bench'
-import { cpuSecondsOf, startServer, temporaryInstallation, type ServerProcess } from './child-processes'
+import { cpuSecondsOf, longestBlockMs, startServer, temporaryInstallation, type ServerProcess } from './child-processes'
 
 /** `bailiwick bench blocks`: how long large requests keep all other requests waiting. */
 export const blocksBench: Bench = {
@@ -224,7 +224,7 @@ class Client {
   readonly #zones: string[] = []
 
   constructor(
-    hub: ServerProcess,
+    private readonly hub: ServerProcess,
     private readonly token: string,
   ) {
     this.#url = `http://127.0.0.1:${hub.port}`
@@ -250,8 +250,7 @@ class Client {
 
   /** The longest block since the last call, in milliseconds. */
   async longestBlock(): Promise<number> {
-    const text = (await this.#request('GET', '/metrics')).text()
-    return Number(/^bailiwick_event_loop_lag_seconds\{percentile="100"\} (\S+)$/m.exec(text)![1]) * 1000
+    return await longestBlockMs(this.hub)
   }
 
   async createZone(): Promise<{ id: string; name: string }> {

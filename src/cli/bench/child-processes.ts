@@ -2,6 +2,7 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { loadConfig, type Config } from '../../core/config'
+import { fetchUnrestricted } from '../unrestricted-fetch'
 
 /** Creates a temporary folder and the settings of a hub in it. `remove` deletes the folder. */
 export function temporaryInstallation(): { config: Config; folder: string; remove(): void } {
@@ -49,6 +50,16 @@ export function residentBytes(pid: number): number {
   } catch {
     return Number.NaN
   }
+}
+
+/** How long the event loop of a hub was blocked since the last call, at most, in milliseconds. */
+export async function longestBlockMs({ port }: ServerProcess): Promise<number> {
+  const { body } = await fetchUnrestricted(
+    { method: 'GET', url: `http://127.0.0.1:${port}/metrics` },
+    { totalMs: 60_000, maxBodyBytes: 100_000_000 },
+  )
+  const text = new TextDecoder().decode(body)
+  return Number(/^bailiwick_event_loop_lag_seconds\{percentile="100"\} (\S+)$/m.exec(text)![1]) * 1000
 }
 
 /** CPU time used by a process in seconds, from Linux's /proc (proc_pid_stat(5)); NaN elsewhere. */

@@ -1,3 +1,4 @@
+import { agentsBench } from './agents'
 import { apiBench } from './api'
 import type { Bench } from './bench'
 import { blocksBench } from './blocks'
@@ -14,6 +15,7 @@ import { webhooksBench } from './webhooks'
 
 /** All benchmarks, in the order of the help. */
 export const benches: readonly Bench[] = [
+  agentsBench,
   apiBench,
   blocksBench,
   costBench,

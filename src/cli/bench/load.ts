@@ -179,7 +179,7 @@ function resultOf(latencies: number[], of: Pick<LoadResult, 'failures' | 'second
 }
 
 /** Length of the response at the start of `buffer`, or null until its headers are complete. */
-function responseLength(buffer: Buffer): number | null {
+export function responseLength(buffer: Buffer): number | null {
   const end = buffer.indexOf('\r\n\r\n')
   if (end < 0) return null
   const length = /\r\ncontent-length: *(\d+)/i.exec(buffer.toString('latin1', 0, end))
@@ -187,11 +187,16 @@ function responseLength(buffer: Buffer): number | null {
 }
 
 /** The bytes of a request with an optional body. */
-export function requestBytes(method: string, path: string, headers: Record<string, string> = {}, body = ''): Uint8Array {
+export function requestBytes(
+  method: string,
+  path: string,
+  headers: Record<string, string> = {},
+  body: string | Uint8Array = '',
+): Uint8Array {
   const lines = Object.entries({
     Host: 'localhost',
-    ...(body && { 'Content-Length': String(Buffer.byteLength(body)) }),
+    ...(body.length > 0 && { 'Content-Length': String(Buffer.byteLength(body)) }),
     ...headers,
   }).map(([name, value]) => `${name}: ${value}\r\n`)
-  return new TextEncoder().encode(`${method} ${path} HTTP/1.1\r\n${lines.join('')}\r\n${body}`)
+  return Buffer.concat([Buffer.from(`${method} ${path} HTTP/1.1\r\n${lines.join('')}\r\n`), Buffer.from(body)])
 }

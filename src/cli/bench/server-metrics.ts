@@ -33,7 +33,7 @@ async function bytesPerRow(config: Config): Promise<number> {
     const end = hub.clock.now()
     for (let ago = minutes; ago > 0; ago--)
       await hub.series.metrics.append(
-        subjects('size').map(one => minuteOf(one, end - ago * minuteMs)),
+        subjects('size').map(one => metricMinuteOf(one, end - ago * minuteMs)),
         end,
       )
     await close()
@@ -64,12 +64,12 @@ async function measureTimes(config: Config): Promise<Figure[]> {
     }
     let writtenMs = 0
     for (let ago = minutes; ago > 0; ago--) {
-      const rows = subjects('server').map(one => minuteOf(one, end - ago * minuteMs))
+      const rows = subjects('server').map(one => metricMinuteOf(one, end - ago * minuteMs))
       writtenMs += await watched(() => metrics.append(rows, end))
     }
     const rolledMs = await watched(() => metrics.rollUp(end))
     await metrics.append(
-      subjects('server').map(one => minuteOf(one, end)),
+      subjects('server').map(one => metricMinuteOf(one, end)),
       end,
     )
     const minuteRolledMs = await watched(() => metrics.rollUp(end))
@@ -78,7 +78,7 @@ async function measureTimes(config: Config): Promise<Figure[]> {
     const { id } = await api.call('POST', '/v1/servers', server, { 'idempotency-key': crypto.randomUUID() })
     const subject = subjectOf(id, 'cloud')
     await metrics.append(
-      Array.from({ length: dayMs / minuteMs }, (_, n) => minuteOf(subject, end - n * minuteMs)),
+      Array.from({ length: dayMs / minuteMs }, (_, n) => metricMinuteOf(subject, end - n * minuteMs)),
       end,
     )
     const read = await times(() => metrics.read(subject, tiers[0], end - dayMs, end + minuteMs, () => {}))
@@ -104,8 +104,9 @@ async function measureTimes(config: Config): Promise<Figure[]> {
 
 const subjects = (name: string): string[] => Array.from({ length: servers }, (_, n) => `${name} ${n}`)
 
-function minuteOf(subject: string, at: number): MetricMinute {
-  const values = Array.from({ length: columns }, (_, n) => {
+/** A minute with made-up values. */
+export function metricMinuteOf(subject: string, at: number, count: number = columns): MetricMinute {
+  const values = Array.from({ length: count }, (_, n) => {
     const avg = Math.random() * 10 ** (n % 9)
     // Names are as long as usual.
     const column = n === 0 ? 'cpu.used_percent' : `temperature.celsius sensor ${n}`
