@@ -439,6 +439,7 @@ type OtherPrefix =
   | 'fwv'
   | 'gap'
   | 'hub'
+  | 'ichg'
   | 'iup'
   | 'job'
   | 'msg'

@@ -89,6 +89,21 @@ CREATE INDEX `enrolment_keys_workspace` ON `enrolment_keys` (`workspace_id`,`id`
 CREATE INDEX `enrolment_keys_server` ON `enrolment_keys` (`server_id`);--> statement-breakpoint
 CREATE INDEX `enrolment_keys_expires` ON `enrolment_keys` (`expires_at`);--> statement-breakpoint
 CREATE INDEX `enrolment_keys_open` ON `enrolment_keys` (`workspace_id`) WHERE used_up_at is null;--> statement-breakpoint
+CREATE TABLE `inventory_changes` (
+	`id` text PRIMARY KEY NOT NULL,
+	`server_id` text NOT NULL,
+	`at` integer NOT NULL,
+	`kind` text NOT NULL,
+	`change` text NOT NULL,
+	`name` text NOT NULL,
+	`before_value` text,
+	`after_value` text,
+	FOREIGN KEY (`server_id`) REFERENCES `servers`(`id`) ON UPDATE no action ON DELETE cascade
+);
+--> statement-breakpoint
+CREATE INDEX `inventory_changes_server` ON `inventory_changes` (`server_id`,`at`,`id`);--> statement-breakpoint
+CREATE INDEX `inventory_changes_name` ON `inventory_changes` (`server_id`,`kind`,`name`,`at`);--> statement-breakpoint
+CREATE INDEX `inventory_changes_time` ON `inventory_changes` (`at`);--> statement-breakpoint
 PRAGMA foreign_keys=OFF;--> statement-breakpoint
 CREATE TABLE `__new_agents` (
 	`id` text PRIMARY KEY NOT NULL,

@@ -27,7 +27,7 @@ test('the eight core kinds come first, with their exact names', () => {
   expect(eventKinds.slice(0, 8).every(entry => !entry.extension)).toBe(true)
 })
 
-test('there are seven extensions', () => {
+test('there are eight extensions', () => {
   expect(eventKinds.filter(entry => entry.extension).map(entry => entry.kind)).toEqual([
     'monitor.recovered',
     'monitor.acknowledged',
@@ -35,6 +35,7 @@ test('there are seven extensions', () => {
     'deployment.finished',
     'dynamic_ip.changed',
     'firewall.reverted',
+    'port.opened',
     'webhook.endpoint_disabled',
   ])
 })

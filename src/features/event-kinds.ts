@@ -5,7 +5,7 @@ import { dnsKinds } from './dns/event-kinds'
 import { domainKinds } from './domains/event-kinds'
 import { dynamicIpKinds } from './dynamic-ips/event-kinds'
 import { monitoringKinds } from './incidents/event-kinds'
-import { firewallKinds, serverKinds } from './servers/event-kinds'
+import { firewallKinds, portKinds, serverKinds } from './servers/event-kinds'
 import { watchedDomainKinds } from './watched-domains/event-kinds'
 import { webhookKinds } from './webhooks/event-kinds'
 
@@ -21,6 +21,7 @@ const entries = [
   ...deploymentKinds,
   ...dynamicIpKinds,
   ...firewallKinds,
+  ...portKinds,
   ...webhookKinds,
 ] as const
 

@@ -395,6 +395,7 @@ test('the catalog lists all kinds with a schema and an example, core kinds first
     'monitor.acknowledged',
     'dynamic_ip.changed',
     'firewall.reverted',
+    'port.opened',
     'webhook.endpoint_disabled',
   ])
   const one = await acme.call('GET', '/v1/event-kinds/domain.expiring')

@@ -444,6 +444,8 @@ test('the page of a server shows what its agent reports, what has failed first, 
     sessions: [{ user: 'alice', terminal: 'pts/0', from: '192.0.2.7', since: null }],
   }
   expect((await machine.report(report)).status).toBe(200)
+  const opened = { protocol: 'tcp', address: '0.0.0.0', port: 8080, process: null, user: 'www-data' }
+  expect((await machine.report({ ...report, sockets: [...report.sockets, opened] })).status).toBe(200)
 
   const page = await openServer('db-1')
   const table = page.getByRole('table', { name: 'Services and disks' })
@@ -459,6 +461,9 @@ test('the page of a server shows what its agent reports, what has failed first, 
   await ports.getByRole('row').filter({ hasText: '22/tcp' }).getByText('all addresses (0.0.0.0) · user root').waitFor()
   await ports.getByRole('row').filter({ hasText: '5432/tcp' }).getByText('local', { exact: true }).waitFor()
   await ports.getByRole('row').filter({ hasText: 'alice' }).getByText('from 192.0.2.7 · pts/0').waitFor()
+  const changes = section(page, 'Inventory changes')
+  await changes.getByText('Port 0.0.0.0:8080/tcp opened').waitFor()
+  await changes.getByText('user www-data').waitFor()
   const agent = section(page, 'Agent')
   for (const text of ['7 s behind the hub', '3 minutes', 'reboot', '/mnt/backup doesn’t respond.'])
     await agent.getByText(text, { exact: true }).waitFor()

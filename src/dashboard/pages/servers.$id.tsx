@@ -19,6 +19,7 @@ import { ServerCertificates } from './cloud/server-certificates'
 import { ServerControllers } from './cloud/server-controllers'
 import { ServerFacts } from './cloud/server-facts'
 import { ServerFirewalls } from './cloud/server-firewalls'
+import { InventoryChanges } from './cloud/inventory-changes'
 import { ServerInventory } from './cloud/server-inventory'
 import { ServerSnapshots } from './cloud/server-snapshots'
 import { RecentActions, ServerHistory } from './cloud/server-history'
@@ -66,6 +67,7 @@ function ServerPage({ resource: server }: { resource: ServerView }) {
           {(server.account_id === null || server.controllers.length > 0) && <ServerControllers server={server} />}
           {server.agent && <ServerInventory id={server.id} />}
           {server.agent && <ServerCertificates id={server.id} />}
+          {server.status !== 'draft' && <InventoryChanges id={server.id} />}
           {server.status !== 'draft' && <ServerFacts id={server.id} />}
           {server.notes !== '' && (
             <Card title="Notes">

@@ -49,6 +49,35 @@ export const serverKinds = [
   }),
 ] as const
 
+export const portKinds = [
+  extensionKind({
+    kind: 'port.opened',
+    area: 'cloud',
+    title: 'Port opened',
+    description:
+      'A program on a server started to listen on a public address, according to its agent. Ports that were closed less than a day ago are left out.',
+    data: Shape({
+      server: Named('srv', 'The server.'),
+      socket: Shape(
+        {
+          protocol: Words(['tcp', 'udp'], { description: 'Protocol.' }),
+          address: Text('Local address; `0.0.0.0` or `::` for all addresses.'),
+          port: Type.Integer({ description: 'Port.' }),
+          process: MaybeText('Name of the program; null if unknown.'),
+          user: MaybeText('User who opened it; null if unknown.'),
+        },
+        { description: 'The socket.' },
+      ),
+      opened_at: At('When it was reported.'),
+    }),
+    example: {
+      server: { id: 'srv_01k3z9a1b2c3d4e5f6g7h8j9km', name: 'web-1' },
+      socket: { protocol: 'tcp', address: '0.0.0.0', port: 8080, process: null, user: 'www-data' },
+      opened_at: '2027-01-31T09:26:53.589Z',
+    },
+  }),
+] as const
+
 export const firewallKinds = [
   extensionKind({
     kind: 'firewall.reverted',

@@ -15,6 +15,7 @@ import { pruneAgents } from './agents/prune'
 import { markSilent } from './agents/silence'
 import { isQuiet, writeState } from './state'
 import { lockServer } from './view'
+import { pruneJournal } from './journal/prune'
 import { servers, serverTransitions } from './tables'
 import type { ServerRow } from './view'
 import type { AccountState } from './accounts/view'
@@ -106,4 +107,5 @@ export async function pruneServers(hub: Hub): Promise<void> {
   await pruneAgents(hub)
   await pruneRows(hub, servers, lt(servers.deletedAt, now - tombstoneMs), servers.deletedAt)
   await pruneRows(hub, serverTransitions, lt(serverTransitions.at, now - transitionMs), serverTransitions.at)
+  await pruneJournal(hub)
 }

@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import { and, eq } from 'drizzle-orm'
 import { record } from '../../../core/change'
+import type { EventDraft } from '../../../core/change-result'
 import type { Tx } from '../../../core/db/transaction'
 import type { Hub } from '../../../core/hub'
 import { enforceHostJobFor } from '../firewalls/host-job'
@@ -24,7 +25,12 @@ export interface AgentReport {
 }
 
 /** Other columns to set with a report. May throw a Problem to refuse it. */
-type More = (row: AgentRow, now: number, tx: Tx) => Partial<AnyAgentRow> | Promise<Partial<AnyAgentRow>>
+type More = (row: AgentRow, now: number, tx: Tx) => Columns | Promise<Columns>
+
+interface Columns extends Partial<AnyAgentRow> {
+  /** What else the report tells. */
+  events?: EventDraft[]
+}
 
 /** How long an agent that stopped on purpose may stay away. */
 const stoppedMs: Readonly<Record<StopReason, number>> = { shutdown: 600_000, stop: 600_000, reboot: 300_000 }
@@ -106,11 +112,11 @@ async function updateAgent(hub: Hub, id: string, columns: More): Promise<boolean
   const known = await record(hub, async tx => {
     const row = await lockAgent(tx, id)
     if (!row) return { result: null }
-    const set = await columns(row, hub.clock.now(), tx)
+    const { events = [], ...set } = await columns(row, hub.clock.now(), tx)
     await tx.update(agents).set(set).where(eq(agents.id, id))
     if ((set.state ?? row.state) !== row.state) touchAgent(tx, row)
     const isSame = !set.facts || isDeepStrictEqual(firewallFacts(set.facts), firewallFacts(row.facts))
-    return { result: { isPending: set.pending ?? row.pending }, jobs: isSame ? [] : [enforceHostJobFor(row.serverId)] }
+    return { result: { isPending: set.pending ?? row.pending }, events, jobs: isSame ? [] : [enforceHostJobFor(row.serverId)] }
   })
   if (known?.isPending) await concludeFromAgent(hub, id)
   return known !== null

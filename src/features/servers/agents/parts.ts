@@ -1,19 +1,42 @@
 import { inArray, sql } from 'drizzle-orm'
 import type { Reader, Tx } from '../../../core/db/transaction'
 import type { AgentReport } from '../../../wire/agent'
+import { compareParts, comparedParts, type InventoryChange } from '../journal/compare'
 import { agentParts, partNames, type PartName } from './tables'
 
-/** Stores the parts that a report contains. Parts that it omits have not changed. */
-export async function saveParts(tx: Tx, agentId: string, report: Pick<AgentReport, PartName>, at: number): Promise<void> {
+/**
+ * Stores the parts that a report contains. Parts that it omits have not changed.
+ * @returns what has changed in parts that were reported before
+ */
+export async function saveParts(
+  tx: Tx,
+  agentId: string,
+  report: Pick<AgentReport, PartName>,
+  at: number,
+): Promise<InventoryChange[]> {
   const rows = partNames.flatMap(name => {
     const data = report[name]
     return data === undefined ? [] : [{ id: `${agentId} ${name}`, agentId, name, data, at }]
   })
-  if (rows.length === 0) return
+  if (rows.length === 0) return []
+  const known = await tx
+    .select()
+    .from(agentParts)
+    .where(
+      inArray(
+        agentParts.id,
+        rows.map(row => row.id),
+      ),
+    )
   await tx
     .insert(agentParts)
     .values(rows)
     .onConflictDoUpdate({ target: agentParts.id, set: { data: sql`excluded.data`, at: sql`excluded.at` } })
+  return comparedParts.flatMap(name => {
+    const before = known.find(row => row.name === name)
+    const after = report[name]
+    return before && after ? compareParts(name, before.data as never, after as never) : []
+  })
 }
 
 /** The parts that agents reported last, by agent. */

@@ -2,6 +2,9 @@ import { crud } from '../../../api/crud'
 import { area, route } from '../../../api/route'
 import { getCertificates } from '../certificates/certificates'
 import { ServerCertificates } from '../certificates/shapes'
+import { listQuery } from '../../../core/list'
+import { changeListing, listChanges } from '../journal/changes'
+import { InventoryChangeList } from '../journal/shapes'
 import { installAgent, installAgentOnServer } from './install'
 import { getInventory } from './inventory'
 import { ServerInventory } from './inventory-shapes'
@@ -69,6 +72,18 @@ export const agentRoutes = area('agents', 'Servers and cloud', [
       'Returns the certificates that the agent of a server found in files, and those that its TCP ports present. `on_disk_not_served` is true if a certificate was renewed on disk, but the service still presents the previous one. The agent looks for certificates every hour, and when you perform the action `collect`.',
     response: ServerCertificates,
     run: (ctx, { params }) => getCertificates(ctx, params.id!),
+  }),
+  route({
+    method: 'GET',
+    path: '/v1/servers/:id/inventory/changes',
+    guard: 'cloud.read',
+    operationId: 'listServerInventoryChanges',
+    summary: 'List changes of the inventory of a server',
+    description:
+      'Lists what has changed in the inventory of a server, newest first: listening ports, file systems, disks, disk arrays, containers and their images, and facts such as the kernel or the size of the memory. The first report of an agent contains no changes. Changes are kept for 365 days, at most 5,000 of each server, and at most 1,000 a day are recorded.',
+    query: listQuery(changeListing),
+    response: InventoryChangeList,
+    run: (ctx, { params, query }) => listChanges(ctx, params.id!, query),
   }),
   route({
     method: 'POST',

@@ -2,6 +2,7 @@ import { eq } from 'drizzle-orm'
 import { readSent, type SentBody } from '../../../../api/compressed-body'
 import { countRequest, limitFailures } from '../../../../access/limiter'
 import { record } from '../../../../core/change'
+import type { Tx } from '../../../../core/db/transaction'
 import type { Hub } from '../../../../core/hub'
 import { incrementCounter } from '../../../../core/metric-counters'
 import type { NoticeDraft } from '../../../../core/notices'
@@ -14,6 +15,8 @@ import { parseSignature, signatureHeader } from '../../../../wire/signed'
 import { parseCertificates } from '../../certificates/parse'
 import { saveCertificates } from '../../certificates/store'
 import { recordHostFirewall } from '../../firewalls/enforce-host'
+import { recordChanges } from '../../journal/changes'
+import { compareFacts } from '../../journal/compare'
 import { recordBacklog, recordReport } from '../agents'
 import { recordMinutes } from '../minutes'
 import { saveParts } from '../parts'
@@ -63,12 +66,14 @@ export async function receiveReport(hub: Hub, { request, ip }: { request: Reques
 
   await store(hub, agent, report, offsetMs)
   let isCloned = false
-  const more = async (row: AgentRow, at: number, tx: Parameters<typeof saveParts>[0]): Promise<Partial<AnyAgentRow>> => {
+  const more = async (row: AgentRow, at: number, tx: Tx) => {
     const again = judgeRun(row, report, sentAt, at)
     if (again.kind !== 'accepted') throw problemOf(again)
     isCloned = again.isCloned
     await saveParts(tx, row.id, report, at)
     if (certificates) await saveCertificates(tx, row.id, certificates, at)
+    const changes = await saveParts(tx, row.id, report, at)
+    if (report.facts && row.facts) changes.push(...compareFacts(row.facts, report.facts))
     return {
       runs: again.runs,
       refusedRuns: again.refusedRuns,
@@ -79,6 +84,7 @@ export async function receiveReport(hub: Hub, { request, ip }: { request: Reques
       dropped: report.dropped,
       lastReportAt: at,
       ...(certificates && { certificatesAt: at }),
+      events: await recordChanges(tx, row.serverId, changes, report.facts ?? row.facts, at),
     }
   }
   const { version, interval_seconds: intervalSeconds, facts, stopping } = report

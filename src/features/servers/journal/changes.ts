@@ -1,0 +1,130 @@
+import { and, count, eq, gte, inArray } from 'drizzle-orm'
+import type { EventDraft } from '../../../core/change-result'
+import { instant } from '../../../core/clock'
+import type { Ctx } from '../../../core/ctx'
+import type { Reader, Tx } from '../../../core/db/transaction'
+import { newId } from '../../../core/ids'
+import { listingOf, listPage } from '../../../core/list'
+import { textFilter, timeFilters, wordsFilter } from '../../../core/list-filters'
+import { classOf, parseAddress } from '../../../core/net/address'
+import { findRow } from '../../../core/rows'
+import type { Page } from '../../../core/shapes'
+import type { AgentFacts, AgentReport } from '../../../wire/agent'
+import { servers } from '../tables'
+import { addressesOf, serverRows, type ServerRow } from '../view'
+import { socketName, type InventoryChange } from './compare'
+import { keepNewest } from './keep-newest'
+import { changeKinds, changeWords, type InventoryChangeView } from './shapes'
+import { inventoryChanges } from './tables'
+
+/** At most this many changes of a report, of a day, and of a server are kept. */
+const maxPerReport = 100
+const maxPerDay = 1000
+const maxPerServer = 5000
+/** At most this many events are sent for a report. */
+const maxEvents = 20
+const dayMs = 86_400_000
+
+type Socket = NonNullable<AgentReport['sockets']>[number]
+
+/**
+ * Stores what has changed in the inventory of a server.
+ * @param facts current facts of the server
+ * @returns events about ports that were opened
+ */
+export async function recordChanges(
+  tx: Tx,
+  serverId: string,
+  changes: readonly InventoryChange[],
+  facts: AgentFacts | null,
+  at: number,
+): Promise<EventDraft[]> {
+  if (changes.length === 0) return []
+  const [server] = await tx.select().from(servers).where(eq(servers.id, serverId))
+  if (!server) return []
+  const today = and(eq(inventoryChanges.serverId, server.id), gte(inventoryChanges.at, at - dayMs))
+  const opened = await newlyOpened(tx, server, changes, facts, at)
+  const [{ stored }] = (await tx.select({ stored: count() }).from(inventoryChanges).where(today)) as [{ stored: number }]
+  const kept = changes.slice(0, Math.max(0, Math.min(maxPerReport, maxPerDay - stored)))
+  if (kept.length > 0) {
+    await tx.insert(inventoryChanges).values(kept.map(one => ({ id: newId('ichg'), serverId: server.id, at, ...one })))
+    await keepNewest(tx, inventoryChanges, server.id, maxPerServer)
+  }
+  return opened.map(socket => ({
+    workspaceId: server.workspaceId,
+    kind: 'port.opened',
+    resource: { type: 'server', id: server.id },
+    data: { server: { id: server.id, name: server.name }, socket, opened_at: instant(at) },
+  }))
+}
+
+/** Ports on public addresses that were opened, except those that were closed a short time ago, such as by a restart. */
+async function newlyOpened(
+  read: Reader,
+  server: ServerRow,
+  changes: readonly InventoryChange[],
+  facts: AgentFacts | null,
+  at: number,
+): Promise<Socket[]> {
+  const added = changes.filter(one => one.kind === 'port' && one.change === 'added')
+  const own = [...(facts?.addresses ?? []), ...addressesOf(server).map(one => one.address)]
+  const sockets = added.map(one => one.after as unknown as Socket).filter(one => isPublic(one.address, own))
+  if (sockets.length === 0) return []
+  const recent = await read
+    .selectDistinct({ name: inventoryChanges.name })
+    .from(inventoryChanges)
+    .where(
+      and(
+        eq(inventoryChanges.serverId, server.id),
+        eq(inventoryChanges.kind, 'port'),
+        inArray(inventoryChanges.name, sockets.map(socketName)),
+        gte(inventoryChanges.at, at - dayMs),
+      ),
+    )
+  return sockets.filter(one => !recent.some(({ name }) => name === socketName(one))).slice(0, maxEvents)
+}
+
+/** Whether others on the internet can reach an address that a program listens on. @param own addresses of the server */
+function isPublic(address: string, own: readonly string[]): boolean {
+  const parsed = parseAddress(address)
+  if (parsed === null) return false
+  if (classOf(parsed) !== 'unspecified') return classOf(parsed) === 'public'
+  // A socket on all IPv6 addresses also accepts connections over IPv4.
+  return own.some(one => {
+    const other = parseAddress(one)
+    return other !== null && classOf(other) === 'public' && (address.includes(':') || other.kind() === 'ipv4')
+  })
+}
+
+export const changeListing = listingOf('inventory-changes', inventoryChanges, {
+  owner: inventoryChanges.serverId,
+  accessColumn: inventoryChanges.serverId,
+  isSmall: true,
+  filters: {
+    kind: wordsFilter(inventoryChanges.kind, changeKinds, 'Only changes of these kinds.'),
+    change: wordsFilter(inventoryChanges.change, changeWords, 'Only additions, removals, or changes.'),
+    name: textFilter(inventoryChanges.name, 'Only changes of what has this name, such as `0.0.0.0:443/tcp`.', { maxLength: 300 }),
+    ...timeFilters('at', inventoryChanges.at),
+  },
+  sorts: ['at'],
+  defaultSort: '-at',
+})
+
+/** Lists what has changed in the inventory of a server, newest first. @throws Problem 404 */
+export async function listChanges(ctx: Ctx, id: string, query: Record<string, unknown>): Promise<Page<InventoryChangeView>> {
+  await findRow(ctx.hub.read, ctx, serverRows, id)
+  return await listPage(
+    ctx,
+    changeListing,
+    query,
+    ({ id: changeId, at, kind, change, name, before, after }) => ({
+      ...{ id: changeId, at: instant(at) },
+      kind,
+      change,
+      name,
+      before,
+      after,
+    }),
+    id,
+  )
+}
