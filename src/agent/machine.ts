@@ -31,3 +31,9 @@ export interface Machine {
   /** Units of systemd whose state is reported. */
   watch(units: readonly string[]): void
 }
+
+/** Measures what a server does now. */
+export interface LiveSampler {
+  /** @param at current time (ms UTC) @returns values by column. Rates are those since the previous call. */
+  sample(at: number): Promise<ReadonlyMap<string, number>>
+}

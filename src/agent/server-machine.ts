@@ -1,4 +1,4 @@
-import type { Machine, ReportParts } from './machine'
+import type { LiveSampler, Machine, ReportParts } from './machine'
 import type { Containers } from './sample/containers'
 import type { MeasuredMinute } from './sample/minutes'
 import { PartsReader } from './sample/parts'
@@ -12,7 +12,11 @@ export class ServerMachine implements Machine {
   private readonly reader: PartsReader
   private watched: readonly string[] = []
 
-  private constructor(root: Root, containers: Containers | null, smartFile: string) {
+  private constructor(
+    private readonly root: Root,
+    private readonly containers: Containers | null,
+    smartFile: string,
+  ) {
     this.sampler = new Sampler(root, containers)
     this.reader = new PartsReader({ root, containers, smartFile })
     this.bootId = root.bootId
@@ -36,6 +40,17 @@ export class ServerMachine implements Machine {
 
   end(): MeasuredMinute | null {
     return this.sampler.end()
+  }
+
+  /** Measures the server apart from the minutes. */
+  live(): LiveSampler {
+    const sampler = new Sampler(this.root, this.containers)
+    return {
+      sample: async at => {
+        await sampler.sample(at)
+        return sampler.latest
+      },
+    }
   }
 
   async parts(now: number, isForced: boolean): Promise<ReportParts> {

@@ -2,6 +2,7 @@ import { planRoutes } from '../features/plans/routes'
 import { cloudAccountRoutes } from '../features/servers/accounts/routes'
 import { firewallRoutes } from '../features/servers/firewalls/routes'
 import { serverRoutes } from '../features/servers/routes'
+import { serverLiveRoutes } from '../features/servers/live/routes'
 import { serverMetricRoutes } from '../features/servers/metrics/routes'
 import { serverControllerRoutes } from '../features/servers/server-controllers/routes'
 import { tokenRoutes } from '../features/tokens/routes'
@@ -93,6 +94,7 @@ export const apiAreas: readonly AnyElysia[] = [
   firewallRoutes,
   serverControllerRoutes,
   serverMetricRoutes,
+  serverLiveRoutes,
   volumeRoutes,
   snapshotRoutes,
   snapshotPolicyRoutes,

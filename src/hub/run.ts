@@ -27,6 +27,7 @@ import { openLog, type Log } from '../core/log'
 import { loopBlocks } from '../core/loop-blocks'
 import { systemResolve, type Resolve } from '../core/net/egress'
 import { KeyRing } from '../core/secrets'
+import { liveServersChannel, liveServersOf } from '../features/servers/live/live-servers'
 import { changeHintsChannel, changeHintsOf } from '../core/change-hints'
 import { createApp } from './app'
 import { finishRestore } from './backup/finish-restore'
@@ -188,6 +189,7 @@ export async function runHub(
     })
     await watchCallers(hub)
     await hub.store.listen(changeHintsChannel, text => changeHintsOf(hub).receive(text))
+    await hub.store.listen(liveServersChannel, text => liveServersOf(hub).receive(text))
     await refreshCalendar(hub)
     const heartbeats = await startHeartbeats(hub, () => renewPresence(hub))
     loopBlocks.start()

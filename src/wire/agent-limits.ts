@@ -1,4 +1,4 @@
-/** Limits of reports, apart from the shapes, so that the agent imports no validator. Requests with more are refused. */
+/** Limits of messages, apart from the shapes, so that the agent imports no validator. Requests with more are refused. */
 
 /** A report has at most this many columns. */
 export const maxColumns = 300
@@ -47,3 +47,9 @@ export const certificateLimits = {
   references: 20,
   path: 1000,
 }
+
+/** Pause between two samples while someone looks at a server, and for how long an agent sends them after it was asked to (ms). */
+export const liveIntervalMs = 2000
+export const liveMs = 60_000
+/** Size of live metrics, compressed and not. */
+export const maxLiveBytes = { compressed: 32 * 1024, decompressed: 128 * 1024 }

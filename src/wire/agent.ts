@@ -268,6 +268,24 @@ export interface CommandsAnswer {
   /** Time of the hub (ms UTC). */
   time: number
   commands: SignedCommand[]
-  /** Whether a user wants a report with all parts now. */
-  send_all: boolean
+  /** For how long the agent must send live metrics, because someone looks at the server; 0 if it need not start. */
+  live_seconds: number
+}
+
+/** What a server does now. Sent every `liveIntervalMs` while someone looks at the server. It is shown, and not stored. */
+export const AgentLiveMetrics = Shape({
+  v: Type.Literal(1, { description: 'Version of the message.' }),
+  run_id: id('Identifies a run of the program.'),
+  columns: Type.Array(words(150, 'Metric, with its device after a colon if it has one.'), {
+    maxItems: maxColumns,
+    description: 'Metrics, as in reports.',
+  }),
+  values: values('Values, in the order of the columns. Null if nothing was measured.'),
+})
+export type AgentLiveMetrics = Static<typeof AgentLiveMetrics>
+
+/** The answer to live metrics. */
+export interface LiveAnswer {
+  /** For how long the agent must continue; 0 if nobody looks at the server anymore. */
+  live_seconds: number
 }

@@ -287,6 +287,12 @@ describe('the service', () => {
       const others = hub.requests.filter(one => !results.includes(one)).map(one => one.port)
       expect(new Set(results.map(one => one.port)).size).toBe(2)
       expect(results.filter(one => others.includes(one.port))).toEqual([])
+
+      hub.look(60)
+      // Rates need two samples.
+      await until('live metrics', async () => hub.live.length > 1)
+      expect(hub.live[0]!['memory.used_bytes']).toBeGreaterThan(0)
+      expect(hub.live[1]!['cpu.used_percent']).toBeGreaterThanOrEqual(0)
     } finally {
       run.kill('SIGKILL')
     }

@@ -43,6 +43,17 @@ test('the agent is installed on a server with one command, and its arrival is sh
   expect((await nas.report()).status).toBe(200)
   await page.getByText('0.3.0', { exact: true }).waitFor()
   await expectClean(page)
+
+  await page.getByRole('button', { name: 'Live', exact: true }).click()
+  await page.getByText('Waiting for the agent…').waitFor()
+  const chart = page.getByRole('img', { name: /^CPU of nas from / })
+  for (let row = 0; !(await chart.isVisible()); row++) {
+    const { status, body } = await nas.sendLive({ 'cpu.used_percent': row, 'disk.busy_percent:sda': 1 })
+    if (status !== 429) expect([status, body.live_seconds > 0]).toEqual([200, true])
+    await Bun.sleep(500)
+  }
+  await page.getByText('Every 2 seconds, while you look at this page.').waitFor()
+  await expectClean(page)
 }, 90_000)
 
 test('an enrolment key is created, and an agent that it enrolls is approved', async () => {

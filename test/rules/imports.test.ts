@@ -203,7 +203,7 @@ const publicModules: Record<string, string[]> = {
     'delivery/notify',
   ],
   people: ['invitations/invitations', 'invitations/revocation', 'members/members', 'system-mail'],
-  servers: ['summary'],
+  servers: ['live/live-servers', 'live/read', 'summary'],
   tokens: ['expiry'],
   webhooks: ['endpoints/counts', 'endpoints/plan-limit', 'sending/workspace-rate'],
 }

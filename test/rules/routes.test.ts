@@ -107,6 +107,7 @@ const withoutSecret: readonly string[] = [
   '/v1/ingest/agents/enrol',
   '/v1/ingest/agents/reports',
   '/v1/ingest/agents/commands',
+  '/v1/ingest/agents/live',
   '/v1/ingest/agents/command-results',
 ]
 

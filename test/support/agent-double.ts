@@ -6,9 +6,11 @@ import { sha256Hex } from '../../src/core/crypto'
 import type {
   AgentEnrolment,
   AgentFacts,
+  AgentLiveMetrics,
   AgentReport as WireReport,
   CommandsAnswer,
   EnrolmentAnswer,
+  LiveAnswer,
   StopReason,
 } from '../../src/wire/agent'
 import { isCommandOf, type AgentCommand, type CommandResult } from '../../src/wire/agent-command'
@@ -67,6 +69,16 @@ export class Machine {
       ...{ backlog: false, spooled: 0, dropped: 0 },
     }
     return await this.post('/v1/ingest/agents/reports', gzipSync(JSON.stringify({ ...report, ...changed })), options)
+  }
+
+  /** Sends live metrics. @returns for how many seconds it must continue */
+  async sendLive(
+    metrics: Record<string, number | null>,
+    changed: Record<string, unknown> = {},
+  ): Promise<ApiResponse<LiveAnswer>> {
+    const [columns, values] = [Object.keys(metrics), Object.values(metrics)]
+    const message: AgentLiveMetrics = { v: 1, run_id: this.runId, columns, values }
+    return await this.post('/v1/ingest/agents/live', gzipSync(JSON.stringify({ ...message, ...changed })))
   }
 
   /** Sends a compressed message. @param options null as `signature`: without one */
@@ -181,6 +193,11 @@ export class AgentDouble {
   async fetchCommands(wait: number | null = null, runId: string = this.machine.runId): Promise<ApiResponse<CommandsAnswer>> {
     const headers: Record<string, string> = wait === null ? {} : { Prefer: `wait=${wait}` }
     return await this.machine.get(`/v1/ingest/agents/commands?run_id=${runId}`, headers)
+  }
+
+  /** Sends live metrics. */
+  async sendLive(...sent: Parameters<Machine['sendLive']>): Promise<ApiResponse<LiveAnswer>> {
+    return await this.machine.sendLive(...sent)
   }
 
   /** Fetches commands that the hub must have signed. */

@@ -1,5 +1,5 @@
 import { generateKeyPairSync, type KeyObject } from 'node:crypto'
-import type { AgentConfig, AgentReport } from '../../src/wire/agent'
+import type { AgentConfig, AgentReport, CommandsAnswer } from '../../src/wire/agent'
 import type { CommandResult, SignedCommand } from '../../src/wire/agent-command'
 import { isSignedBy, parsePublicKey, parseSignature, publicKeyText, signatureHeader } from '../../src/wire/signed'
 
@@ -22,7 +22,9 @@ export class AgentHub implements AsyncDisposable {
   /** `port`: of the agent, which tells connections apart. */
   readonly requests: { path: string; headers: Headers; at: number; port: number }[] = []
   readonly results: CommandResult[] = []
-  private commands = Promise.withResolvers<SignedCommand[]>()
+  /** Live metrics that it sent, by name. */
+  readonly live: Record<string, number | null>[] = []
+  private tasks = Promise.withResolvers<Pick<CommandsAnswer, 'commands' | 'live_seconds'>>()
   readonly token = `bw_agent_${'a'.repeat(36)}`
   readonly key = generateKeyPairSync('ed25519').privateKey
   publicKey: KeyObject | null = null
@@ -74,18 +76,27 @@ export class AgentHub implements AsyncDisposable {
     if (Math.abs(signature.time - this.now()) > 300_000) return this.problem(401, 'invalid_token')
     if (path.endsWith('/commands')) return await this.waitForCommands()
     if (path.endsWith('/command-results')) return this.storeResult(sent)
+    if (path.endsWith('/live')) {
+      this.live.push(Object.fromEntries(sent.columns.map((column: string, at: number) => [column, sent.values[at]])))
+      return Response.json({ live_seconds: 60 })
+    }
     return enrolls ? this.enrol(sent) : this.report(sent)
   }
 
   /** Sends commands to the agent, which waits for them. */
   send(...commands: SignedCommand[]): void {
-    this.commands.resolve(commands)
+    this.tasks.resolve({ commands, live_seconds: 0 })
+  }
+
+  /** Asks the agent for live metrics. */
+  look(seconds: number): void {
+    this.tasks.resolve({ commands: [], live_seconds: seconds })
   }
 
   private async waitForCommands(): Promise<Response> {
-    const commands = await this.commands.promise
-    this.commands = Promise.withResolvers()
-    return Response.json({ time: this.now(), commands, send_all: false })
+    const tasks = await this.tasks.promise
+    this.tasks = Promise.withResolvers()
+    return Response.json({ time: this.now(), ...tasks })
   }
 
   private storeResult(result: CommandResult): Response {

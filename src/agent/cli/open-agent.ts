@@ -22,7 +22,7 @@ export async function openAgent(
 ): Promise<{
   settings: AgentSettings
   identity: Identity
-  pieces: Omit<AgentPieces, 'spool' | 'keepConfig' | 'onStatus'>
+  pieces: Omit<AgentPieces, 'spool' | 'keepConfig' | 'onStatus'> & { machine: ServerMachine }
 }> {
   const path = flags.config ?? configFile
   const settings = readConfigFile(path)

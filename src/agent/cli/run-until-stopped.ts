@@ -9,6 +9,7 @@ import { Commands } from '../commands/commands'
 import { OrderBox } from '../commands/order-box'
 import { SeenCommands } from '../commands/seen-commands'
 import { logFolder } from '../install/places'
+import type { LiveView } from '../live-view'
 import { firewallState } from '../root/firewall'
 import { rootFolders } from '../root/folders'
 import { reportedUpdate } from '../root/update-file'
@@ -51,6 +52,15 @@ export async function runUntilStopped(flags: Flags, { err }: Print): Promise<num
       })
     },
   })
+  let live: LiveView | undefined
+  const watch = async (seconds: number) => {
+    // Loaded when someone looks, which saves memory until then.
+    const { LiveView } = await import('../live-view')
+    const sampler = () => pieces.machine.live()
+    live ??= new LiveView({ ...pieces, timers: systemClock, runId: () => agent.runId, sampler })
+    live.watch(seconds)
+  }
+  const stopLive = () => live?.stop()
   const commands = new Commands({
     ...{ client: pieces.client, clock: pieces.clock, timers: systemClock, random: pieces.random },
     ...{ agentId: identity.agent_id, runId: () => agent.runId, hubKey: parsePublicKey(identity.hub_key)! },
@@ -66,6 +76,7 @@ export async function runUntilStopped(flags: Flags, { err }: Print): Promise<num
         { ...file, to: folders.download, until },
       ),
     removeDownload: () => rmSync(folders.download, { force: true }),
+    live: seconds => void watch(seconds),
   })
   const signal = stopSignal()
   // Timers of the clock don’t keep the process alive.
@@ -86,6 +97,7 @@ export async function runUntilStopped(flags: Flags, { err }: Print): Promise<num
     return 0
   } finally {
     commands.stop()
+    stopLive()
     clearInterval(alive)
   }
 }

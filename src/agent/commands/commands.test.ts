@@ -35,11 +35,13 @@ let here: AgentFolder
 let system: Recorded
 let results: CommandResult[]
 let collected: number
+let watched: number[]
 beforeEach(() => {
   here = new AgentFolder(clock.now)
   system = new Recorded()
   results = []
   collected = 0
+  watched = []
 })
 afterEach(() => here[Symbol.dispose]())
 
@@ -64,6 +66,7 @@ function agentHalf(
     collect: () => void collected++,
     download: async () => {},
     removeDownload() {},
+    live: seconds => void watched.push(seconds),
   })
 }
 
@@ -296,11 +299,11 @@ describe('the agent', () => {
     const command = here.command('collect', {})
     const requests: string[] = []
     const answers: (() => unknown)[] = [
-      () => ({ commands: [], send_all: true }),
+      () => ({ commands: [], live_seconds: 60 }),
       () => {
         throw new HubRequestFailed('The hub is away.', 'unavailable', null)
       },
-      () => ({ commands: [here.sign(command), 'nonsense'], send_all: false }),
+      () => ({ commands: [here.sign(command), 'nonsense'], live_seconds: 0 }),
       () => {
         throw new HubRequestFailed('The token was revoked.', 'revoked', 401)
       },
@@ -315,7 +318,7 @@ describe('the agent', () => {
     agent.start()
     for (let second = 0; second < 20; second++) await clock.advance(1000)
     expect(requests.filter(one => one.startsWith('GET'))).toEqual(Array(4).fill(`GET ${commandsPath}?run_id=run-1 wait=30`))
-    expect([collected, results.map(one => [one.command_id, one.outcome])]).toEqual([2, [[command.id, 'done']]])
+    expect([collected, watched, results.map(one => [one.command_id, one.outcome])]).toEqual([1, [60], [[command.id, 'done']]])
   })
 
   test('reports a result again until the hub has it', async () => {

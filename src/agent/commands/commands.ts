@@ -26,6 +26,8 @@ interface CommandPieces extends Pick<CommandRules, 'hubKey' | 'agentId' | 'allow
   /** Downloads a version of the agent from the hub. @param until how long it may take (ms UTC, by the server) @throws DownloadFailed */
   download: (file: Pick<CommandParams['update'], 'path' | 'size'>, until: number) => Promise<void>
   removeDownload: () => void
+  /** Sends live metrics for this long. */
+  live: (seconds: number) => void
 }
 
 export const commandsPath = '/v1/ingest/agents/commands'
@@ -88,8 +90,8 @@ export class Commands {
         })
         this.failures = 0
         if (this.stopped) return
-        const { commands, send_all: sendAll } = isRecord(body) ? body : {}
-        if (sendAll === true) this.pieces.collect()
+        const { commands, live_seconds: liveSeconds } = isRecord(body) ? body : {}
+        if (typeof liveSeconds === 'number' && liveSeconds > 0) this.pieces.live(liveSeconds)
         for (const signed of Array.isArray(commands) ? commands.slice(0, maxAtOnce) : []) void this.handle(signed)
         await this.wait(minPauseMs)
       } catch (error) {

@@ -6,7 +6,7 @@ import { resourcePage } from '../parts/resource-page'
 import { Status, Tag } from '../parts/status'
 import { useNow } from '../parts/time'
 import { useOne } from '../queries'
-import { useLiveResults, type LiveResult } from '../shell/live'
+import { useWatched, type LiveResult } from '../shell/live'
 import { Members } from './monitors/grouped'
 import { LastFailure } from './monitors/last-failure'
 import { Latency } from './monitors/latency'
@@ -99,5 +99,5 @@ function useFresh(id: string): void {
     },
     [client, id],
   )
-  useLiveResults([id], onResults)
+  useWatched('monitors', [id], onResults)
 }

@@ -63,7 +63,7 @@ function ServerPage({ resource: server }: { resource: ServerView }) {
         <div className="flex min-w-0 flex-col gap-4">
           {followed !== null && <FollowedAction key={followed} id={followed} />}
           <State server={server} />
-          {server.status !== 'draft' && <ServerMetrics id={server.id} name={server.name} />}
+          {server.status !== 'draft' && <ServerMetrics id={server.id} name={server.name} hasAgent={server.agent !== null} />}
           {(server.account_id === null || server.controllers.length > 0) && <ServerControllers server={server} />}
           {server.agent && <ServerInventory id={server.id} />}
           {server.agent && <ServerCertificates id={server.id} />}

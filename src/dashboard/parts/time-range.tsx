@@ -9,6 +9,8 @@ export const hourMs = 3_600_000
 type Range = readonly [name: string, label: string, lengthMs: number]
 
 export interface TimeRange {
+  /** Name of the range that was picked; empty if one was selected in a chart. */
+  name: string
   /** Milliseconds since the epoch. */
   begin: number
   end: number
@@ -28,6 +30,7 @@ export function useTimeRange(ranges: readonly Range[], initial: string): TimeRan
   const isZoomed = from !== '' && to !== ''
   const begin = isZoomed ? Number(from) : minute - length
   return {
+    name: isZoomed ? '' : range,
     begin,
     end: isZoomed ? Number(to) : minute + 60_000,
     query: { from: new Date(begin).toISOString(), ...(isZoomed && { to: new Date(Number(to)).toISOString() }) },

@@ -14,8 +14,27 @@ export interface LiveResult {
   response_ms: number | null
 }
 
-type Listener = (results: readonly LiveResult[]) => void
-const watchers = new Map<Listener, ReadonlySet<string>>()
+/** What a server does now. */
+export interface LiveRow {
+  id: string
+  at: string
+  metrics: Readonly<Record<string, number>>
+}
+
+/** What can be watched: the query parameter with the ids, and the event. */
+const watchKinds = {
+  monitors: { parameter: 'watch', event: 'results', max: 100 },
+  servers: { parameter: 'watch_servers', event: 'live', max: 10 },
+} as const
+type WatchKind = keyof typeof watchKinds
+const kinds = Object.keys(watchKinds) as WatchKind[]
+interface Watched {
+  monitors: LiveResult
+  servers: LiveRow
+}
+
+type Listener<Item> = (items: readonly Item[]) => void
+const watchers = new Map<Listener<never>, { kind: WatchKind; ids: ReadonlySet<string> }>()
 /** How the page receives changes: by the stream, by polling, or not yet. */
 export const liveState = store<'live' | 'connecting' | 'polling'>('connecting')
 let rewatch = () => {}
@@ -27,22 +46,24 @@ export function onMissedResults(listener: () => void): () => void {
   return () => missedListeners.delete(listener)
 }
 
-/** Calls the listener with each new result of these monitors. The stream supports up to 100, so pass only visible ones. */
-export function useLiveResults(ids: readonly string[], listener: Listener): void {
+/**
+ * Calls the listener with each new result of monitors, or row of live metrics of servers. The stream supports up to 100 monitors and
+ * 10 servers, so pass only visible ones.
+ */
+export function useWatched<Kind extends WatchKind>(kind: Kind, ids: readonly string[], listener: Listener<Watched[Kind]>): void {
   const key = [...ids].sort().join(',')
   useEffect(() => {
-    watchers.set(listener, new Set(key === '' ? [] : key.split(',')))
+    watchers.set(listener, { kind, ids: new Set(key === '' ? [] : key.split(',')) })
     rewatch()
     return () => {
       watchers.delete(listener)
       rewatch()
     }
-  }, [key, listener])
+  }, [kind, key, listener])
 }
 
 const settleMs = 400
 const pollMs = 15_000
-const maxWatched = 100
 // Switching tabs back and forth shouldn't reopen the stream each time.
 const hiddenMs = 2000
 
@@ -70,14 +91,20 @@ export function useLiveUpdates(workspaceId: string): void {
       // An EventSource doesn't reconnect after an error response, such as from a proxy while the hub restarts.
       if (source?.readyState === EventSource.CLOSED) open()
     }, pollMs)
-    const idsToWatch = () => [...new Set([...watchers.values()].flatMap(ids => [...ids]))].sort().slice(0, maxWatched).join(',')
+    const idsOf = (kind: WatchKind) =>
+      [...new Set([...watchers.values()].flatMap(one => (one.kind === kind ? [...one.ids] : [])))]
+        .sort()
+        .slice(0, watchKinds[kind].max)
+        .join(',')
+    const idsToWatch = () => kinds.map(idsOf).join(' ')
     const open = () => {
       source?.close()
       watching = idsToWatch()
+      const watched = Object.fromEntries(kinds.map(kind => [watchKinds[kind].parameter, idsOf(kind)]))
       source = new EventSource(
         apiUrl({
           path: '/stream',
-          query: { workspace: tabWorkspace() ?? workspaceId, watch: watching, since: position.current },
+          query: { workspace: tabWorkspace() ?? workspaceId, since: position.current, ...watched },
         }),
       )
       source.addEventListener('hello', () => {
@@ -92,10 +119,12 @@ export function useLiveUpdates(workspaceId: string): void {
         position.current = event.lastEventId || position.current
         void invalidatePath(client, '')
       })
-      source.addEventListener('results', event => {
-        const { monitors } = JSON.parse(event.data) as { monitors: LiveResult[] }
-        for (const [listener, ids] of watchers) listener(monitors.filter(one => ids.has(one.id)))
-      })
+      for (const kind of kinds)
+        source.addEventListener(watchKinds[kind].event, event => {
+          const items = JSON.parse((event as MessageEvent<string>).data)[kind] as { id: string }[]
+          for (const [listener, watched] of watchers)
+            if (watched.kind === kind) listener(items.filter(one => watched.ids.has(one.id)) as never)
+        })
       source.addEventListener('error', () => {
         const isClosed = source?.readyState === EventSource.CLOSED
         liveState.set(isClosed ? 'polling' : 'connecting')

@@ -20,9 +20,10 @@ export async function openStream(
   const { permissions, resourceIds } = ctx
   const holder = ctx.sessionId ?? ctx.actor.id
   const listener = new Listener(ctx.workspaceId, holder, { permissions, resourceIds }, reauthenticate, one => live.remove(one))
-  const watched = [query.watch, query.watch_heartbeats]
-  if (permissions.has('monitoring.read'))
-    listener.watches = await Promise.all(watchKinds.map((kind, at) => (watched[at] ? kind.accessibleIds(ctx, watched[at]) : [])))
+  const watched = [query.watch, query.watch_heartbeats, query.watch_servers]
+  listener.watches = await Promise.all(
+    watchKinds.map((kind, at) => (watched[at] && permissions.has(kind.permission) ? kind.accessibleIds(ctx, watched[at]) : [])),
+  )
   request.signal.addEventListener('abort', () => listener.stream.close())
   await live.open(listener, request.headers.get('last-event-id') || query.since || null)
   // HEAD only needs the headers.

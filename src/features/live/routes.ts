@@ -11,8 +11,8 @@ export const liveRoutes = area('live', 'Live', [
     summary: 'Stream changes',
     description:
       'Streams changes as server-sent events (WHATWG HTML, section 9.2) until one side closes the connection: `hello` at the start, ' +
-      '`change` for changes in the areas you have read permission for, `reset` if you should reload everything, and `results` and ' +
-      '`heartbeats` for the monitors and heartbeats you watch. The handbook page on live updates lists the fields of each event. ' +
+      '`change` for changes in the areas you have read permission for, `reset` if you should reload everything, `results` and ' +
+      '`heartbeats` for the monitors and heartbeats you watch, and `live` for the servers you watch. The handbook page on live updates lists the fields of each event. ' +
       'At most 20 streams per token or session, and 500 per hub, can be open at the same time; more return 429.',
     query: StreamQuery,
     streams: { 'text/event-stream': streamExample },

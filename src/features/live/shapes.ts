@@ -36,6 +36,14 @@ export const StreamQuery = Shape({
       description: 'IDs of heartbeats whose pings to stream. Unknown IDs are ignored.',
     }),
   ),
+  watch_servers: Type.Optional(
+    Type.Array(Id, {
+      minItems: 1,
+      maxItems: 10,
+      uniqueItems: true,
+      description: 'IDs of servers whose live metrics to stream. Unknown IDs are ignored.',
+    }),
+  ),
 })
 export type StreamQuery = Static<typeof StreamQuery>
 

@@ -2,7 +2,7 @@ import { useCallback, useEffect, useMemo, useRef, useState } from 'react'
 import type { RecentView } from '../../../features/monitors/series/shapes'
 import { call } from '../../client'
 import { maxBars } from '../../parts/bars'
-import { onMissedResults, useLiveResults, type LiveResult } from '../../shell/live'
+import { onMissedResults, useWatched, type LiveResult } from '../../shell/live'
 
 type Result = RecentView['results'][number]
 
@@ -57,7 +57,7 @@ export function useRecent(ids: readonly string[]): ReadonlyMap<string, Recent> {
     if (results.length === 0) return
     setKnown(before => new Map([...before, ...results.map(one => [one.id, withLive(before.get(one.id), one)] as const)]))
   }, [])
-  useLiveResults(wanted, onResults)
+  useWatched('monitors', wanted, onResults)
   return known
 }
 

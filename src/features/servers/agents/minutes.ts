@@ -50,7 +50,7 @@ export async function recordMinutes(
 }
 
 /** The column of the store for a column of an agent; null if it has no valid name. */
-function storedColumn(column: string): string | null {
+export function storedColumn(column: string): string | null {
   const [, name, device = null] = /^([a-z][a-z0-9_]*(?:\.[a-z0-9_]+)+)(?::(.+))?$/.exec(column) ?? []
   return name === undefined ? null : columnOf(name, device)
 }

@@ -4,7 +4,9 @@ import { record } from '../../../core/change'
 import { forUpdate } from '../../../core/db/dialect'
 import type { Hub } from '../../../core/hub'
 import { topicsOf } from '../../../core/topics'
+import type { CommandsAnswer } from '../../../wire/agent'
 import type { SignedCommand } from '../../../wire/agent-command'
+import { liveServersOf } from '../live/live-servers'
 import { agentCommands } from './command-tables'
 import type { AgentRow } from './rows'
 import { commandTopic } from './send-command'
@@ -18,18 +20,26 @@ const maxAtOnce = 10
 const agentWaits: WaitLimits = { name: 'agents', ofWorkspace: 10_000, inAll: 10_000, pollMs: null }
 const dueMs = 1_000
 
+/** What an agent has to do: commands to run, and for how many seconds it must send live metrics (see `LiveServers`). */
+type Taken = Pick<CommandsAnswer, 'commands' | 'live_seconds'>
+
 /**
- * Returns the commands that an agent has to run. If there are none, waits for one if the request prefers that. A newer request of the
- * same agent ends the wait: the connection of the older one may be dead.
+ * Returns what an agent has to do. If there is nothing, waits if the request prefers that. A newer request of the same agent ends the
+ * wait: the connection of the older one may be dead.
  * @throws Problem 503 if too many agents are waiting
  */
 export async function takeCommands(
   hub: Hub,
-  { id, workspaceId }: Pick<AgentRow, 'id' | 'workspaceId'>,
+  { id, workspaceId, serverId }: Pick<AgentRow, 'id' | 'workspaceId' | 'serverId'>,
   waiting: Waiting | null,
-): Promise<SignedCommand[]> {
-  const look = () => take(hub, id)
-  if (!waiting) return (await look()) ?? []
+): Promise<Taken> {
+  const look = async (): Promise<Taken | null> => {
+    const commands = await take(hub, id)
+    const liveSeconds = liveServersOf(hub).secondsToStart(serverId)
+    return commands || liveSeconds > 0 ? { commands: commands ?? [], live_seconds: liveSeconds } : null
+  }
+  const nothing: Taken = { commands: [], live_seconds: 0 }
+  if (!waiting) return (await look()) ?? nothing
   const { latest } = waitsOf(hub)
   const replaced = new AbortController()
   latest.get(id)?.abort()
@@ -37,7 +47,7 @@ export async function takeCommands(
   const leave = watchDue(hub)
   const own: Waiting = { ...waiting, signal: AbortSignal.any([waiting.signal, replaced.signal]) }
   try {
-    return (await waitFor({ hub, workspaceId }, own, commandTopic(id), look, agentWaits)) ?? []
+    return (await waitFor({ hub, workspaceId }, own, commandTopic(id), look, agentWaits)) ?? nothing
   } finally {
     waiting.applied = own.applied
     leave()

@@ -20,7 +20,7 @@ interface Asked {
 }
 
 /**
- * Returns the commands for an agent, and waits for one if it prefers that.
+ * Returns what an agent has to do, and waits if it prefers that while there is nothing.
  * @throws Problem 401, 409 if another run of the agent reports, 429, 503
  */
 export async function fetchCommands(
@@ -32,8 +32,8 @@ export async function fetchCommands(
   const { agent } = await authenticateAgent(hub, { ...asked, readBody: async () => new Uint8Array(0) })
   requireCurrent(agent, runId)
   await recordSignOfLife(hub, agent)
-  const commands = await takeCommands(hub, agent, waiting)
-  return { time: hub.clock.now(), commands, send_all: false }
+  const taken = await takeCommands(hub, agent, waiting)
+  return { time: hub.clock.now(), ...taken }
 }
 
 /** Stores the result of a command. @throws Problem 400, 401, 404, 413, 415, 422, 429 */
@@ -45,8 +45,8 @@ export async function receiveCommandResult(hub: Hub, asked: Asked): Promise<void
   if (!(await recordCommandResult(hub, agent.id, result))) throw notFound('command')
 }
 
-/** A clone of the machine has the same credentials, but commands are for the machine whose reports are accepted. */
-function requireCurrent({ runs }: AgentRow, runId: string | undefined): void {
+/** A clone of the machine has the same credentials, but only the one whose reports are accepted has a say. @throws Problem 409 */
+export function requireCurrent({ runs }: AgentRow, runId: string | undefined): void {
   if (runId !== undefined && runs[0]?.id === runId) return
   const detail = 'must be of the run whose reports are accepted. Send a report first.'
   throw new Problem('conflict', `run_id ${detail}`, { errors: [{ pointer: '#/run_id', code: 'conflict', detail }] })

@@ -2,6 +2,7 @@ import type { AnyElysia } from 'elysia'
 import { area, route } from '../../../../api/route'
 import { enrollAgent } from './enroll'
 import { fetchCommands, receiveCommandResult } from './commands'
+import { receiveLiveMetrics } from './live'
 import { receiveReport } from './report'
 import {
   AgentCommandResult,
@@ -9,6 +10,8 @@ import {
   AgentCommandsQuery,
   AgentEnrolled,
   AgentEnrolmentInput,
+  AgentLiveAnswer,
+  AgentLiveMetricsInput,
   AgentReportAnswer,
   AgentReportInput,
   AgentWaiting,
@@ -58,12 +61,25 @@ export const agentIngestRoutes: AnyElysia = area('agent-ingest', 'Ingest', [
     guard: 'ingest',
     operationId: 'fetchAgentCommands',
     summary: 'Fetch commands to an agent',
-    description: `Returns the commands that the agent has to run. With \`Prefer: wait=N\`, an empty list is returned only after N seconds; another request of the agent ends the wait. On each hub, up to 10,000 agents can wait. A command is sent again after ten seconds if the agent has not reported its result, at most three times. ${signing}`,
+    description: `Returns the commands that the agent has to run, and whether it must send live metrics. With \`Prefer: wait=N\`, an empty response is returned only after N seconds; another request of the agent ends the wait. On each hub, up to 10,000 agents can wait. A command is sent again after ten seconds if the agent has not reported its result, at most three times. ${signing}`,
     query: AgentCommandsQuery,
     response: AgentCommands,
     longPoll: true,
     problems: ['invalid_token', 'token_revoked', 'conflict', 'overloaded'],
     run: ({ hub }, { request, ip, query, waiting }) => fetchCommands(hub, { request, ip }, query.run_id, waiting),
+  }),
+  route({
+    method: 'POST',
+    path: '/v1/ingest/agents/live',
+    guard: 'ingest',
+    operationId: 'sendAgentLiveMetrics',
+    summary: 'Send live metrics of an agent',
+    description: `Shows what a server does now to those who look at it, without storing it. The agent sends this every two seconds for as long as \`live_seconds\` says, after a response to its request for commands asked for it. ${signing} The body has at most 32 KiB as sent, and 128 KiB decompressed. Limited to 45 requests a minute for each agent.`,
+    body: AgentLiveMetricsInput,
+    rawBody: true,
+    response: AgentLiveAnswer,
+    problems: ['invalid_token', 'token_revoked', 'conflict'],
+    run: ({ hub }, { request, ip }) => receiveLiveMetrics(hub, { request, ip }),
   }),
   route({
     method: 'POST',

@@ -1,7 +1,8 @@
 import { Type } from '@sinclair/typebox'
 import { Nullable, Shape, Words } from '../../../../core/shapes'
 import { commandOutcomes, maxOutputBytes } from '../../../../wire/agent-command'
-import { AgentConfig, AgentEnrolment, AgentReport } from '../../../../wire/agent'
+import { AgentConfig, AgentEnrolment, AgentLiveMetrics, AgentReport } from '../../../../wire/agent'
+import { liveMs } from '../../../../wire/agent-limits'
 
 /** The messages of src/wire/agent, as they are described in the API. */
 
@@ -89,6 +90,8 @@ export const AgentCommandsQuery = Shape({
   run_id: Type.Optional(Type.String({ maxLength: 64, description: 'The run of the agent, as in its reports. Required.' })),
 })
 
+const LiveSeconds = (options: { description: string }) => Type.Integer({ minimum: 0, maximum: liveMs / 1000, ...options })
+
 const SignedCommand = Shape(
   {
     payload: Type.String({
@@ -104,7 +107,10 @@ export const AgentCommands = Shape(
   {
     time: Type.Integer({ description: 'Time of the hub (ms UTC).' }),
     commands: Type.Array(SignedCommand, { description: 'Commands to run.' }),
-    send_all: Type.Boolean({ description: 'Whether the agent must report everything now.' }),
+    live_seconds: LiveSeconds({
+      description:
+        'For how many seconds the agent must send live metrics, because someone looks at the server; 0 if it need not start.',
+    }),
   },
   {
     $id: 'AgentCommands',
@@ -120,10 +126,31 @@ export const AgentCommands = Shape(
               'Zm9yIGV4YW1wbGUgb25seSwgdGhpcyBpcyBubyByZWFsIHNpZ25hdHVyZSwgYnV0IGl0IGhhcyB0aGUgc2FtZSBsZW5ndGggYXMgb25lLi4uLg==',
           },
         ],
-        send_all: false,
+        live_seconds: 0,
       },
     ],
   },
+)
+
+export const AgentLiveMetricsInput = {
+  ...AgentLiveMetrics,
+  $id: 'AgentLiveMetrics',
+  description: 'What a server does now.',
+  examples: [
+    {
+      ...{ v: 1, run_id: '01k3z9a1b2c3d4e5f6g7h8j9km' },
+      ...{ columns: ['cpu.used_percent', 'disk.write_bytes_per_second:sda'], values: [12.5, 40_960] },
+    },
+  ],
+}
+
+export const AgentLiveAnswer = Shape(
+  {
+    live_seconds: LiveSeconds({
+      description: 'For how many seconds the agent must continue; 0 if nobody looks at the server anymore.',
+    }),
+  },
+  { $id: 'AgentLiveAnswer', description: 'The response to live metrics of an agent.', examples: [{ live_seconds: 58 }] },
 )
 
 export const AgentCommandResult = Shape(

@@ -1,0 +1,164 @@
+import { gunzipSync, gzipSync } from 'bun'
+import type { Hub } from '../../../core/hub'
+import { Problem } from '../../../core/problem'
+import { topicsOf } from '../../../core/topics'
+import { liveIntervalMs, liveMs } from '../../../wire/agent-limits'
+import { commandTopic } from '../agents/send-command'
+
+/** What a server did at a time (ms UTC). The names of metrics contain the device after a colon if they have one. */
+export interface LiveRow {
+  at: number
+  metrics: Readonly<Record<string, number>>
+}
+
+/** Rows that are kept for each server, in memory. */
+export const maxRows = 60
+/** Servers that are watched at the same time, in all workspaces and in one. */
+const maxServers = { inAll: 500, ofWorkspace: 50 }
+/** An agent whose last row is older than this doesn’t send any, and is asked again, but not more often than `askAgainMs`. */
+const silentMs = 3 * liveIntervalMs
+const askAgainMs = 5000
+/** The agent is asked, and other hubs are notified, once less than this is left. */
+const renewMs = liveMs - 15_000
+
+interface LiveServer {
+  workspaceId: string
+  /** Until when someone looks (ms UTC). */
+  until: number
+  /** Since when someone has been looking without interruption. */
+  since: number
+  /** When the agent was asked by this hub. */
+  askedAt: number
+  rows: LiveRow[]
+}
+
+/** What hubs on the same database tell each other. `row` is compressed JSON in base64. */
+type Message = { from: string; id: string } & ({ agentId: string; workspaceId: string; until: number } | { row: string })
+
+/** PostgreSQL channel of these messages. */
+export const liveServersChannel = 'bailiwick_live_servers'
+
+// PostgreSQL limits the payload of NOTIFY to 8,000 bytes.
+const maxPayloadBytes = 7_900
+
+/** Woken for each new row of a server. */
+export const liveTopic = (serverId: string): string => `live:${serverId}`
+
+/**
+ * Servers that someone looks at, and what their agents sent since then. Nothing is stored. The agent of a server is asked through its
+ * waiting request. Hubs on the same PostgreSQL tell each other who looks and what arrives, because the client, the waiting request,
+ * and the rows may be at different ones. Messages can get lost: a row is then missing there, and clients that look ask again.
+ */
+class LiveServers {
+  private readonly servers = new Map<string, LiveServer>()
+
+  constructor(private readonly hub: Hub) {}
+
+  /**
+   * Notes that someone looks at a server, so that its agent sends rows for the next minute.
+   * @throws Problem 429, 503 if too many servers are watched
+   */
+  watch({ id, workspaceId }: { id: string; workspaceId: string }, agentId: string): void {
+    if (!this.isDue(id)) return
+    const now = this.hub.clock.now()
+    this.forget(now)
+    if (!this.servers.has(id)) this.requireCapacity(workspaceId)
+    const until = now + liveMs
+    this.extend(id, workspaceId, agentId, until)
+    this.announce({ from: this.hub.id, id, agentId, workspaceId, until })
+  }
+
+  /** Whether `watch` must be called, because the agent will otherwise stop to send rows soon. */
+  isDue(id: string): boolean {
+    return (this.servers.get(id)?.until ?? 0) - this.hub.clock.now() <= renewMs
+  }
+
+  /** Seconds for which the agent of a server must send rows; 0 if nobody looks. */
+  secondsLeft(id: string): number {
+    return Math.max(0, Math.ceil(((this.servers.get(id)?.until ?? 0) - this.hub.clock.now()) / 1000))
+  }
+
+  /** The same if the agent must be asked to start; 0 if it sends rows already, or was asked a moment ago. */
+  secondsToStart(id: string): number {
+    const found = this.servers.get(id)
+    const now = this.hub.clock.now()
+    if (!found || now - found.askedAt < askAgainMs || now - (found.rows.at(-1)?.at ?? 0) < silentMs) return 0
+    const seconds = this.secondsLeft(id)
+    if (seconds > 0) found.askedAt = now
+    return seconds
+  }
+
+  /** Adds what the agent of a server sent. */
+  add(id: string, metrics: LiveRow['metrics']): void {
+    const row = { at: this.hub.clock.now(), metrics }
+    if (!this.keep(id, row) || !this.hub.series.isShared) return
+    const packed = Buffer.from(gzipSync(JSON.stringify(row))).toString('base64')
+    this.announce({ from: this.hub.id, id, row: packed })
+  }
+
+  /** The last rows of a server, oldest first, and since when someone has been looking (ms UTC). */
+  rowsOf(id: string): { rows: readonly LiveRow[]; since: number; until: number } {
+    return this.servers.get(id) ?? { rows: [], since: this.hub.clock.now(), until: 0 }
+  }
+
+  /** Receives a message of another hub. */
+  receive(text: string): void {
+    const message = JSON.parse(text) as Message
+    if (message.from === this.hub.id) return
+    if ('row' in message)
+      this.keep(message.id, JSON.parse(Buffer.from(gunzipSync(Buffer.from(message.row, 'base64'))).toString()))
+    else this.extend(message.id, message.workspaceId, message.agentId, message.until)
+  }
+
+  private extend(id: string, workspaceId: string, agentId: string, until: number): void {
+    const now = this.hub.clock.now()
+    const known = this.servers.get(id)
+    if (known && known.until > now) known.until = Math.max(known.until, until)
+    else this.servers.set(id, { workspaceId, until, since: now, askedAt: 0, rows: known?.rows ?? [] })
+    topicsOf(this.hub).wake(commandTopic(agentId))
+  }
+
+  private keep(id: string, row: LiveRow): boolean {
+    const found = this.servers.get(id)
+    if (!found || found.until <= this.hub.clock.now()) return false
+    found.rows.push(row)
+    if (found.rows.length > maxRows) found.rows.shift()
+    topicsOf(this.hub).wake(liveTopic(id))
+    return true
+  }
+
+  /** Rows are kept for a while, for a page that is opened again. */
+  private forget(now: number): void {
+    for (const [id, one] of this.servers) if (one.until < now - liveMs) this.servers.delete(id)
+  }
+
+  private requireCapacity(workspaceId: string): void {
+    const own = [...this.servers.values()].filter(one => one.workspaceId === workspaceId).length
+    const extras = { headers: { 'Retry-After': '60' } }
+    if (own >= maxServers.ofWorkspace)
+      throw new Problem('rate_limited', `${own} servers of this workspace are watched live, which is the maximum.`, {
+        ...extras,
+        fields: { 'violated-policies': ['live-servers'] },
+      })
+    if (this.servers.size >= maxServers.inAll)
+      throw new Problem('overloaded', `This hub shows ${this.servers.size} servers live, which is the maximum.`, extras)
+  }
+
+  private announce(message: Message): void {
+    if (!this.hub.series.isShared) return
+    const payload = JSON.stringify(message)
+    if (payload.length > maxPayloadBytes) return
+    void this.hub.store
+      .notify(liveServersChannel, payload)
+      .catch(error => this.hub.log.warn({ err: error }, 'could not send live metrics to the other hubs'))
+  }
+}
+
+const ofHub = new WeakMap<Hub, LiveServers>()
+
+/** The servers that someone looks at. */
+export function liveServersOf(hub: Hub): LiveServers {
+  let servers = ofHub.get(hub)
+  if (!servers) ofHub.set(hub, (servers = new LiveServers(hub)))
+  return servers
+}
