@@ -139,6 +139,11 @@ CREATE TABLE `__new_agents` (
 	`notified` integer NOT NULL,
 	`stop_reason` text,
 	`pending` integer NOT NULL,
+	`update_state` text,
+	`update_version` text,
+	`update_detail` text,
+	`update_at` integer,
+	`update_command_id` text,
 	`facts` text,
 	`facts_at` integer,
 	`created_at` integer NOT NULL,
@@ -148,7 +153,7 @@ CREATE TABLE `__new_agents` (
 	FOREIGN KEY (`enrolment_key_id`) REFERENCES `enrolment_keys`(`id`) ON UPDATE no action ON DELETE set null
 );
 --> statement-breakpoint
-INSERT INTO `__new_agents`("id", "workspace_id", "name", "server_id", "other_server_id", "state", "version", "interval_seconds", "allow", "token_hash", "token_hint", "previous_token_hash", "previous_valid_until", "public_key", "machine_id_hash", "enrolment_key_id", "address", "signed_at", "runs", "refused_runs", "clock_offset_ms", "spooled", "dropped", "config", "last_seen_at", "last_report_at", "certificates_at", "due_at", "silent_at", "unheard", "notified", "stop_reason", "pending", "facts", "facts_at", "created_at") SELECT "id", "workspace_id", "name", "server_id", "other_server_id", "state", "version", "interval_seconds", "allow", "token_hash", "token_hint", "previous_token_hash", "previous_valid_until", "public_key", "machine_id_hash", "enrolment_key_id", "address", "signed_at", "runs", "refused_runs", "clock_offset_ms", "spooled", "dropped", "config", "last_seen_at", "last_report_at", "certificates_at", "due_at", "silent_at", "unheard", "notified", "stop_reason", "pending", "facts", "facts_at", "created_at" FROM `agents`;--> statement-breakpoint
+INSERT INTO `__new_agents`("id", "workspace_id", "name", "server_id", "other_server_id", "state", "version", "interval_seconds", "allow", "token_hash", "token_hint", "previous_token_hash", "previous_valid_until", "public_key", "machine_id_hash", "enrolment_key_id", "address", "signed_at", "runs", "refused_runs", "clock_offset_ms", "spooled", "dropped", "config", "last_seen_at", "last_report_at", "certificates_at", "due_at", "silent_at", "unheard", "notified", "stop_reason", "pending", "update_state", "update_version", "update_detail", "update_at", "update_command_id", "facts", "facts_at", "created_at") SELECT "id", "workspace_id", "name", "server_id", "other_server_id", "state", "version", "interval_seconds", "allow", "token_hash", "token_hint", "previous_token_hash", "previous_valid_until", "public_key", "machine_id_hash", "enrolment_key_id", "address", "signed_at", "runs", "refused_runs", "clock_offset_ms", "spooled", "dropped", "config", "last_seen_at", "last_report_at", "certificates_at", "due_at", "silent_at", "unheard", "notified", "stop_reason", "pending", "update_state", "update_version", "update_detail", "update_at", "update_command_id", "facts", "facts_at", "created_at" FROM `agents`;--> statement-breakpoint
 DROP TABLE `agents`;--> statement-breakpoint
 ALTER TABLE `__new_agents` RENAME TO `agents`;--> statement-breakpoint
 PRAGMA foreign_keys=ON;--> statement-breakpoint
@@ -162,6 +167,7 @@ CREATE INDEX `agents_list` ON `agents` (`workspace_id`,`id`);--> statement-break
 CREATE INDEX `agents_created` ON `agents` (`workspace_id`,`created_at`,`id`);--> statement-breakpoint
 CREATE INDEX `agents_name` ON `agents` (`workspace_id`,`name`,`id`);--> statement-breakpoint
 CREATE INDEX `agents_workspace` ON `agents` (`workspace_id`,`state`,`id`);--> statement-breakpoint
+CREATE INDEX `agents_update` ON `agents` (`workspace_id`,`update_state`,`id`);--> statement-breakpoint
 CREATE INDEX `agents_version` ON `agents` (`workspace_id`,`version`,`id`);--> statement-breakpoint
 CREATE INDEX `agents_unlinked` ON `agents` (`last_seen_at`) WHERE server_id is null;--> statement-breakpoint
 CREATE INDEX `agents_due` ON `agents` (`due_at`) WHERE due_at is not null;--> statement-breakpoint

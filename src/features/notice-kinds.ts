@@ -19,6 +19,7 @@ export const noticeKinds = {
   'agent.approval': { title: 'Agent awaits approval', severity: 'warning' },
   'agent.cloned': { title: 'Two machines use the same agent', severity: 'critical' },
   'agent.silent': { title: 'Agent stopped reporting', severity: 'warning' },
+  'agent.update_rolled_back': { title: 'Update of an agent rolled back', severity: 'warning' },
   'agents.unheard': { title: 'All agents stopped reporting', severity: 'warning' },
   'firewall.reverted': { title: 'Firewall rules restored', severity: 'critical' },
   'firewall.drifted': { title: 'Firewall changed at its cloud', severity: 'warning' },

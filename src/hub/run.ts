@@ -90,6 +90,7 @@ export async function openHub(
     firewallRules,
     serverStates,
     baseUrl: baseUrl(config, config.listen.port),
+    program: process.execPath,
     listeners: [],
     resolve: systemResolve,
   }

@@ -33,7 +33,8 @@ beforeEach(() => {
   mkdirSync(join(folder, 'hub'))
   writeFileSync(join(folder, 'hub', 'bailiwick'), 'the hub')
   tamper = (_, response) => response
-  const app = new Elysia().decorate('hub', here.hub).use(downloadRoutes(join(folder, 'hub', 'bailiwick')))
+  here.hub.program = join(folder, 'hub', 'bailiwick')
+  const app = new Elysia().decorate('hub', here.hub).use(downloadRoutes())
   server = Bun.serve({
     hostname: '127.0.0.1',
     port: 0,

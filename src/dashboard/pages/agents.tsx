@@ -6,6 +6,7 @@ import { Status } from '../parts/status'
 import { RelativeTime } from '../parts/time'
 import { usePerson } from '../session'
 import { agentMenu } from './agents/agent-actions'
+import { AgentUpdate, AgentUpdateState } from './agents/agent-update'
 import { agentTabs } from './agents/agent-tabs'
 import { clockText } from './agents/clock-text'
 import { agentTones, installAgentOnNew } from './agents/install-agent'
@@ -18,6 +19,8 @@ const states = {
   awaiting_approval: 'Awaiting approval',
   revoked: 'Revoked',
 }
+
+const updateStates = { updating: 'Updating', updated: 'Updated', rolled_back: 'Rolled back', failed: 'Update failed' }
 
 /** The agents of servers, and those that await approval. */
 export default function Agents() {
@@ -38,6 +41,13 @@ export default function Agents() {
       render: one => one.server_id && <ServerLink id={one.server_id} />,
     },
     { title: 'Version', width: '6rem', showFrom: 'lg', onPhone: 'plain', look: 'mono', render: one => one.version },
+    {
+      title: 'Update',
+      width: '11rem',
+      showFrom: 'lg',
+      onPhone: 'hidden',
+      render: one => <AgentUpdateState update={one.update} />,
+    },
     { title: 'Address', width: '9.5rem', showFrom: 'xl', onPhone: 'hidden', look: 'mono', render: one => one.address },
     {
       title: 'Waiting',
@@ -58,7 +68,10 @@ export default function Agents() {
       tabs={agentTabs}
       columns={columns}
       search
-      filters={[{ name: 'state', label: 'State', all: 'All states', choices: states }]}
+      filters={[
+        { name: 'state', label: 'State', all: 'All states', choices: states },
+        { name: 'update_state', label: 'Update', all: 'All updates', choices: updateStates },
+      ]}
       details={one => ({ title: one.name, content: <Details agent={one} /> })}
       create={canWrite && { label: 'Install agent', onClick: installAgentOnNew }}
       empty={{
@@ -75,6 +88,7 @@ const Details = ({ agent: one }: { agent: AgentView }) => (
       ['State', <Status key="" status={one.state} tone={agentTones[one.state]} />],
       ['Server', one.server_id && <ServerLink key="" id={one.server_id} />],
       ['Version', one.version],
+      ['Update', <AgentUpdate key="" update={one.update} />],
       ['Address', one.address],
       ['Credentials', one.assurance === 'key' ? 'Token, and signed requests' : 'Token only'],
       ['Token', one.hint],

@@ -24,6 +24,7 @@ const phrases: Partial<Record<(typeof serverVerbs)[number], string>> = {
   restore_snapshot: 'restore {server} from a snapshot',
   restart_unit: 'restart a unit of {server}',
   collect: 'collect the data of {server}',
+  update_agent: 'update the agent of {server}',
   set_labels: 'store the labels of {server} at its cloud',
 }
 

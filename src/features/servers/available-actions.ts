@@ -3,6 +3,8 @@ import { internalVerbs, serverVerbs, type CloudStatus, type ServerVerb } from '.
 import { controllerKinds } from './controllers'
 import type { ServerStatus, ServerView } from './shapes'
 import { verbRules } from './actions/verbs'
+import { version } from '../../core/version'
+import { isNewerVersion } from '../../wire/agent-version'
 import type { AgentRow } from './agents/rows'
 import type { AccountState } from './accounts/view'
 
@@ -20,14 +22,15 @@ interface Controlled {
 }
 
 /** The agent of a server, as far as its actions depend on it. */
-type AgentAbility = Pick<AgentRow, 'state' | 'allow'>
+type AgentAbility = Pick<AgentRow, 'state' | 'allow' | 'version'>
 
-/** What the owner of a server must have allowed for an action by its agent. Data can always be collected. */
-const needs: Partial<Record<ServerVerb, (allow: AgentRow['allow']) => boolean>> = {
-  shutdown: allow => allow.includes('reboot'),
-  reboot: allow => allow.includes('reboot'),
-  restart_unit: allow => allow.some(one => one.startsWith('restart:')),
+/** What is necessary for an action by an agent, such as a permission of the owner of the server. Data can always be collected. */
+const needs: Partial<Record<ServerVerb, (agent: AgentAbility) => boolean>> = {
+  shutdown: ({ allow }) => allow.includes('reboot'),
+  reboot: ({ allow }) => allow.includes('reboot'),
+  restart_unit: ({ allow }) => allow.some(one => one.startsWith('restart:')),
   collect: () => true,
+  update_agent: agent => agent.allow.includes('update') && isNewerVersion(version, agent.version),
 }
 
 /** The actions that are possible for a server now, and the ways to perform each. */
@@ -52,7 +55,7 @@ export function waysOf(
   agent: AgentAbility | undefined,
 ): string[] {
   if (internalVerbs.includes(verb)) return []
-  const isByAgent = agent?.state === 'reporting' && (needs[verb]?.(agent.allow) ?? false)
+  const isByAgent = agent?.state === 'reporting' && (needs[verb]?.(agent) ?? false)
   const kind = account && cloudKindOf(account.kind)
   const atCloud = kind?.capabilities.verbs.includes(verb) && !account!.lacks.includes(verb)
   const able = controllerKinds.filter(
@@ -82,8 +85,12 @@ const isUncertain = ({ status, providerRef, order }: Possible): boolean =>
 export const isByAgents = (verb: ServerVerb): boolean => needs[verb] !== undefined
 
 /** Why an agent can’t perform an action that agents can perform. */
-export function whyNotByAgent({ state }: AgentAbility, verb: ServerVerb): string {
-  if (state !== 'reporting') return `The agent of the server is ${state}, so it can’t perform the action ${verb}.`
+export function whyNotByAgent(agent: AgentAbility, verb: ServerVerb): string {
+  if (agent.state !== 'reporting') return `The agent of the server is ${agent.state}, so it can’t perform the action ${verb}.`
+  if (verb === 'update_agent')
+    return agent.allow.includes('update')
+      ? `The agent has version ${agent.version}, and this hub has no newer one.`
+      : notAllowed('update')
   return notAllowed(verb === 'restart_unit' ? 'restart:UNIT' : 'reboot')
 }
 

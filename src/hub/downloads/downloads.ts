@@ -5,10 +5,10 @@ import { noCredentials } from '../../access/rate-limits'
 import { callerIp, type Peer } from '../../api/serve'
 import type { Hub } from '../../core/hub'
 import { notFound } from '../../core/problem'
+import { agentFiles, manifestOf } from '../../features/servers/agents/agent-files'
 import { hubKey } from '../../features/servers/agents/hub-key'
 import installer from '../../features/servers/agents/install-agent.sh' with { type: 'text' }
 import { StaticFile } from '../static-file'
-import { agentFiles, manifestOf } from './agent-files'
 
 interface DownloadRequest {
   request: Request
@@ -20,11 +20,8 @@ interface DownloadRequest {
 const script = new StaticFile(installer, 'text/x-shellscript; charset=utf-8')
 const headers = { 'Cache-Control': 'no-cache', 'X-Content-Type-Options': 'nosniff' }
 
-/**
- * What a server needs to install the agent: a script, the programs, and their list, which the hub signs. Nothing of it is secret.
- * @param program file of the hub’s program
- */
-export function downloadRoutes(program: string = process.execPath): AnyElysia {
+/** What a server needs to install the agent: a script, the programs, and their list, which the hub signs. Nothing of it is secret. */
+export function downloadRoutes(): AnyElysia {
   const limited =
     (respond: (context: DownloadRequest) => Response | Promise<Response>) =>
     (context: unknown): Response | Promise<Response> => {
@@ -32,7 +29,7 @@ export function downloadRoutes(program: string = process.execPath): AnyElysia {
       countRequest(hub, [noCredentials(callerIp(hub, request, server), hub.config.anonymousPerMinute)])
       return respond(context as DownloadRequest)
     }
-  const manifest = async () => Buffer.from(manifestOf(await agentFiles(program)))
+  const manifest = async (hub: Hub) => Buffer.from(manifestOf(await agentFiles(hub)))
   return new Elysia({ name: 'downloads' })
     .get(
       '/download/agent',
@@ -40,21 +37,21 @@ export function downloadRoutes(program: string = process.execPath): AnyElysia {
     )
     .get(
       '/download/agent/manifest',
-      limited(async () => new Response(await manifest(), { headers: { ...headers, 'Content-Type': 'text/plain' } })),
+      limited(async ({ hub }) => new Response(await manifest(hub), { headers: { ...headers, 'Content-Type': 'text/plain' } })),
     )
     .get(
       '/download/agent/manifest.sig',
       limited(
         async ({ hub }) =>
-          new Response(sign(null, await manifest(), hubKey(hub)), {
+          new Response(sign(null, await manifest(hub), hubKey(hub)), {
             headers: { ...headers, 'Content-Type': 'application/octet-stream' },
           }),
       ),
     )
     .get(
       '/download/agent/:platform',
-      limited(async ({ params, request }) => {
-        const file = (await agentFiles(program)).find(({ platform }) => platform === params.platform)
+      limited(async ({ params, request, hub }) => {
+        const file = (await agentFiles(hub)).find(({ platform }) => platform === params.platform)
         if (!file) throw notFound('path')
         return partOf(Bun.file(file.path), request.headers.get('range'))
       }),

@@ -72,6 +72,9 @@ const dialogs: Partial<Record<Verb, VerbDialog>> = {
     paramsOf: plain,
   },
   collect: { text: 'The agent reads everything again, and reports it at once.' },
+  update_agent: {
+    text: 'The agent installs the version of this hub, and restarts. If the new version doesn’t report within two minutes, the previous one is restored.',
+  },
   suspend: { text: 'The server is paused, and keeps its memory.' },
   power_off: { text: 'The server is switched off at once, like pulling the plug. Unsaved data is lost.', danger: true },
   power_cycle: {

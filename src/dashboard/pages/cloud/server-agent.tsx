@@ -6,6 +6,7 @@ import { Status, StatusIcon, Tags } from '../../parts/status'
 import { TextWithCode } from '../../parts/text-with-code'
 import { formatDuration, RelativeTime } from '../../parts/time'
 import { useOne } from '../../queries'
+import { AgentUpdate } from '../agents/agent-update'
 import { agentTones } from '../agents/install-agent'
 import { clockText } from '../agents/clock-text'
 import { permissions } from '../agents/key-fields'
@@ -17,6 +18,7 @@ const offered: readonly (readonly [word: string, means: string])[] = [
   ['restart:UNIT', 'Restart a unit of systemd'],
   ['firewall', permissions.firewall],
   ['wake', permissions.wake],
+  ['update', permissions.update],
 ]
 
 const stopReasons: Readonly<Record<NonNullable<AgentView['stop_reason']>, string>> = {
@@ -69,6 +71,7 @@ function AgentCard({ id, of }: { id: string; of: Summary }) {
             </>,
           ],
           ['Version', of.version],
+          ['Update', agent && <AgentUpdate update={agent.update} />],
           ['Last report', agent && <RelativeTime at={agent.last_report_at} />],
           ['Interval', agent && formatDuration(agent.interval_seconds * 1000)],
           ['Clock', agent && <Clock offsetMs={agent.clock_offset_ms} />],

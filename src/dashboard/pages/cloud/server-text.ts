@@ -56,6 +56,7 @@ export const verbTitles: Readonly<Record<Verb, string>> = {
   restore_snapshot: 'Restore snapshot',
   restart_unit: 'Restart unit',
   collect: 'Collect data now',
+  update_agent: 'Update agent',
 }
 
 /** Where facts come from. */

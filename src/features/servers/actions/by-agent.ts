@@ -2,11 +2,12 @@ import type { Consequences } from '../../../core/change-result'
 import type { Tx } from '../../../core/db/transaction'
 import type { Hub } from '../../../core/hub'
 import { conflict, Problem } from '../../../core/problem'
-import { permissionFor, type AgentCommand } from '../../../wire/agent-command'
+import { maxCommandLifeMs, permissionFor, type AgentCommand, type CommandParams } from '../../../wire/agent-command'
 import type { CommitChunk, Next, Work } from '../../actions/kind'
 import { commandOfAction, abandonCommand, type CommandRow } from '../agents/command-results'
 import { agentOf, type AgentRow } from '../agents/rows'
 import { sendCommand } from '../agents/send-command'
+import { beginUpdate, failUpdate } from '../agents/updates'
 import { notAllowed } from '../available-actions'
 import type { ServerRow } from '../view'
 import { timedOut } from './attempts'
@@ -27,6 +28,7 @@ function commandOf({ verb, agentCommand }: Pick<ServerActionInput, 'verb' | 'age
   if (verb === 'reboot' || verb === 'shutdown') return { name: verb, params: {} }
   if (agentCommand?.verb === 'collect') return { name: 'collect', params: {} }
   if (agentCommand?.verb === 'restart_unit') return { name: 'restart_unit', params: { unit: agentCommand.unit } }
+  if (agentCommand?.verb === 'update_agent') return { name: 'update', params: agentCommand.program }
   return null
 }
 
@@ -37,18 +39,22 @@ export function refuseUnlessAllowed(agent: AgentRow, input: Pick<ServerActionInp
 }
 
 /** Sends the command of an action, in the transaction that starts it. */
-export const sendForAction = (
+export async function sendForAction(
   tx: Tx,
   hub: Hub,
   actionId: string,
   agent: AgentRow,
   { type, id, name }: { type: string; id: string | null; name: string | null },
   input: ServerActionInput,
-): Promise<Pick<Consequences, 'wakeTopics'>> =>
-  sendCommand(tx, hub, {
-    ...commandOf(input)!,
-    ...{ agentId: agent.id, actionId, lifeMs: fetchMs, requestedBy: { type, id, name } },
-  })
+): Promise<Pick<Consequences, 'wakeTopics'>> {
+  const command = commandOf(input)!
+  // The agent downloads the new version in this time.
+  const lifeMs = command.name === 'update' ? maxCommandLifeMs : fetchMs
+  const sent = { ...command, ...{ agentId: agent.id, actionId, lifeMs, requestedBy: { type, id, name } } }
+  const { id: commandId, ...consequences } = await sendCommand(tx, hub, sent)
+  if (command.name === 'update') await beginUpdate(tx, hub, agent, commandId, command.params as CommandParams['update'])
+  return consequences
+}
 
 type State = {
   /** Whether the agent has stopped since. */
@@ -69,12 +75,28 @@ export async function runByAgent(hub: Hub, work: Work<ServerActionInput, any>): 
   const isPassing = verb === 'reboot' || verb === 'shutdown'
   const unchanged: Partial<ServerRow> = isPassing ? { status: statusBefore } : {}
   const failed = (problem: Problem): CommitChunk<any> => {
-    return tx => end(tx, unchanged, { failed: problem })
+    return async tx => {
+      if (verb === 'update_agent') await failUpdate(tx, hub, agent, command?.id, problem.detail)
+      return await end(tx, unchanged, { failed: problem })
+    }
   }
   const command = await commandOfAction(hub.read, work.actionId)
   const agent = await agentOf(hub.read, serverId)
   if (!command || !agent) return failed(conflict('The agent was removed from the server.'))
   const progress = progressOf(command, now)
+  // It may have ended although its result is not known: the program that received the command is gone by then.
+  if (verb === 'update_agent' && agent.updateCommandId === command.id) {
+    const { updateState, updateVersion: version, updateDetail } = agent
+    if (updateState === 'updated') return tx => end(tx, unchanged, { done: { version } })
+    if (updateState === 'rolled_back')
+      return failed(
+        new Problem('provider_failed', `The update was rolled back. ${updateDetail ?? ''}`.trim(), {
+          fields: { failure: 'refused' },
+        }),
+      )
+    const isOverdue = now >= command.expiresAt + limitOf(work.input) / 2
+    if (progress === 'done') return isOverdue ? failed(timedOut('agent')) : again()
+  }
   if (progress === 'running') return again()
   if (progress !== 'done') return progress.end(failed, again())
   if (!isPassing) return tx => end(tx, unchanged, { done: { output: command.output } })

@@ -1,9 +1,11 @@
+import type { CommandParams } from '../../../wire/agent-command'
 import type { ServerCommand, ServerOrder, ServerVerb } from '../clouds/cloud'
 import type { ServerOrderView, ServerStatus } from '../shapes'
 
 export type PlainCommand = Exclude<ServerCommand, { verb: 'provision' }>
 /** What only agents can do. */
-type AgentOnlyCommand = { verb: 'restart_unit'; unit: string } | { verb: 'collect' }
+type AgentOnlyCommand =
+  { verb: 'restart_unit'; unit: string } | { verb: 'collect' } | { verb: 'update_agent'; program: CommandParams['update'] }
 
 /** What an action was asked to do. */
 export type ServerActionInput = {

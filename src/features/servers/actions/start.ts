@@ -12,10 +12,12 @@ import { canAccess } from '../../../core/resource-access'
 import { findRow, lockRow, targetOf } from '../../../core/rows'
 import { fieldProblems } from '../../../core/validate'
 import { callAdapter } from '../../../adapters/call'
+import type { CommandParams } from '../../../wire/agent-command'
 import { getAction } from '../../actions/actions'
 import type { ActionView } from '../../actions/shapes'
 import { addFinishedAction, startAction } from '../../actions/start'
 import { catalogOf, type DatedCatalog } from '../accounts/catalog'
+import { programFor } from '../agents/agent-files'
 import { agentOf, type AgentRow } from '../agents/rows'
 import { cloudAccounts } from '../accounts/tables'
 import type { CloudAccountRow } from '../accounts/view'
@@ -73,10 +75,12 @@ async function startServerAction(ctx: Ctx, id: string, input: Input): Promise<Ac
   const agent = await agentOf(ctx.hub.read, id)
   const { verb, via } = chosenWay(input, account, controllers, agent)
   const params = validatedParams(verb, input.params ?? {})
-  if (via === 'agent')
+  if (via === 'agent') {
+    const program = verb === 'update_agent' ? await programFor(ctx.hub, agent!) : null
     return await change(ctx, `cloud.server.${verb}` as AuditAction, async tx =>
-      startByAgent(tx, ctx, await lockRow(tx, ctx, serverRows, id), account, verb, params),
+      startByAgent(tx, ctx, await lockRow(tx, ctx, serverRows, id), account, verb, { ...params, program }),
     )
+  }
   if (via !== 'cloud' || !account)
     return await change(ctx, `cloud.server.${verb}` as AuditAction, async tx =>
       startByController(tx, ctx, await lockRow(tx, ctx, serverRows, id), account, verb, params, via),
@@ -141,6 +145,8 @@ function commandsOf(
   params: Record<string, unknown>,
 ): Pick<ServerActionInput, 'command' | 'agentCommand'> {
   if (verb === 'restart_unit') return { command: null, agentCommand: { verb, unit: params.unit as string } }
+  if (verb === 'update_agent')
+    return { command: null, agentCommand: { verb, program: params.program as CommandParams['update'] } }
   return verb === 'collect' ? { command: null, agentCommand: { verb } } : { command: commandOf(row, verb, params) }
 }
 
@@ -585,6 +591,7 @@ function commandOf(row: ServerRow, verb: ServerVerb, params: Record<string, any>
     case 'set_labels':
     case 'restart_unit':
     case 'collect':
+    case 'update_agent':
       throw new TypeError(`${verb} is planned elsewhere`)
     case 'shutdown':
       return { verb, timeoutSeconds: params.timeout_seconds ?? 120, thenForce: params.then_force ?? false }

@@ -105,6 +105,7 @@ export const verbRules: Readonly<Record<ServerVerb, VerbRule>> = {
   }),
   restart_unit: plain({ possibleIn: ['running', 'unknown'], limitMs: 15 * minute }),
   collect: plain({ possibleIn: ['running', 'unknown'], limitMs: 15 * minute }),
+  update_agent: plain({ possibleIn: ['running', 'unknown'], limitMs: 20 * minute }),
 }
 
 /** How long an action may take, in milliseconds. */

@@ -19,6 +19,7 @@ import { linkColumns, revoke, revokeAgentOf } from './link'
 import { agentRows, type AnyAgentRow } from './rows'
 import {
   agentStates,
+  agentUpdateStates,
   defaultGraceSeconds,
   type AgentApproval,
   type AgentPatch,
@@ -33,6 +34,7 @@ export const agentListing = listingOf('agents', agents, {
   filters: {
     state: wordsFilter(agents.state, agentStates, 'Only agents in these states.'),
     version: textFilter(agents.version, 'Only agents with this version.', { maxLength: 64 }),
+    update_state: wordsFilter(agents.updateState, agentUpdateStates, 'Only agents whose last update is in these states.'),
     server_id: textFilter(agents.serverId, 'Only the agent that reports about this server.'),
     allow: containsFilter(
       agents.allow,

@@ -28,12 +28,12 @@ interface CommandDraft<Name extends CommandName> {
   lifeMs: number
 }
 
-/** Sends a command to an agent once the transaction is committed. */
+/** Sends a command to an agent once the transaction is committed. @returns its ID, and what has to follow */
 export async function sendCommand<Name extends CommandName>(
   tx: Tx,
   hub: Hub,
   { agentId, name, params, requestedBy, actionId = undefined, lifeMs }: CommandDraft<Name>,
-): Promise<Pick<Consequences, 'wakeTopics'>> {
+): Promise<Pick<Consequences, 'wakeTopics'> & { id: string }> {
   const now = hub.clock.now()
   const expiresAt = now + Math.min(lifeMs, maxCommandLifeMs)
   const id = newId('cmd')
@@ -46,7 +46,7 @@ export async function sendCommand<Name extends CommandName>(
     ...{ sendAt: now, expiresAt, sentAt: null, sends: 0 },
     ...{ finishedAt: null, outcome: null, detail: null, output: null },
   })
-  return { wakeTopics: [commandTopic(agentId)] }
+  return { id, wakeTopics: [commandTopic(agentId)] }
 }
 
 /** Withdraws commands with these names: deletes those that the agent has not fetched, and no longer sends the others again. */

@@ -14,6 +14,9 @@ export const agentStates = [...linkedStates, 'awaiting_approval', 'revoked'] as 
 /** Pause between two reports unless an agent has another one. */
 export const defaultConfig: AgentConfig = { interval_seconds: 60, watched_units: [] }
 
+/** Progress of the last update of an agent. */
+export const agentUpdateStates = ['updating', 'updated', 'rolled_back', 'failed'] as const
+
 const linkedDescription =
   '`silent`: it has not reported for three of its intervals, and not for at least 90 seconds. `stopped`: it announced that it stops, its server was switched off here, or it was approved and has not called again yet.'
 
@@ -82,6 +85,19 @@ const agent = {
   spooled: Type.Integer({ description: 'Minutes that wait on the server to be sent.' }),
   dropped: Type.Integer({ description: 'Minutes that the agent dropped, because too many were waiting to be sent.' }),
   facts: Nullable(AgentFacts, { description: 'What it reported about its server; null if nothing.' }),
+  update: Shape(
+    {
+      available: Nullable(Type.String(), { description: 'The newer version that the hub has; null if it has none.' }),
+      state: Nullable(Words(agentUpdateStates), {
+        description:
+          'Progress of the last update. `updated`: the new version has reported. `rolled_back`: it did not report in time, or the server restarted, so the previous version runs again. `failed`: nothing was changed, or the agent has not reported since. Null if there was none.',
+      }),
+      version: Nullable(Type.String(), { description: 'The version of the last update; null if there was none.' }),
+      detail: Nullable(Type.String(), { description: 'Why it failed or was rolled back; null if it didn’t and wasn’t.' }),
+      changed_at: NullableInstant({ description: 'When its state changed; null if there was none.' }),
+    },
+    { $id: 'AgentUpdate', description: 'The last update of the agent, and whether a newer version is available.' },
+  ),
   silent_since_at: NullableInstant({ description: 'Since when it is silent; null if it isn’t.' }),
   stop_reason: Nullable(Words(stopReasons), {
     description: 'Why it stopped: the server is switched off or restarts, or only the agent stops. Null if it didn’t.',
@@ -106,6 +122,13 @@ const agentExample = {
   spooled: 0,
   dropped: 0,
   facts: { hostname: 'web-1', os: 'Debian GNU/Linux 12 (bookworm)', kernel: '6.1.0-27-amd64', arch: 'x86_64' },
+  update: {
+    available: '0.4.0',
+    state: 'rolled_back' as const,
+    version: '0.4.0',
+    detail: 'The hub did not receive a report of version 0.4.0 within 120 seconds after it was started.',
+    changed_at: '2026-11-26T22:04:10.000Z',
+  },
   silent_since_at: null,
   stop_reason: null,
   last_report_at: '2026-11-27T10:05:00.000Z',

@@ -7,7 +7,7 @@ import { stopReasons } from '../../../wire/agent'
 import type { AgentPermission } from '../../../wire/agent-permissions'
 import { enrolmentKeys } from '../enrolment-keys/tables'
 import { servers } from '../tables'
-import { agentStates } from './shapes'
+import { agentStates, agentUpdateStates } from './shapes'
 
 /** A run of the program: it ends when the program or its server stops. */
 export interface AgentRun {
@@ -80,6 +80,12 @@ export const agents = table(
     stopReason: text('stop_reason', { enum: [...stopReasons] }),
     // Whether its state changed, and the health of its server has not been concluded from it yet.
     pending: flag('pending').notNull(),
+    // The last update: its progress, its version, why it failed, when this changed, and the command to the agent. Null if there was none.
+    updateState: text('update_state', { enum: [...agentUpdateStates] }),
+    updateVersion: text('update_version'),
+    updateDetail: text('update_detail'),
+    updateAt: time('update_at'),
+    updateCommandId: text('update_command_id'),
     facts: json<AgentFacts | null>('facts'),
     factsAt: time('facts_at'),
     createdAt: time('created_at').notNull(),
@@ -95,6 +101,7 @@ export const agents = table(
     index('agents_created').on(t.workspaceId, t.createdAt, t.id),
     index('agents_name').on(t.workspaceId, t.name, t.id),
     index('agents_workspace').on(t.workspaceId, t.state, t.id),
+    index('agents_update').on(t.workspaceId, t.updateState, t.id),
     index('agents_version').on(t.workspaceId, t.version, t.id),
     index('agents_unlinked')
       .on(t.lastSeenAt)

@@ -1,4 +1,6 @@
 import { instant } from '../../../core/clock'
+import { version as hubVersion } from '../../../core/version'
+import { isNewerVersion } from '../../../wire/agent-version'
 import type { AgentRow, AnyAgentRow } from './rows'
 import type { AgentSummaryView, AgentView } from './shapes'
 
@@ -25,6 +27,13 @@ export const agentView = (row: AnyAgentRow): AgentView => ({
   spooled: row.spooled,
   dropped: row.dropped,
   facts: row.facts,
+  update: {
+    available: isNewerVersion(hubVersion, row.version) ? hubVersion : null,
+    state: row.updateState,
+    version: row.updateVersion,
+    detail: row.updateDetail,
+    changed_at: instant(row.updateAt),
+  },
   silent_since_at: instant(row.silentAt),
   stop_reason: row.stopReason,
   last_report_at: instant(row.lastReportAt),

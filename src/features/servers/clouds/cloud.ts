@@ -31,6 +31,7 @@ export const serverVerbs = [
   'set_labels',
   'restart_unit',
   'collect',
+  'update_agent',
 ] as const
 
 /** Verbs that follow from changes of a server. They are not offered as actions. */

@@ -23,6 +23,7 @@ import { saveParts } from '../parts'
 import { agentRows, lockAgent, type AgentRow, type AnyAgentRow } from '../rows'
 import { judgeRun, type RunVerdict } from '../runs'
 import { agents } from '../tables'
+import { rolledBackNotice, updateColumns } from '../updates'
 import { authenticateAgent } from './authenticate'
 import { readMessage } from './message'
 import { reportProblems } from './rules'
@@ -66,14 +67,16 @@ export async function receiveReport(hub: Hub, { request, ip }: { request: Reques
 
   await store(hub, agent, report, offsetMs)
   let isCloned = false
+  let rolledBack: Partial<AnyAgentRow> | null = null
   const more = async (row: AgentRow, at: number, tx: Tx) => {
     const again = judgeRun(row, report, sentAt, at)
     if (again.kind !== 'accepted') throw problemOf(again)
     isCloned = again.isCloned
-    await saveParts(tx, row.id, report, at)
     if (certificates) await saveCertificates(tx, row.id, certificates, at)
     const changes = await saveParts(tx, row.id, report, at)
     if (report.facts && row.facts) changes.push(...compareFacts(row.facts, report.facts))
+    const update = report.backlog ? {} : updateColumns(row, report, at)
+    rolledBack = update.updateState === 'rolled_back' ? update : null
     return {
       runs: again.runs,
       refusedRuns: again.refusedRuns,
@@ -85,6 +88,7 @@ export async function receiveReport(hub: Hub, { request, ip }: { request: Reques
       lastReportAt: at,
       ...(certificates && { certificatesAt: at }),
       events: await recordChanges(tx, row.serverId, changes, report.facts ?? row.facts, at),
+      ...update,
     }
   }
   const { version, interval_seconds: intervalSeconds, facts, stopping } = report
@@ -93,6 +97,7 @@ export async function receiveReport(hub: Hub, { request, ip }: { request: Reques
   const isKnown = report.backlog ? await recordBacklog(hub, agent.id, more) : await recordReport(hub, agent.id, current, more)
   if (!isKnown) throw notFound('agent')
   if (isCloned) await record(hub, async () => ({ result: undefined, notices: [clonedNotice(agent, ip)] }))
+  if (rolledBack) await record(hub, async () => ({ result: undefined, notices: [rolledBackNotice(agent, rolledBack!)] }))
   if (report.firewall && !report.backlog) {
     const { digest, confirmed: isConfirmed, counters } = report.firewall
     await recordHostFirewall(hub, agent.id, { digest, isConfirmed, ...(counters && { counters }) })

@@ -1,7 +1,18 @@
 import { createHash } from 'node:crypto'
 import { open, readdir, stat } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
-import { version } from '../../core/version'
+import type { Hub } from '../../../core/hub'
+import { conflict } from '../../../core/problem'
+import { version } from '../../../core/version'
+import type { CommandParams } from '../../../wire/agent-command'
+import type { AgentRow } from './rows'
+
+declare module '../../../core/hub' {
+  interface Hub {
+    /** File of the hub’s program, in whose folder the programs of agents are. */
+    program: string
+  }
+}
 
 /** A program that servers can download. */
 interface AgentFile {
@@ -22,9 +33,8 @@ const ownPlatform = `linux-${process.arch}`
 /**
  * The agents that this hub can give to servers: `bailiwick-agent` for its own platform and `bailiwick-agent-<platform>` for others, in
  * the folder of the hub’s program. Without the first, the hub’s program, which contains the agent.
- * @param program file of the hub’s program
  */
-export async function agentFiles(program: string): Promise<AgentFile[]> {
+export async function agentFiles({ program }: Pick<Hub, 'program'>): Promise<AgentFile[]> {
   const folder = dirname(program)
   const paths = new Map<string, string>()
   for (const name of await readdir(folder)) {
@@ -41,6 +51,18 @@ export async function agentFiles(program: string): Promise<AgentFile[]> {
 /** What the installer reads: the version, and a line for each file. */
 export const manifestOf = (files: readonly AgentFile[]): string =>
   [`version ${version}`, ...files.map(({ platform: name, sha256, size }) => `${name} ${sha256} ${size}`), ''].join('\n')
+
+/** The version of this hub for an agent. Reads the program. @throws Problem 409 if there is none for its platform */
+export async function programFor(hub: Hub, { facts }: Pick<AgentRow, 'facts'>): Promise<CommandParams['update']> {
+  const wanted = facts?.agent_platform
+  const file = wanted === undefined ? undefined : (await agentFiles(hub)).find(one => one.platform === wanted)
+  if (file) return { version, sha256: file.sha256, size: file.size, path: `/download/agent/${file.platform}` }
+  throw conflict(
+    wanted === undefined
+      ? 'The agent has not reported which program its server needs.'
+      : `This hub has no agent for ${wanted}. To add it, put the program \`bailiwick-agent-${wanted}\` of version ${version} into the folder of the hub’s program.`,
+  )
+}
 
 /** Digests by path, with the size and time of the file that they are of. */
 const digests = new Map<string, { of: string; digest: Promise<string> }>()
