@@ -17,11 +17,23 @@ export interface ServerState {
   reason: string
 }
 
+/** The last sign of life of a server from its agent. */
+export interface AgentSign {
+  /** `stopped`: it announced that it stops. */
+  state: 'reporting' | 'silent' | 'stopped'
+  /** When it last reported (ms UTC). */
+  heardAt: number
+  /** When it counts as silent unless it reports before, or since when it does (ms UTC). */
+  silentAt: number
+}
+
 /** What the servers tell monitors. Ids of servers that don’t exist are left out. */
 export interface ServerStates {
   /** The name of a server of the workspace; null if there is none. @param lock keeps the server until the transaction ends */
   nameOf(read: Reader, workspaceId: string, id: string, lock?: 'lock'): Promise<string | null>
   healthsOf(read: Reader, ids: readonly string[]): Promise<Map<string, ServerState>>
+  /** The last signs of life from the agents of servers. Servers without an agent are left out. */
+  signsOf(read: Reader, ids: readonly string[]): Promise<Map<string, AgentSign>>
   /**
    * What servers used in the last minutes, and what their agents reported, by the sources of conditions. Names of what a number counts are
    * in `<source> names`.

@@ -9,6 +9,7 @@ import type { ServerStates } from '../monitors/server-states'
 import { notServedBy } from './certificates/certificates'
 import { partsOf } from './agents/parts'
 import { agentsOf } from './agents/rows'
+import { signsOf } from './agents/signs'
 import { metricSources, parseColumn, staleMs, subjectOf, type MetricName } from './metrics/names'
 import { listedSources, memorySizeOf, wholeServer } from './metrics/read'
 import { partUsage } from './part-usage'
@@ -33,6 +34,7 @@ export const serverStates: ServerStates = {
       .where(and(inArray(id, [...ids]), isNull(servers.deletedAt)))
     return new Map(rows.map(row => [row.id, row]))
   },
+  signsOf,
   usageOf,
 }
 
@@ -55,8 +57,8 @@ async function usageOf(hub: Hub, ids: readonly string[]): Promise<Map<string, Se
     .select({ id: servers.id, cloud: servers.cloud })
     .from(servers)
     .where(inArray(servers.id, [...ids]))
-  const agents = await agentsOf(hub.read, rows)
-  const reporting = [...agents.values()].filter(one => one.state === 'reporting')
+  const known = await agentsOf(hub.read, rows)
+  const reporting = [...known.values()].filter(one => one.state === 'reporting')
   const parts = await partsOf(
     hub.read,
     reporting.map(one => one.id),
@@ -65,7 +67,7 @@ async function usageOf(hub: Hub, ids: readonly string[]): Promise<Map<string, Se
   const columnsOf = (id: string, source: (typeof metricSources)[number]) => found.get(subjectOf(id, source))?.columns
   return new Map(
     rows.map(({ id, cloud }) => {
-      const agent = agents.get(id)
+      const agent = known.get(id)
       const facts = agent?.facts
       const value = (name: MetricName) => {
         for (const source of listedSources) {

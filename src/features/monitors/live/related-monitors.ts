@@ -5,12 +5,13 @@ import { monitors } from '../tables'
 import { activeWindow, type ActiveWindow } from '../../maintenance/calendar'
 import type { GroupOptions } from '../definition/types'
 import { groupVerdict } from '../verdict/group'
-import type { JudgeInput } from '../verdict/input'
+import type { AgentSign } from '../server-states'
+import type { JudgeInput, Parent } from '../verdict/input'
 import type { MonitorRow } from '../view'
 import type { LoadedMonitor, Roster } from './roster'
 
 /** The columns of a monitor that matter to monitors related to it. */
-type RelatedMonitor = Pick<MonitorRow, 'id' | 'name' | 'status' | 'state'>
+type RelatedMonitor = Pick<MonitorRow, 'id' | 'type' | 'target' | 'name' | 'status' | 'state'>
 
 /** Whether monitors that depend on or contain a monitor must be judged again after this change of it. */
 export const isNewsToOthers = (
@@ -23,6 +24,7 @@ export const isNewsToOthers = (
 
 const idsAtOnce = 500
 const groupsRefreshMs = 10_000
+const signsRefreshMs = 5_000
 
 /** Dependencies and groups of this hub's monitors, including monitors that other hubs run. */
 export class RelatedMonitors {
@@ -36,6 +38,9 @@ export class RelatedMonitors {
   private groups = new Map<string, string[]>()
   private outsideGroups: { id: string; members: string[] }[] = []
   private groupsReadAt = Number.NEGATIVE_INFINITY
+  /** Signs of the agents of servers that monitors depend on. */
+  private signs = new Map<string, AgentSign>()
+  private signsReadAt = Number.NEGATIVE_INFINITY
 
   constructor(
     private readonly hub: Hub,
@@ -43,9 +48,12 @@ export class RelatedMonitors {
   ) {}
 
   /** The dependencies of a monitor; for an excused group, also the dependency of its members. */
-  parentsOf(monitor: LoadedMonitor, group?: JudgeInput['group']): RelatedMonitor[] {
+  parentsOf(monitor: LoadedMonitor, group?: JudgeInput['group']): Parent[] {
     const by = group?.excusedBy ?? null
-    return this.find(by === null || monitor.dependsOn.includes(by) ? monitor.dependsOn : [...monitor.dependsOn, by])
+    const parents = this.find(by === null || monitor.dependsOn.includes(by) ? monitor.dependsOn : [...monitor.dependsOn, by])
+    return parents.map(one =>
+      one.type === 'server' ? { id: one.id, name: one.name, state: one.state, agent: this.signs.get(one.target) } : one,
+    )
   }
 
   groupOf({ group }: LoadedMonitor): NonNullable<JudgeInput['group']> {
@@ -120,6 +128,22 @@ export class RelatedMonitors {
     const before = this.outside
     this.outside = found
     for (const id of ids) if (isNewsToOthers(before.get(id), found.get(id))) this.statusChanged(id)
+    await this.refreshSigns()
+  }
+
+  private async refreshSigns(): Promise<void> {
+    const now = this.hub.clock.now()
+    if (now >= this.signsReadAt && now - this.signsReadAt < signsRefreshMs) return
+    this.signsReadAt = now
+    const followed = this.find([...this.followers.keys()]).filter(one => one.type === 'server')
+    const found = new Map<string, AgentSign>()
+    for (let at = 0; at < followed.length; at += idsAtOnce) {
+      const ids = new Set(followed.slice(at, at + idsAtOnce).map(one => one.target))
+      for (const one of await this.hub.serverStates.signsOf(this.hub.read, [...ids])) found.set(...one)
+    }
+    const before = this.signs
+    this.signs = found
+    for (const { id, target } of followed) if (!isDeepStrictEqual(before.get(target), found.get(target))) this.checkedAgain(id)
   }
 
   private rebuild(): void {
@@ -165,6 +189,8 @@ export class RelatedMonitors {
 
 const relatedColumns = {
   id: monitors.id,
+  type: monitors.type,
+  target: monitors.target,
   name: monitors.name,
   status: monitors.status,
   state: monitors.state,

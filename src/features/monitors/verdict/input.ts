@@ -1,4 +1,5 @@
 import type { CheckResult } from '../../../checks/check'
+import type { AgentSign } from '../server-states'
 import type { Quorum } from './quorum'
 import type { MonitorState, Verdict } from './state'
 import type { monitorStatuses } from '../shapes'
@@ -29,6 +30,8 @@ export interface Parent {
   id: string
   name: string
   state: MonitorState
+  /** For a monitor of a server with an agent. */
+  agent?: AgentSign | undefined
 }
 
 /** The input for judging a monitor. All times are ms UTC. */

@@ -162,12 +162,34 @@ function dependencySuppression({ state, input, reason, at }: Scene, outage: Outa
     return looked ? null : suppression(outage.affectedBy, { wakeAt: recheckSince + input.rules.intervalMs })
   }
   if (input.group?.excusedBy) return suppression(input.group.excusedBy)
-  const until = outage.confirmedAt + input.rules.dependencyGraceMs
-  const open = parents.filter(parent => isUndecided(parent, outage.confirmedAt))
-  if (open.length === 0 || until <= at || at < outage.confirmedAt) return null
+  if (at < outage.confirmedAt) return null
+  const open = parents.flatMap(parent => {
+    const until = waitsUntil(parent, outage.confirmedAt, input.rules.dependencyGraceMs, at)
+    return until > at ? [{ id: parent.id, until }] : []
+  })
+  if (open.length === 0) return null
   const isRequested = state.suppressed?.cause === 'dependency' && state.suppressed.since >= outage.confirmedAt
   const followUps: FollowUp[] = isRequested ? [] : [{ kind: 'check_parents', parents: open.map(({ id }) => id) }]
-  return suppression(open[0]!.id, { followUps, wakeAt: until })
+  return suppression(open[0]!.id, { followUps, wakeAt: Math.min(...open.map(one => one.until)) })
+}
+
+/** A server is confirmed as down within this time after its agent counts as silent (ms). */
+const serverConfirmMs = 60_000
+/** An agent that reports less often is not waited for any longer (ms). */
+const maxAgentWaitMs = 300_000
+
+/**
+ * Until when an alert waits because a dependency may be the cause; in the past if it doesn't. A server whose agent has not been heard
+ * since the outage counts as up until it is silent for minutes, and one that announced a restart is not down yet.
+ */
+function waitsUntil(parent: Parent, since: number, graceMs: number, at: number): number {
+  const { agent } = parent
+  if (agent && graceMs > 0 && (agent.state !== 'reporting' || agent.heardAt < since)) {
+    const known = agent.silentAt + serverConfirmMs
+    const until = agent.state === 'reporting' ? Math.min(known, since + maxAgentWaitMs) : known
+    if (until > at) return until
+  }
+  return isUndecided(parent, since) ? since + graceMs : at
 }
 
 /** Whether the last result was a failure: a success starts a streak against `down`. */

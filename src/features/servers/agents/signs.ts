@@ -1,0 +1,24 @@
+import { inArray } from 'drizzle-orm'
+import type { Reader } from '../../../core/db/transaction'
+import type { AgentSign } from '../../monitors/server-states'
+import { linkedStates, type LinkedState } from './shapes'
+import { agents } from './tables'
+
+/** The last signs of life from the agents of servers, by the ids of the servers. */
+export async function signsOf(read: Reader, ids: readonly string[]): Promise<Map<string, AgentSign>> {
+  if (ids.length === 0) return new Map()
+  const { serverId, state, lastSeenAt, dueAt, silentAt } = agents
+  const rows = await read
+    .select({ serverId, state, lastSeenAt, dueAt, silentAt })
+    .from(agents)
+    .where(inArray(serverId, [...ids]))
+  return new Map(
+    rows.flatMap(row =>
+      row.serverId !== null && isLinkedState(row.state)
+        ? [[row.serverId, { state: row.state, heardAt: row.lastSeenAt, silentAt: row.silentAt ?? row.dueAt ?? row.lastSeenAt }]]
+        : [],
+    ),
+  )
+}
+
+const isLinkedState = (state: string): state is LinkedState => linkedStates.some(one => one === state)

@@ -1,0 +1,77 @@
+import { expect, test } from 'bun:test'
+import { watchServers } from '../../src/features/servers/watch'
+import { AgentDouble } from '../support/agent-double'
+import { dataOf, incidentsOf, statusOf, watched } from '../support/watched-monitors'
+import { world } from '../support/world'
+
+/** A server with an agent and its own monitor, and monitors that depend on that. */
+async function scene(count: number) {
+  const here = await world()
+  const { id } = (await here.acme.call('POST', '/v1/servers', { name: 'web-1', monitor: true }, { 'Idempotency-Key': 'web-1' }))
+    .body
+  const server = (await here.acme.call('GET', '/v1/monitors')).body.data[0].id as string
+  const agent = await AgentDouble.enroll(here, id)
+  const sites: string[] = []
+  for (let at = 0; at < count; at++) sites.push(await watched(here, { name: `site-${at}`, depends_on: [server] }))
+  const down = new Set<string>()
+  here.engine.answer = ({ monitor }) => (down.has(monitor) ? { status: 'down' } : {})
+  return {
+    ...{ here, agent, server, sites },
+    /** Lets time pass, in which the agent reports each minute unless it is silent, and each site is checked each minute. */
+    async pass(minutes: number, { isSilent = false, failing = [] as readonly string[] } = {}): Promise<void> {
+      down.clear()
+      for (const one of failing) down.add(one)
+      for (let seconds = 0; seconds < minutes * 60; seconds++) {
+        if (!isSilent && seconds % 60 === 30) await agent.reports()
+        for (const [at, site] of sites.entries())
+          if ([5, 25].includes((seconds - at + 60) % 60))
+            here.engine.report({ monitor: site, ...(down.has(site) && { status: 'down' }) })
+        await here.advance(1000)
+        if (seconds % 10 === 9) await watchServers(here.hub)
+      }
+    },
+    alerted: async (): Promise<string[]> => (await dataOf(here, 'monitor.alert')).map(one => one.monitor.id),
+  }
+}
+
+test('a server that goes down causes one alert, with everything that depends on it listed on its incident', async () => {
+  const { here, server, sites, pass, alerted } = await scene(10)
+  await pass(1)
+  await pass(5, { isSilent: true, failing: sites })
+  expect(await alerted()).toEqual([server])
+  expect(await statusOf(here, sites[0]!)).toBe('down')
+  const [incident, ...others] = await incidentsOf(here)
+  expect(others).toEqual([])
+  expect(incident).toMatchObject({ status: 'open', cause: expect.stringMatching(/^The agent has not reported since /) })
+  const { monitors } = (await here.acme.call('GET', `/v1/incidents/${incident.id}`)).body
+  expect(monitors.map((one: any) => one.id).toSorted()).toEqual([server, ...sites].toSorted())
+  // One of the sites does not start again.
+  await pass(3, { failing: sites.slice(0, 1) })
+  expect((await incidentsOf(here)).map(one => one.status).toSorted()).toEqual(['open', 'resolved'])
+  expect((await alerted()).toSorted()).toEqual([server, sites[0]!].toSorted())
+}, 60_000)
+
+test('a site that fails while its server reports causes an alert with the next report', async () => {
+  const { sites, pass, alerted } = await scene(2)
+  await pass(1)
+  await pass(3, { failing: sites.slice(0, 1) })
+  expect(await alerted()).toEqual(sites.slice(0, 1))
+}, 60_000)
+
+test.each([
+  ['shutdown', 10],
+  ['reboot', 5],
+] as const)(
+  'after a %s that the agent announced, nothing is alerted for %d minutes',
+  async (reason, minutes) => {
+    const { here, agent, server, sites, pass, alerted } = await scene(2)
+    await pass(1)
+    await agent.stops(reason)
+    await pass(minutes - 1, { isSilent: true, failing: sites })
+    expect([await statusOf(here, sites[0]!), await alerted(), await incidentsOf(here)]).toEqual(['down', [], []])
+    await pass(3, { isSilent: true, failing: sites })
+    expect(await alerted()).toEqual([server])
+    expect(await incidentsOf(here)).toHaveLength(1)
+  },
+  60_000,
+)
