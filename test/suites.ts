@@ -29,6 +29,7 @@ export const programs = testFiles(['test/real', 'test/e2e'])
 
 /** Files of the compiled program that depend on the database: durability, several hubs, failover, keys, and one with pages. */
 export const programsOnPostgres = [
+  'test/e2e/agent-kill.test.ts',
   'test/e2e/audit-stream.test.ts',
   'test/e2e/backup.test.ts',
   'test/e2e/binary.test.ts',
@@ -49,6 +50,7 @@ export const programsOnPostgres = [
 /** Files that measure time or create heavy load: how many of them may run at once, with nothing else. */
 const exclusive: Readonly<Record<string, 1 | 2>> = {
   'test/contracts/hostile-checks.test.ts': 2,
+  'test/e2e/agent-kill.test.ts': 2,
   'test/e2e/cloud-kill.test.ts': 2,
   'test/e2e/database-outage.test.ts': 1,
   'test/e2e/hubs.test.ts': 1,
