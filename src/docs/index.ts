@@ -9,6 +9,7 @@ import agentCommands from './agent-commands.md' with { type: 'text' }
 import agentUpdates from './agent-updates.md' with { type: 'text' }
 import agentData from './agent-data.md' with { type: 'text' }
 import agentProgram from './agent-program.md' with { type: 'text' }
+import agentShell from './agent-shell.md' with { type: 'text' }
 import actions from './actions.md' with { type: 'text' }
 import api from './api.md' with { type: 'text' }
 import architecture from './architecture.md' with { type: 'text' }
@@ -149,6 +150,7 @@ export const groups: readonly Group[] = [
       page('server-metrics', serverMetrics),
       page('agents', agents),
       page('agent-program', agentProgram),
+      page('agent-shell', agentShell),
       page('agent-data', agentData),
       page('agent-commands', agentCommands),
       page('agent-updates', agentUpdates),

@@ -16,6 +16,7 @@ import { Elysia } from 'elysia'
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import { version } from '../../src/core/version'
 import { hubPublicKey } from '../../src/features/servers/agents/hub-key'
+import { shellAgent } from '../../src/features/servers/agents/shell/shell-agent'
 import { downloadRoutes } from '../../src/hub/downloads/downloads'
 import { parsePublicKey } from '../../src/wire/signed'
 import { world } from '../support/world'
@@ -88,6 +89,13 @@ describe('the list of downloads', () => {
   test.each(['linux-riscv64', 'windows', '..%2fbailiwick', 'manifest.txt'])('%s is not found', async name => {
     expect((await get(`/download/agent/${name}`)).status).not.toBe(200)
   })
+})
+
+test('the hub serves the agent for routers and small boards', async () => {
+  const response = await here.app.handle(new Request('http://localhost/download/agent.sh'))
+  expect(response.headers.get('content-type')).toBe('text/x-shellscript; charset=utf-8')
+  expect(await response.text()).toBe(shellAgent(null))
+  expect(shellAgent(null)).toContain(`\nversion=${version}\n`)
 })
 
 test('the hub serves the script, and requests are limited', async () => {

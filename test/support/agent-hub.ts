@@ -69,11 +69,14 @@ export class AgentHub implements AsyncDisposable {
     if (path === '/healthz') return Response.json({ status: 'ok' })
     const json = request.headers.get('content-encoding') === 'gzip' ? Bun.gunzipSync(body) : body
     const sent = json.length > 0 ? JSON.parse(Buffer.from(json).toString()) : null
-    if (enrolls) this.publicKey = parsePublicKey(sent.public_key)
-    const method = request.method
-    if (!signature || !isSignedBy(this.publicKey!, { method, path: `${path}${search}`, body, ...signature }, signature.signature))
+    if (enrolls) this.publicKey = sent.public_key === undefined ? null : parsePublicKey(sent.public_key)
+    const { publicKey } = this
+    if (!publicKey && !enrolls && request.headers.get('authorization') !== `Bearer ${this.token}`)
       return this.problem(401, 'invalid_token')
-    if (Math.abs(signature.time - this.now()) > 300_000) return this.problem(401, 'invalid_token')
+    const signed = { method: request.method, path: `${path}${search}`, body }
+    if (publicKey && !(signature && isSignedBy(publicKey, { ...signed, ...signature }, signature.signature)))
+      return this.problem(401, 'invalid_token')
+    if (publicKey && Math.abs(signature!.time - this.now()) > 300_000) return this.problem(401, 'invalid_token')
     if (path.endsWith('/commands')) return await this.waitForCommands()
     if (path.endsWith('/command-results')) return this.storeResult(sent)
     if (path.endsWith('/live')) {

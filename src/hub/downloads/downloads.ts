@@ -6,8 +6,10 @@ import { callerIp, type Peer } from '../../api/serve'
 import type { Hub } from '../../core/hub'
 import { notFound } from '../../core/problem'
 import { agentFiles, manifestOf } from '../../features/servers/agents/agent-files'
+import { selfSignedCertificate } from '../../features/servers/agents/hub-certificate'
 import { hubKey } from '../../features/servers/agents/hub-key'
 import installer from '../../features/servers/agents/install-agent.sh' with { type: 'text' }
+import { shellAgent } from '../../features/servers/agents/shell/shell-agent'
 import { StaticFile } from '../static-file'
 
 interface DownloadRequest {
@@ -34,6 +36,15 @@ export function downloadRoutes(): AnyElysia {
     .get(
       '/download/agent',
       limited(({ request }) => script.respond(request)),
+    )
+    .get(
+      '/download/agent.sh',
+      limited(
+        async ({ hub }) =>
+          new Response(shellAgent(await selfSignedCertificate(hub)), {
+            headers: { ...headers, 'Content-Type': 'text/x-shellscript; charset=utf-8' },
+          }),
+      ),
     )
     .get(
       '/download/agent/manifest',

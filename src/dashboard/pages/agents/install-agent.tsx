@@ -72,6 +72,7 @@ function showCommands({ enrolment_key_id: id, commands }: AgentInstallationView)
       <>
         <Code label="Without curl" text={commands.wget} wrap />
         <Code label="User data for cloud-init" text={commands.cloud_init} wrap />
+        <Code label="Router or small board (only measures)" text={commands.shell_agent} wrap />
       </>
     ),
   })

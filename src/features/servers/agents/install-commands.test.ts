@@ -1,22 +1,25 @@
-import { mkdtempSync, rmSync } from 'node:fs'
+import { X509Certificate } from 'node:crypto'
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, test } from 'bun:test'
 import { sha256Hex } from '../../../core/crypto'
 import installer from './install-agent.sh' with { type: 'text' }
 import { installCommands } from './install-commands'
+import { shellAgent } from './shell/shell-agent'
 
 const installation = {
   baseUrl: 'https://hub.example.com',
   hubKey: 'ed25519:11qYAYKxCrfVS_7TyWQHOg7hcvPapiMlrwIaaPcHURo',
   key: 'bw_enrol_4f6Tq0bWm2Zx8Kc1Vn7Rj3Ls9Hd5Pa1x7Kq2',
-  pin: null,
+  certificate: null,
   allow: [],
 }
+const certificate = new X509Certificate(readFileSync('test/fixtures/tls/self-signed.pem'))
 const options = `--hub https://hub.example.com --key ${installation.key} --hub-key ${installation.hubKey}`
 
 test('the commands install the agent with what the hub knows', () => {
-  expect(installCommands(installation)).toEqual({
+  expect(installCommands(installation)).toMatchObject({
     curl: `curl -fsSL https://hub.example.com/download/agent | sudo sh -s -- ${options}`,
     wget: `wget -qO- https://hub.example.com/download/agent | sudo sh -s -- ${options}`,
     cloud_init: `#cloud-config\nruncmd:\n  - [sh, -c, "curl -fsSL https://hub.example.com/download/agent | sh -s -- ${options}"]\n`,
@@ -25,9 +28,9 @@ test('the commands install the agent with what the hub knows', () => {
 
 test('without a certificate that can be verified, the script is checked before it is run', () => {
   const digest = sha256Hex(installer)
-  const { curl, wget } = installCommands({ ...installation, pin: 'sha256:00ff', allow: ['reboot', 'restart:a\\x2d.service'] })
+  const { curl, wget } = installCommands({ ...installation, certificate, allow: ['reboot', 'restart:a\\x2d.service'] })
   const checked = `https://hub.example.com/download/agent >"$f" && echo "${digest}  $f" | sha256sum -c >/dev/null && sudo sh "$f" ${options}`
-  const pinned = `--pin sha256:00ff --allow 'reboot,restart:a\\x2d.service'`
+  const pinned = `--pin sha256:${sha256Hex(certificate.raw)} --allow 'reboot,restart:a\\x2d.service'`
   expect(curl).toBe(`f=$(mktemp) && curl -fsSLk ${checked} ${pinned}`)
   expect(wget).toBe(`f=$(mktemp) && wget -qO- --no-check-certificate ${checked} ${pinned}`)
   const { curl: plain, cloud_init } = installCommands({ ...installation, baseUrl: 'http://hub.example.com' })
@@ -65,4 +68,18 @@ test('a shell and YAML read the command as it was meant', async () => {
   const { runcmd } = Bun.YAML.parse(cloud_init) as { runcmd: string[][] }
   expect(runcmd[0]!.slice(0, 2)).toEqual(['sh', '-c'])
   expect((await argumentsOf(runcmd[0]![2]!)).slice(-2)).toEqual(['--allow', allow.join(',')])
+})
+
+test('the shell agent is always checked before it is run, and contains a certificate that no authority confirms', () => {
+  const { shell_agent: verified } = installCommands({ ...installation, allow: ['reboot'] })
+  const after = (script: string, url: string) =>
+    `>"$f" && echo "${sha256Hex(script)}  $f" | sha256sum -c >/dev/null && sh "$f" install --hub ${url} --key ${installation.key}`
+  const https = 'https://hub.example.com'
+  expect(verified).toBe(`f=$(mktemp) && curl -fsS ${https}/download/agent.sh ${after(shellAgent(null), https)}`)
+  const { shell_agent: pinned } = installCommands({ ...installation, certificate })
+  expect(pinned).toBe(`f=$(mktemp) && curl -fsSk ${https}/download/agent.sh ${after(shellAgent(certificate), https)}`)
+  const http = 'http://192.0.2.1:8080'
+  const { shell_agent: plain } = installCommands({ ...installation, baseUrl: http })
+  expect(plain).toBe(`f=$(mktemp) && wget -qO- ${http}/download/agent.sh ${after(shellAgent(null), http)}`)
+  expect(shellAgent(certificate)).toContain(`certificate='${certificate.toString().trim()}'\n`)
 })

@@ -1,5 +1,7 @@
+import type { X509Certificate } from 'node:crypto'
 import { sha256Hex } from '../../../core/crypto'
 import installer from './install-agent.sh' with { type: 'text' }
+import { shellAgent } from './shell/shell-agent'
 
 /** What the commands that install an agent depend on. */
 interface Installation {
@@ -8,8 +10,8 @@ interface Installation {
   hubKey: string
   /** The enrolment key. */
   key: string
-  /** Fingerprint of the only certificate of the hub that is accepted; null if certificate authorities decide. */
-  pin: string | null
+  /** The only certificate of the hub that is accepted; null if certificate authorities decide. */
+  certificate: X509Certificate | null
   allow: readonly string[]
 }
 
@@ -22,32 +24,47 @@ export function installScript(of: Installation): string {
 }
 
 /** Commands that install and enroll the agent, ready to be pasted. */
-export function installCommands(of: Installation): { curl: string; wget: string; cloud_init: string } {
+export function installCommands(of: Installation): { curl: string; wget: string; cloud_init: string; shell_agent: string } {
   const asRoot = installs(of, 'sh').curl
   return {
     ...installs(of, 'sudo sh'),
     cloud_init: `#cloud-config\nruncmd:\n  - [sh, -c, ${JSON.stringify(asRoot)}]\n`,
+    shell_agent: installsShellAgent(of),
   }
 }
+
+/**
+ * For root, without sudo. The script is always checked before it is run, because BusyBox does not verify certificates. Over HTTPS, the agent
+ * needs curl anyway.
+ */
+function installsShellAgent({ baseUrl, key, certificate }: Installation): string {
+  const url = quoted(`${baseUrl}/download/agent.sh`)
+  const download = baseUrl.startsWith('https:') ? `curl -fsS${certificate ? 'k' : ''} ${url}` : `wget -qO- ${url}`
+  return checked(download, sha256Hex(shellAgent(certificate)), `sh "$f" install --hub ${quoted(baseUrl)} --key ${key}`)
+}
+
+/** Runs a downloaded script if it is the expected one. */
+const checked = (download: string, digest: string, run: string): string =>
+  `f=$(mktemp) && ${download} >"$f" && echo "${digest}  $f" | sha256sum -c >/dev/null && ${run}`
 
 function installs(of: Installation, shell: string): { curl: string; wget: string } {
   const url = quoted(`${of.baseUrl}/download/agent`)
   const options = optionsOf(of)
   // Without a certificate that is verified, anyone on the network could replace the script, which verifies everything else.
-  const isVerified = of.pin === null && of.baseUrl.startsWith('https:')
+  const isVerified = of.certificate === null && of.baseUrl.startsWith('https:')
   const install = (download: string) =>
     isVerified
       ? `${download} ${url} | ${shell} -s -- ${options}`
-      : `f=$(mktemp) && ${download} ${url} >"$f" && echo "${installerDigest}  $f" | sha256sum -c >/dev/null && ${shell} "$f" ${options}`
-  return of.pin === null
+      : checked(`${download} ${url}`, installerDigest, `${shell} "$f" ${options}`)
+  return of.certificate === null
     ? { curl: install('curl -fsSL'), wget: install('wget -qO-') }
     : { curl: install('curl -fsSLk'), wget: install('wget -qO- --no-check-certificate') }
 }
 
-const optionsOf = ({ baseUrl, key, hubKey, pin, allow }: Installation): string =>
+const optionsOf = ({ baseUrl, key, hubKey, certificate, allow }: Installation): string =>
   [
     ...['--hub', quoted(baseUrl), '--key', key, '--hub-key', hubKey],
-    ...(pin === null ? [] : ['--pin', pin]),
+    ...(certificate === null ? [] : ['--pin', `sha256:${certificate.fingerprint256.replaceAll(':', '').toLowerCase()}`]),
     ...(allow.length === 0 ? [] : ['--allow', quoted(allow.join(','))]),
   ].join(' ')
 

@@ -1,5 +1,3 @@
-import { X509Certificate } from 'node:crypto'
-import { readFile } from 'node:fs/promises'
 import type { Ctx } from '../../../core/ctx'
 import type { Hub } from '../../../core/hub'
 import { notFound } from '../../../core/problem'
@@ -7,6 +5,7 @@ import { findRow } from '../../../core/rows'
 import { createEnrolmentKey } from '../enrolment-keys/enrolment-keys'
 import type { EnrolmentKeyView } from '../enrolment-keys/shapes'
 import { serverRows } from '../view'
+import { selfSignedCertificate } from './hub-certificate'
 import { hubPublicKey } from './hub-key'
 import { installCommands, installScript } from './install-commands'
 import type { AgentInstallationView, AgentInstallInput, ServerAgentInstallInput } from './shapes'
@@ -31,30 +30,16 @@ export const installAgent = async (
 
 /** Returns what user data needs to install the agent of a server. Reads the certificate of the hub. */
 export async function agentScriptAt(hub: Hub): Promise<(key: string) => string> {
-  const of = { baseUrl: hub.baseUrl, hubKey: hubPublicKey(hub), pin: await pinOf(hub), allow: [] }
+  const of = { baseUrl: hub.baseUrl, hubKey: hubPublicKey(hub), certificate: await selfSignedCertificate(hub), allow: [] }
   return key => installScript({ ...of, key })
 }
 
 async function installationAt(hub: Hub) {
-  const [pin, hubKey] = [await pinOf(hub), hubPublicKey(hub)]
+  const [certificate, hubKey] = [await selfSignedCertificate(hub), hubPublicKey(hub)]
   return ({ id, key, allow, expires_at }: EnrolmentKeyView & { key: string }): AgentInstallationView => ({
     enrolment_key_id: id,
     key,
-    commands: installCommands({ baseUrl: hub.baseUrl, hubKey, key, pin, allow }),
+    commands: installCommands({ baseUrl: hub.baseUrl, hubKey, key, certificate, allow }),
     expires_at,
   })
-}
-
-/** The fingerprint of the certificate of this hub, if no certificate authority confirms it. */
-async function pinOf({ config, baseUrl, log }: Hub): Promise<string | null> {
-  if (config.tlsCert === null || !baseUrl.startsWith('https:')) return null
-  try {
-    const certificate = new X509Certificate(await readFile(config.tlsCert))
-    return certificate.issuer === certificate.subject
-      ? `sha256:${certificate.fingerprint256.replaceAll(':', '').toLowerCase()}`
-      : null
-  } catch (error) {
-    log.warn({ err: error }, 'the certificate of the hub could not be read, so install commands don’t pin it')
-    return null
-  }
 }

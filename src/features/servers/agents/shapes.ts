@@ -247,6 +247,10 @@ export const AgentInstallation = Shape(
         curl: Type.String({ description: 'Command for a shell on the server, with curl.' }),
         wget: Type.String({ description: 'The same with wget.' }),
         cloud_init: Type.String({ description: 'User data for cloud-init.' }),
+        shell_agent: Type.String({
+          description:
+            'Command that root runs on a router or small board. It installs the agent as a shell script, which only measures: `allow` has no effect.',
+        }),
       }),
       { description: 'Commands that install and enroll the agent; null in replayed responses.' },
     ),
@@ -262,13 +266,17 @@ export const AgentInstallation = Shape(
       {
         enrolment_key_id: 'enk_01k3z9a1b2c3d4e5f6g7h8j9km',
         key: installKey,
-        commands: installCommands({
-          baseUrl: 'https://hub.example.com',
-          hubKey: 'ed25519:11qYAYKxCrfVS_7TyWQHOg7hcvPapiMlrwIaaPcHURo',
-          key: installKey,
-          pin: null,
-          allow: ['reboot'],
-        }),
+        commands: {
+          ...installCommands({
+            baseUrl: 'https://hub.example.com',
+            hubKey: 'ed25519:11qYAYKxCrfVS_7TyWQHOg7hcvPapiMlrwIaaPcHURo',
+            key: installKey,
+            certificate: null,
+            allow: ['reboot'],
+          }),
+          // The digest is different in each version.
+          shell_agent: `f=$(mktemp) && curl -fsS https://hub.example.com/download/agent.sh >"$f" && echo "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08  $f" | sha256sum -c >/dev/null && sh "$f" install --hub https://hub.example.com --key ${installKey}`,
+        },
         expires_at: '2026-11-27T11:00:00.000Z',
       },
     ],
