@@ -164,6 +164,26 @@ describe('live metrics', () => {
   })
 })
 
+test('a change that an agent reports is streamed at once, and metrics are not', async () => {
+  const { here, id, agent } = await scene()
+  const stream = await openStream(here, here.acme, id)
+  await stream.next()
+  const changes = async () => {
+    await here.advance(250)
+    return (await stream.next())!.data.changes
+  }
+  const changed = [{ type: 'agent', id: agent.id, action: 'cloud.agent.follow' }]
+  const minute = { columns: ['cpu.used_percent'], minutes: [[here.clock.now() - 60_000, 6, [1], [1]]] }
+  expect((await agent.sendReport(minute)).status).toBe(200)
+  await here.advance(250)
+  const units = [{ name: 'nginx.service', state: 'failed', sub_state: 'failed', watched: true }]
+  expect((await agent.sendReport({ units })).status).toBe(200)
+  expect(await changes()).toEqual(changed)
+  expect((await agent.sendReport({ facts: { hostname: 'web-1' } })).status).toBe(200)
+  expect(await changes()).toEqual(changed)
+  await stream.close()
+})
+
 /** The servers of the next event with live metrics. */
 async function nextLive(stream: EventReader): Promise<any> {
   for (;;) {

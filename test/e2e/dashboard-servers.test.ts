@@ -134,7 +134,11 @@ test('the page of a server shows what is known, follows actions and the cloud, a
   const metrics = section(page, 'Metrics')
   await metrics.getByRole('img', { name: /^CPU of web-1 from/ }).waitFor()
   await metrics.getByText('Measured by the cloud').waitFor()
-  await metrics.getByRole('button', { name: '7 d' }).click()
+  await metrics.getByRole('button', { name: 'Peaks' }).click()
+  for (const range of ['2 y', '7 d']) {
+    await metrics.getByRole('button', { name: range }).click()
+    await metrics.getByRole('img', { name: /^CPU of web-1 from/ }).waitFor()
+  }
   await page.waitForURL(/range=7d/)
 
   // While it is off, it can get another size, at the price that is shown.

@@ -55,7 +55,7 @@ export default function Chart(props: ChartProps) {
   const latest = useRef(props)
   latest.current = props
   // New data is set on the existing chart. Only a different layout creates a new one.
-  const layout = JSON.stringify([series.map(one => [one.label, one.color, one.dashed, one.unstacked]), stacked, times.length < 3])
+  const layout = JSON.stringify([series.map(one => [one.label, one.color, one.dashed, one.unstacked]), stacked])
   useEffect(() => {
     const node = container.current!
     const draw = () => {
@@ -87,7 +87,7 @@ const timeLabels = (minute: string, second: string): uPlot.Axis.Values => [
 const clocks = { 12: timeLabels('{h}:{mm} {AA}', '{h}:{mm}:{ss} {AA}'), 24: timeLabels('{HH}:{mm}', '{HH}:{mm}:{ss}') }
 
 function createPlot(node: HTMLElement, latest: { readonly current: ChartProps }): uPlot {
-  const { times, series, stacked, span, onZoom, height = 220 } = latest.current
+  const { series, stacked, span, onZoom, height = 220 } = latest.current
   const style = getComputedStyle(document.documentElement)
   const color = (name: string) => style.getPropertyValue(name).trim()
   const axis = { stroke: color('--muted'), grid: { stroke: color('--line'), width: 1 }, ticks: { stroke: color('--line') } }
@@ -122,7 +122,8 @@ function createPlot(node: HTMLElement, latest: { readonly current: ChartProps })
           width: 1.5,
           ...(one.dashed && { dash: [5, 4] }),
           ...(stacked && !one.unstacked && { fill: `color-mix(in srgb, ${color(one.color)} 35%, transparent)` }),
-          points: { show: times.length < 3 },
+          // A value between two gaps has no line.
+          points: { show: true, filter: (plot: uPlot, at: number) => isolated(plot.data[at]!) },
           // A stack is drawn as sums, but the legend shows the value of each series.
           value: (_: uPlot, __: number, ___: number, index: number | null) =>
             formatted(index === null ? null : latest.current.series[at]?.values[index], format),
@@ -175,6 +176,12 @@ const plotData = ({ times, series, stacked }: ChartProps): uPlot.AlignedData => 
   times.map(time => time / 1000),
   ...((stacked ? stack(series) : series.map(one => one.values)) as (number | null)[][]),
 ]
+
+/** The places of values without a value next to them. */
+function isolated(values: uPlot.AlignedData[number]): number[] {
+  const isKnown = (at: number) => values[at] !== null && values[at] !== undefined
+  return Array.from(values, (_, at) => at).filter(at => isKnown(at) && !isKnown(at - 1) && !isKnown(at + 1))
+}
 
 /** Returns pairs of adjacent layers, the upper one first, as series indexes. Index 0 holds the times. */
 function stackBands(series: readonly Series[]): { series: [number, number] }[] {

@@ -56,19 +56,21 @@ interface MetricChartsProps {
   /** Milliseconds since the epoch. */
   times: readonly number[]
   span: readonly [from: number, to: number]
+  /** The values in charts of several metrics. Charts of one show both. */
+  shown?: 'avg' | 'max'
   /** Called with the range that was selected in a chart. */
   onZoom?(from: number, to: number): void
 }
 
 /** A chart for each type and unit of metrics. */
-export const MetricCharts = ({ of, metrics, times, span, onZoom }: MetricChartsProps) => (
+export const MetricCharts = ({ of, metrics, times, span, shown = 'avg', onZoom }: MetricChartsProps) => (
   <div className="grid gap-x-4 gap-y-5 xl:grid-cols-2">
     {[...charts, ...chartsOfOthers(metrics)].map(({ title, type, unit, name: only, format }) => {
-      const shown = metrics.filter(
+      const own = metrics.filter(
         one => one.name.startsWith(`${type}.`) && one.unit === unit && (only === undefined || one.name === only),
       )
-      return shown.length === 0 ? null : (
-        <MetricChart key={title} {...{ title, of, format, metrics: shown, times, span, ...(onZoom && { onZoom }) }} />
+      return own.length === 0 ? null : (
+        <MetricChart key={title} {...{ title, of, format, metrics: own, times, span, shown, ...(onZoom && { onZoom }) }} />
       )
     })}
   </div>
@@ -79,8 +81,8 @@ interface MetricChartProps extends MetricChartsProps {
   format(value: number): string
 }
 
-function MetricChart({ title, of, format, metrics, times, span, onZoom }: MetricChartProps) {
-  const series = useMemo(() => seriesOf(metrics), [metrics])
+function MetricChart({ title, of, format, metrics, times, span, shown = 'avg', onZoom }: MetricChartProps) {
+  const series = useMemo(() => seriesOf(metrics, shown), [metrics, shown])
   const last = metrics.length === 1 ? metrics[0]!.avg.findLast(one => one !== null) : undefined
   return (
     <section className="min-w-0">
@@ -107,16 +109,20 @@ function MetricChart({ title, of, format, metrics, times, span, onZoom }: Metric
 
 const colors = ['--accent', '--ok-mark', '--warn-mark', '--bad-mark', '--idle-mark', '--ink', '--strong-line']
 
-/** The average and maximum of a single metric; the averages of several. */
-function seriesOf(metrics: readonly Metric[]): Series[] {
+/** The average and maximum of a single metric, and one of them of several. */
+function seriesOf(metrics: readonly Metric[], shown: 'avg' | 'max'): Series[] {
   const [first] = metrics
   if (metrics.length === 1 && first)
     return [
-      { label: first.device ?? 'Average', color: colors[0]!, values: first.avg },
+      { label: first.device ?? (first.max.length > 0 ? 'Average' : 'Value'), color: colors[0]!, values: first.avg },
       ...(first.max.length > 0 ? [{ label: 'Maximum', color: '--idle-mark', values: first.max, dashed: true }] : []),
     ]
   const hasSeveralNames = metrics.some(one => one.name !== first?.name)
-  return metrics.map((one, at) => ({ label: labelOf(one, hasSeveralNames), color: colors[at % colors.length]!, values: one.avg }))
+  return metrics.map((one, at) => ({
+    label: labelOf(one, hasSeveralNames),
+    color: colors[at % colors.length]!,
+    values: one[shown],
+  }))
 }
 
 /** “Received”, the device, or both. */

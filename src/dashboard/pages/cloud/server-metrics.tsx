@@ -4,6 +4,8 @@ import { Card } from '../../parts/page'
 import { Problem } from '../../parts/problem'
 import { RelativeTime } from '../../parts/time'
 import { hourMs, useTimeRange, type TimeRange } from '../../parts/time-range'
+import { ToggleGroup } from '../../parts/toggle-group'
+import { useUrlState } from '../../parts/url-state'
 import { useOne } from '../../queries'
 import { MetricCharts } from './metric-charts'
 import { LiveMetrics, liveMs } from './server-live'
@@ -15,7 +17,10 @@ const ranges = [
   ['7d', '7 d', 7 * 24 * hourMs],
   ['30d', '30 d', 30 * 24 * hourMs],
   ['1y', '1 y', 365 * 24 * hourMs],
+  // The oldest are deleted after 730 days.
+  ['2y', '2 y', 729 * 24 * hourMs],
 ] as const
+const shownValues = { avg: 'Averages', max: 'Peaks' } as const
 
 /** Charts of what a server uses, and of what it does now if it has an agent. */
 export function ServerMetrics({ id, name, hasAgent }: { id: string; name: string; hasAgent: boolean }) {
@@ -49,6 +54,7 @@ export function ResourceMetrics({ path, name, empty }: MetricsProps) {
 }
 
 function StoredMetrics({ path, name, empty, range }: MetricsProps & { range: TimeRange }) {
+  const [{ values }, setState] = useUrlState({ values: 'avg' })
   const found = useOne<ServerMetricsView>(path, range.query, {
     refetchMs: 60_000,
     keepPrevious: true,
@@ -56,7 +62,15 @@ function StoredMetrics({ path, name, empty, range }: MetricsProps & { range: Tim
   const { data } = found
   const times = useMemo(() => timesOf(data), [data])
   return (
-    <Card title="Metrics" actions={range.picker}>
+    <Card
+      title="Metrics"
+      actions={
+        <>
+          <ToggleGroup label="Values" value={values} onChange={values => setState({ values })} choices={shownValues} />
+          {range.picker}
+        </>
+      }
+    >
       {found.error && !data && <Problem error={found.error} onRetry={() => void found.refetch()} />}
       {data?.sources.length === 0 && <p className="text-muted">{empty}</p>}
       {data && data.sources.length > 0 && data.series.length === 0 && <p className="text-muted">No metrics in this range.</p>}
@@ -74,7 +88,7 @@ function StoredMetrics({ path, name, empty, range }: MetricsProps & { range: Tim
               .
             </span>
           ))}
-          Drag to zoom in.
+          Drag to zoom in. Gaps are times when nothing was measured.
         </p>
       )}
     </Card>

@@ -22,7 +22,8 @@ import { recordMinutes } from '../minutes'
 import { saveParts } from '../parts'
 import { agentRows, lockAgent, type AgentRow, type AnyAgentRow } from '../rows'
 import { judgeRun, type RunVerdict } from '../runs'
-import { agents } from '../tables'
+import { agents, partNames } from '../tables'
+import { touchAgent } from '../touch-agents'
 import { rolledBackNotice, updateColumns } from '../updates'
 import { authenticateAgent } from './authenticate'
 import { readMessage } from './message'
@@ -77,6 +78,7 @@ export async function receiveReport(hub: Hub, { request, ip }: { request: Reques
     if (report.facts && row.facts) changes.push(...compareFacts(row.facts, report.facts))
     const update = report.backlog ? {} : updateColumns(row, report, at)
     rolledBack = update.updateState === 'rolled_back' ? update : null
+    if (report.facts || certificates || partNames.some(name => report[name] !== undefined)) touchAgent(tx, row)
     return {
       runs: again.runs,
       refusedRuns: again.refusedRuns,
