@@ -19,7 +19,7 @@ export class ServerMachine implements Machine {
   ) {
     this.sampler = new Sampler(root, containers)
     this.reader = new PartsReader({ root, containers, smartFile })
-    this.bootId = root.bootId
+    this.bootId = root.line('proc/sys/kernel/random/boot_id') ?? 'unknown'
   }
 
   /**

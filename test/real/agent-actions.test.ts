@@ -1,22 +1,34 @@
+import { constants, copyFileSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'bun:test'
-import { until } from '../support/binary'
+import { version } from '../../src/core/version'
+import { program, until } from '../support/binary'
 import { HubOfGuest } from '../support/hub-of-guest'
 
-// Actions and firewalls through an installed agent, from the API of the hub to Debian with systemd.
+// Actions, firewalls, and updates through an installed agent, from the API of the hub to Debian with systemd.
 
 let on: HubOfGuest
+/** The folder of the hub’s program, from which it takes the agents that it gives out. */
+let programs: string
 let guest: HubOfGuest['guest']
 let server: string
 beforeAll(async () => {
-  on = await HubOfGuest.start()
+  programs = mkdtempSync(join(tmpdir(), 'bailiwick-programs-'))
+  copyFileSync(program('bailiwick'), join(programs, 'bailiwick'), constants.COPYFILE_FICLONE)
+  copyFileSync(program('bailiwick-agent'), join(programs, 'bailiwick-agent'), constants.COPYFILE_FICLONE)
+  on = await HubOfGuest.start(join(programs, 'bailiwick'))
   guest = on.guest
   await guest.write('/etc/systemd/system/worker.service', '[Service]\nExecStart=/bin/sleep infinity\n')
   await guest.run('systemctl daemon-reload; systemctl start worker.service')
-  const { commands } = await on.api('POST', '/v1/agents', { allow: ['reboot', 'firewall', 'restart:worker.service'] })
+  const { commands } = await on.api('POST', '/v1/agents', { allow: ['reboot', 'firewall', 'restart:worker.service', 'update'] })
   await on.paste(commands.curl)
   server = (await on.api('GET', '/v1/servers')).data[0].id
 }, 240_000)
-afterAll(() => on?.stop(), 60_000)
+afterAll(async () => {
+  await on?.stop()
+  rmSync(programs, { recursive: true })
+}, 60_000)
 
 const api = (method: string, path: string, body?: unknown) => on.api(method, path, body)
 /** Waits for an action. */
@@ -74,3 +86,60 @@ test('a firewall is enforced by the agent, and stays after the server restarted 
   expect((await api('GET', `/v1/firewalls/${firewall.id}`)).attached[0]).toMatchObject({ state: 'applied', error: null })
   expect(await guest.booted()).toBe(again)
 }, 120_000)
+
+const before = '0.0.9'
+const agent = async () => (await api('GET', '/v1/agents')).data[0]
+const linked = async () => (await guest.run('readlink /usr/local/bin/bailiwick-agent')).split('/').at(-2)
+/** The hub gives out this script as its version of the agent. @param run what it does as the service */
+const offer = (run: string) =>
+  writeFileSync(join(programs, 'bailiwick-agent'), `#!/bin/sh\n[ "$1" != --version ] || { echo ${version}; exit; }\n${run}\n`)
+/** Updates the agent. @param during called when the new version was started */
+async function update(during: () => Promise<void> = async () => {}): Promise<any> {
+  const started = await api('POST', `/v1/servers/${server}/actions`, { action: 'update_agent' })
+  await until('the new version is started', async () => (await linked()) === version)
+  await during()
+  return await ended(started)
+}
+
+test('after an update to a version that does not report, or a power cut, the previous version runs again', async () => {
+  // A version from before, which waits for a report for six seconds instead of two minutes.
+  const define = ['--define', `BUILD_VERSION="${before}"`, '--define', 'BUILD_REPORT_SECONDS=6']
+  const build = ['src/bin/build.ts', '--program', 'bailiwick-agent', '--outdir', join(programs, 'before')]
+  const { success, stderr } = Bun.spawnSync([process.execPath, ...build, ...define])
+  if (!success) throw new Error(String(stderr))
+  const folder = `/usr/local/lib/bailiwick-agent/${before}`
+  await guest.copy(join(programs, 'before', 'bailiwick-agent'), `${folder}/bailiwick-agent`)
+  await guest.run(`ln -sfn ${folder}/bailiwick-agent /usr/local/bin/bailiwick-agent; rm -r ${folder}/../${version}`)
+  await guest.run('systemctl restart bailiwick-agent')
+  await until('a report', async () => (await agent()).version === before)
+
+  const unheard = new RegExp(`did not receive a report of version ${version} within 6 seconds`)
+  for (const [run, during, reason] of [
+    ['exit 1', undefined, unheard],
+    ['exec sleep infinity', undefined, unheard],
+    ['exec sleep infinity', () => guest.cutPower(), /The server restarted before version/],
+  ] as const) {
+    offer(run)
+    const { status, error } = await update(during)
+    expect([status, error.detail]).toEqual(['error', expect.stringMatching(reason)])
+    expect(await agent()).toMatchObject({ version: before, update: { state: 'rolled_back', version, available: version } })
+    expect(await linked()).toBe(before)
+    await until('it reports', async () => (await agent()).state === 'reporting')
+    expect(await guest.run('ls /usr/local/lib/bailiwick-agent')).toBe(`${before}\nprevious`)
+  }
+}, 240_000)
+
+test('an update to a version that reports is kept, also after a power cut', async () => {
+  copyFileSync(program('bailiwick-agent'), join(programs, 'bailiwick-agent'), constants.COPYFILE_FICLONE)
+  expect(await update()).toMatchObject({ status: 'success', result: { version } })
+  expect(await agent()).toMatchObject({ version, update: { state: 'updated', available: null } })
+  await until('the check has ended', async () =>
+    /"updated"/.test(await guest.run('cat /var/lib/bailiwick-agent-root/update.json')),
+  )
+  await guest.cutPower()
+  await until('a report', async () => (await agent()).state === 'reporting')
+  expect([await linked(), (await agent()).version]).toEqual([version, version])
+  expect(await guest.run('ls /usr/local/lib/bailiwick-agent; ls -A /var/lib/bailiwick-agent | grep download || true')).toBe(
+    `${before}\n${version}\nprevious`,
+  )
+}, 240_000)

@@ -78,9 +78,9 @@ export interface RunningProgram {
 export function startProgram(
   name: Parameters<typeof program>[0],
   args: string[],
-  options: { env: Record<string, string>; cwd: string; onOutput?: () => void },
+  options: { env: Record<string, string>; cwd: string; onOutput?: () => void; file?: string },
 ): RunningProgram {
-  const run = Bun.spawn([program(name), ...args], {
+  const run = Bun.spawn([options.file ?? program(name), ...args], {
     env: options.env,
     cwd: options.cwd,
     stdin: 'ignore',
@@ -125,12 +125,13 @@ export interface HubProcess extends AsyncDisposable {
 /** Starts a hub on a free loopback port and waits until it is running. */
 export async function startHub(
   { env }: Installation,
-  options: { env?: Record<string, string>; args?: string[] } = {},
+  options: { env?: Record<string, string>; args?: string[]; program?: string } = {},
 ): Promise<HubProcess> {
   const ready = Promise.withResolvers<string>()
   const { run, output, stop } = startProgram('bailiwick', ['serve', '--listen', '127.0.0.1:0', ...(options.args ?? [])], {
     env: { ...env, ...options.env },
     cwd: tmpdir(),
+    file: options.program,
     onOutput() {
       const address = /is running at (\S+)\n(?:[\s\S]*\n)?/.exec(output.out)?.[1]
       if (address) ready.resolve(address)

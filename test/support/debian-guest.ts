@@ -69,6 +69,14 @@ export class DebianGuest {
     return at
   }
 
+  /** Cuts its power, and switches it on again. Returns when it has booted. */
+  async cutPower(): Promise<void> {
+    const before = await this.booted()
+    await this.incus.cli('stop', '--force', 'guest')
+    await this.incus.cli('start', 'guest')
+    await this.booted(before)
+  }
+
   /** Gives it an address in a network from which it reaches this machine. @returns the address of this machine */
   async connect(): Promise<string> {
     const commands = ['ip address add 10.87.0.2/24 dev eth0', 'ip link set eth0 up', 'ip route add default via 10.87.0.1']

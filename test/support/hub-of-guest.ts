@@ -11,12 +11,13 @@ export class HubOfGuest {
     private readonly token: string,
   ) {}
 
-  static async start(): Promise<HubOfGuest> {
+  /** @param program of the hub, if it is not the one in dist/ */
+  static async start(program?: string): Promise<HubOfGuest> {
     const guest = await DebianGuest.start()
     try {
       const listen = `${await guest.connect()}:${await freePort()}`
       const here = await installation()
-      const hub = await startHub(here, { env: { BAILIWICK_BASE_URL: `http://${listen}` }, args: ['--listen', listen] })
+      const hub = await startHub(here, { env: { BAILIWICK_BASE_URL: `http://${listen}` }, args: ['--listen', listen], program })
       return new HubOfGuest(guest, hub, here, await fullToken(here))
     } catch (error) {
       await guest.stop()

@@ -3,7 +3,6 @@ import { requireRoot } from '../install/system'
 import { checkUpdate as check } from '../root/check-update'
 import { rootFolders } from '../root/folders'
 import { systemd } from '../root/system'
-import { Root } from '../sample/root'
 import { readStatus } from '../state/status-file'
 import type { Flags } from './arguments'
 
@@ -14,7 +13,6 @@ export async function checkUpdate({ config = configFile }: Flags): Promise<numbe
   await check({
     folders: rootFolders(settings),
     system: systemd,
-    bootId: new Root().bootId,
     reportingVersion: () => {
       const status = readStatus(settings.runtimeFolder)
       return status && status.last_report_at !== null ? status.version : null

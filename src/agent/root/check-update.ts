@@ -2,7 +2,7 @@ import { readdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import type { RootFolders } from './folders'
 import type { System } from './system'
-import { readUpdate, writeUpdate, type Update } from './update-file'
+import { hasBegunHere, readUpdate, writeUpdate, type Update } from './update-file'
 import { currentVersion, previousName, useVersion, versionFolder } from './versions'
 
 /** Set by builds for tests. */
@@ -22,7 +22,6 @@ const service = 'bailiwick-agent.service'
 interface CheckPieces {
   folders: RootFolders
   system: System
-  bootId: string
   /** Version of the running agent whose report the hub has acknowledged; null if it has acknowledged none. */
   reportingVersion: () => string | null
   /** Waits (ms). */
@@ -34,11 +33,11 @@ interface CheckPieces {
  * update runs this, so it does not depend on the new one. Does nothing if no update is being checked. It can be interrupted at any time
  * and run again. After a restart of the server, the update is undone: the new version may be the reason.
  */
-export async function checkUpdate({ folders, system, bootId, reportingVersion, pause }: CheckPieces): Promise<void> {
+export async function checkUpdate({ folders, system, reportingVersion, pause }: CheckPieces): Promise<void> {
   const update = readUpdate(folders)
   if (update?.state !== 'checking') return
   const { from, version } = update
-  if (update.boot_id !== bootId)
+  if (!hasBegunHere(folders, update))
     return await undo(system, folders, update, `The server restarted before version ${version} had reported.`)
   if (currentVersion(folders.programs) === from) {
     await pause(resultMs)

@@ -15,11 +15,10 @@ import {
 import { join } from 'node:path'
 import type { AgentCommand } from '../../wire/agent-command'
 import { isNewerVersion } from '../../wire/agent-version'
-import { Root } from '../sample/root'
 import { replaceLink, syncFolder } from '../state/write-file'
 import type { RootFolders } from './folders'
 import type { System } from './system'
-import { readUpdate, updateFile, writeUpdate } from './update-file'
+import { markBegun, readUpdate, updateFile, writeUpdate, type Update } from './update-file'
 import { currentVersion, previousName, programName, versionFolder } from './versions'
 
 type UpdateCommand = Extract<AgentCommand, { name: 'update' }>
@@ -58,8 +57,10 @@ export async function prepareUpdate(
     syncFolder(folder)
     syncFolder(programs.folder)
     replaceLink(join(programs.folder, previousName), versionFolder(programs, from))
+    const update: Update = { command_id: id, from, version, state: 'checking', detail: null }
+    markBegun(folders, update)
     // From now on, the unit undoes the update when the server starts.
-    writeUpdate(folders, { command_id: id, from, version, state: 'checking', detail: null, boot_id: new Root().bootId })
+    writeUpdate(folders, update)
     const started = await system.run(['systemctl', 'start', '--no-block', unit])
     if (started.isSuccess) return null
     rmSync(updateFile(folders), { force: true })

@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { AgentReport, updateStates } from '../../wire/agent'
 import { isVersion } from '../../wire/agent-version'
@@ -16,8 +17,6 @@ export interface Update {
   state: (typeof updateStates)[number]
   /** Why it was undone; null unless it was. */
   detail: string | null
-  /** The boot of the server in which it began. */
-  boot_id: string
 }
 
 type Folders = Pick<RootFolders, 'state'>
@@ -41,4 +40,20 @@ export function reportedUpdate(folders: Folders): AgentReport['update'] {
   if (!update) return undefined
   const { command_id, version, state, detail } = update
   return { command_id, version, state, detail }
+}
+
+/** It contains the command of the update that is being checked, and is gone after a restart of the server. */
+const sessionFile = ({ runtime }: Pick<RootFolders, 'runtime'>): string => join(runtime, 'update-command')
+
+/** Notes that an update began after the server started. */
+export const markBegun = (folders: Pick<RootFolders, 'runtime'>, { command_id: id }: Update): void =>
+  writeFile(sessionFile(folders), id, { mode: 0o644 })
+
+/** Whether the server has not restarted since an update began. In containers, the ID of the boot can be the one of the host. */
+export function hasBegunHere(folders: Pick<RootFolders, 'runtime'>, { command_id: id }: Update): boolean {
+  try {
+    return readFileSync(sessionFile(folders), 'utf8') === id
+  } catch {
+    return false
+  }
 }

@@ -1,4 +1,14 @@
-import { existsSync, mkdirSync, readdirSync, readFileSync, readlinkSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import { AgentFolder } from '../../../test/support/agent-folder'
@@ -8,7 +18,6 @@ import type { CommandParams } from '../../wire/agent-command'
 import { checkUpdate, reportMs } from './check-update'
 import { systemd, type System } from './system'
 import { readUpdate, reportedUpdate, updateFile } from './update-file'
-import { Root } from '../sample/root'
 
 const program = '#!/bin/sh\necho 0.2.0\n'
 
@@ -54,11 +63,13 @@ async function update(changed: Partial<CommandParams['update']> = {}) {
 const linked = () => readlinkSync(here.folders.programs.link).split('/').at(-2)
 const versions = () => readdirSync(here.folders.programs.folder).toSorted()
 
+const restartServer = () => rmSync(here.folders.runtime, { recursive: true })
+
 /** Checks the update. @param reportsAfter when the new version reports (ms after its start); null: never */
-async function check(reportsAfter: number | null, bootId = new Root().bootId): Promise<number> {
+async function check(reportsAfter: number | null): Promise<number> {
   let waited = 0
   await checkUpdate({
-    ...{ folders: here.folders, system: server, bootId },
+    ...{ folders: here.folders, system: server },
     reportingVersion: () => (reportsAfter !== null && waited - 3000 >= reportsAfter ? linked()! : '0.1.0'),
     pause: async ms => void (waited += ms),
   })
@@ -88,7 +99,8 @@ test('once it has reported, it is kept, with the one before it', async () => {
   ])
   expect(reportedUpdate(here.folders)).toMatchObject({ state: 'updated' })
   // When the server starts the next time.
-  await check(null, 'another boot')
+  restartServer()
+  await check(null)
   expect(linked()).toBe('0.2.0')
 })
 
@@ -117,12 +129,13 @@ test.each([
   if (isStarted)
     await expect(
       checkUpdate({
-        ...{ folders: here.folders, system: server, bootId: new Root().bootId, reportingVersion: () => null },
+        ...{ folders: here.folders, system: server, reportingVersion: () => null },
         pause: ms => (ms > 1000 ? Promise.resolve() : Promise.reject(interrupted)),
       }),
     ).rejects.toBe(interrupted)
   expect(linked()).toBe(isStarted ? '0.2.0' : '0.1.0')
-  expect(await check(0, 'another boot')).toBe(0)
+  restartServer()
+  expect(await check(0)).toBe(0)
   expect([linked(), versions()]).toEqual(['0.1.0', ['0.1.0', 'previous']])
   expect(readUpdate(here.folders)).toMatchObject({
     state: 'rolled_back',
@@ -133,7 +146,7 @@ test.each([
 test('a check that was interrupted continues without another restart', async () => {
   await update()
   await checkUpdate({
-    ...{ folders: here.folders, system: server, bootId: new Root().bootId, reportingVersion: () => null },
+    ...{ folders: here.folders, system: server, reportingVersion: () => null },
     pause: ms => (ms > 1000 ? Promise.resolve() : Promise.reject(new Error('killed'))),
   }).catch(() => {})
   server.done.length = 0

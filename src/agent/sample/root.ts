@@ -27,11 +27,6 @@ export class Root {
   /** The text of a file with one line, without the line break; null if it can’t be read or is empty. */
   line = (path: string): string | null => this.text(path)?.trim() || null
 
-  /** Identifies the boot of the server. */
-  get bootId(): string {
-    return this.line('proc/sys/kernel/random/boot_id') ?? 'unknown'
-  }
-
   /** A file that contains only a number; null if it doesn’t. */
   number(path: string): number | null {
     const text = this.line(path)
