@@ -442,6 +442,7 @@ type OtherPrefix =
   | 'ichg'
   | 'iup'
   | 'job'
+  | 'jrn'
   | 'msg'
   | 'mtr'
   | 'req'

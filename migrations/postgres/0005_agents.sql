@@ -79,6 +79,16 @@ CREATE TABLE "inventory_changes" (
 	"after_value" text
 );
 --> statement-breakpoint
+CREATE TABLE "journal_entries" (
+	"id" text collate "C" PRIMARY KEY NOT NULL,
+	"server_id" text collate "C" NOT NULL,
+	"at" bigint NOT NULL,
+	"kind" text collate "C" NOT NULL,
+	"name" text collate "C" NOT NULL,
+	"detail" text collate "C",
+	"moment" text
+);
+--> statement-breakpoint
 ALTER TABLE "agents" ALTER COLUMN "server_id" DROP NOT NULL;--> statement-breakpoint
 ALTER TABLE "agents" ADD COLUMN "name" text collate "C" NOT NULL;--> statement-breakpoint
 ALTER TABLE "agents" ADD COLUMN "other_server_id" text collate "C";--> statement-breakpoint
@@ -112,6 +122,7 @@ ALTER TABLE "agent_served_certificates" ADD CONSTRAINT "agent_served_certificate
 ALTER TABLE "enrolment_keys" ADD CONSTRAINT "enrolment_keys_workspace_id_workspaces_id_fk" FOREIGN KEY ("workspace_id") REFERENCES "public"."workspaces"("id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
 ALTER TABLE "enrolment_keys" ADD CONSTRAINT "enrolment_keys_server_id_servers_id_fk" FOREIGN KEY ("server_id") REFERENCES "public"."servers"("id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
 ALTER TABLE "inventory_changes" ADD CONSTRAINT "inventory_changes_server_id_servers_id_fk" FOREIGN KEY ("server_id") REFERENCES "public"."servers"("id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
+ALTER TABLE "journal_entries" ADD CONSTRAINT "journal_entries_server_id_servers_id_fk" FOREIGN KEY ("server_id") REFERENCES "public"."servers"("id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
 CREATE UNIQUE INDEX "agent_commands_action" ON "agent_commands" USING btree ("action_id") WHERE action_id is not null;--> statement-breakpoint
 CREATE INDEX "agent_commands_open" ON "agent_commands" USING btree ("agent_id") WHERE finished_at is null;--> statement-breakpoint
 CREATE INDEX "agent_commands_due" ON "agent_commands" USING btree ("send_at") WHERE finished_at is null;--> statement-breakpoint
@@ -129,6 +140,9 @@ CREATE INDEX "enrolment_keys_open" ON "enrolment_keys" USING btree ("workspace_i
 CREATE INDEX "inventory_changes_server" ON "inventory_changes" USING btree ("server_id","at","id");--> statement-breakpoint
 CREATE INDEX "inventory_changes_name" ON "inventory_changes" USING btree ("server_id","kind","name","at");--> statement-breakpoint
 CREATE INDEX "inventory_changes_time" ON "inventory_changes" USING btree ("at");--> statement-breakpoint
+CREATE UNIQUE INDEX "journal_entries_what" ON "journal_entries" USING btree ("server_id","at","kind","name");--> statement-breakpoint
+CREATE INDEX "journal_entries_kind" ON "journal_entries" USING btree ("server_id","kind","at");--> statement-breakpoint
+CREATE INDEX "journal_entries_time" ON "journal_entries" USING btree ("at");--> statement-breakpoint
 ALTER TABLE "agents" ADD CONSTRAINT "agents_other_server_id_servers_id_fk" FOREIGN KEY ("other_server_id") REFERENCES "public"."servers"("id") ON DELETE set null ON UPDATE no action;--> statement-breakpoint
 ALTER TABLE "agents" ADD CONSTRAINT "agents_enrolment_key_id_enrolment_keys_id_fk" FOREIGN KEY ("enrolment_key_id") REFERENCES "public"."enrolment_keys"("id") ON DELETE set null ON UPDATE no action;--> statement-breakpoint
 CREATE INDEX "agents_other_server" ON "agents" USING btree ("other_server_id");--> statement-breakpoint

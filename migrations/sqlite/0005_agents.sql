@@ -104,6 +104,20 @@ CREATE TABLE `inventory_changes` (
 CREATE INDEX `inventory_changes_server` ON `inventory_changes` (`server_id`,`at`,`id`);--> statement-breakpoint
 CREATE INDEX `inventory_changes_name` ON `inventory_changes` (`server_id`,`kind`,`name`,`at`);--> statement-breakpoint
 CREATE INDEX `inventory_changes_time` ON `inventory_changes` (`at`);--> statement-breakpoint
+CREATE TABLE `journal_entries` (
+	`id` text PRIMARY KEY NOT NULL,
+	`server_id` text NOT NULL,
+	`at` integer NOT NULL,
+	`kind` text NOT NULL,
+	`name` text NOT NULL,
+	`detail` text,
+	`moment` text,
+	FOREIGN KEY (`server_id`) REFERENCES `servers`(`id`) ON UPDATE no action ON DELETE cascade
+);
+--> statement-breakpoint
+CREATE UNIQUE INDEX `journal_entries_what` ON `journal_entries` (`server_id`,`at`,`kind`,`name`);--> statement-breakpoint
+CREATE INDEX `journal_entries_kind` ON `journal_entries` (`server_id`,`kind`,`at`);--> statement-breakpoint
+CREATE INDEX `journal_entries_time` ON `journal_entries` (`at`);--> statement-breakpoint
 PRAGMA foreign_keys=OFF;--> statement-breakpoint
 CREATE TABLE `__new_agents` (
 	`id` text PRIMARY KEY NOT NULL,

@@ -8,6 +8,7 @@ import { ManualClock } from '../../test/support/manual-clock'
 import type { AgentConfig } from '../wire/agent'
 import { Agent, type AgentPieces, type AgentStatus } from './agent'
 import type { Machine, ReportParts } from './machine'
+import { News } from './news'
 import { MinuteSums } from './sample/minutes'
 import { HubClient } from './transport/hub-client'
 import { HubClock } from './transport/hub-clock'
@@ -29,6 +30,7 @@ class Scripted implements Machine {
   readonly bootId = 'boot-1'
   changing: ReportParts = { facts: { hostname: 'web-1' }, units: [] }
   watched: readonly string[] = []
+  readonly news: News = new News()
   private readonly sums = new MinuteSums()
   sample = (at: number) => Promise.resolve(this.sums.add(at, new Map([['cpu.used_percent', Math.floor(at / minute) % 1000]])))
   end = () => this.sums.end()
@@ -197,6 +199,32 @@ describe('reports', () => {
       expect([...hub.minutes.keys()].sort().slice(0, 37)).toEqual(wholeMinutes(times).slice(0, 37))
     }),
   )
+
+  test('what has happened is reported until the hub acknowledges it, and dropped if the hub refuses it', () =>
+    scene(async (hub, times) => {
+      const running = startAgent(hub, times)
+      const { news } = running.machine
+      const event = (name: string) => ({ at: times.hub(), kind: 'unit.failed' as const, name, detail: null })
+      const reported = () => hub.reports.flatMap(report => report.events?.map(one => one.name) ?? [])
+      await pass(times, running, 2 * minute)
+      news.add({ events: [event('a'), event('b')] })
+      hub.behavior = { status: 503 }
+      await pass(times, running, 10 * minute)
+      news.add({ events: Array.from({ length: 60 }, (_, at) => event(`c${at}`)) })
+      hub.behavior = 'ok'
+      await pass(times, running, 7 * minute)
+      expect(reported()).toEqual(['a', 'b', ...Array.from({ length: 60 }, (_, at) => `c${at}`)])
+      expect(Math.max(...hub.reports.map(report => report.events?.length ?? 0))).toBe(50)
+
+      hub.rejects = report => (report.events ? ['#/events/0/kind'] : [])
+      news.add({ events: [event('refused')] })
+      await pass(times, running, 2 * minute)
+      hub.rejects = () => []
+      news.add({ events: Array.from({ length: 600 }, (_, at) => event(`d${at}`)) })
+      await pass(times, running, 15 * minute)
+      expect(reported().slice(62)).toEqual(Array.from({ length: 500 }, (_, at) => `d${at + 100}`))
+      expect(running.status()).toMatchObject({ error: null, dropped: 0 })
+    }))
 
   test('settings that can’t be stored are still used', () =>
     scene(async (hub, times) => {

@@ -9,6 +9,7 @@ import { pauseMs } from './transport/back-off'
 import type { HubClock } from './transport/hub-clock'
 import { HubRequestFailed, type HubClient } from './transport/hub-client'
 import { tableOf, type WaitingMinute } from './transport/minutes'
+import type { ReportNews } from './news'
 import type { MeasuredMinute } from './sample/minutes'
 import type { Spool } from './transport/spool'
 
@@ -134,7 +135,8 @@ export class Agent {
     await pause()
     await machine.sample(clock.now())
     const minute = machine.end()
-    await this.report(minute ? [minute] : [], { ...(await this.changedParts()), backlog: false })
+    const parts = await this.changedParts()
+    await this.report(minute ? [minute] : [], { ...parts, ...machine.news.next(), backlog: false })
   }
 
   /** Sends what has been measured until now, and why the agent stops. Doesn’t throw. */
@@ -144,7 +146,7 @@ export class Agent {
     const last = this.pieces.machine.end()
     if (last) this.keep(last)
     try {
-      await this.report(this.presentMinutes(), { stopping: reason, backlog: false })
+      await this.report(this.presentMinutes(), { ...this.pieces.machine.news.next(), stopping: reason, backlog: false })
     } catch (error) {
       this.pieces.log(`The last report was not received: ${(error as Error).message}`)
     }
@@ -229,7 +231,7 @@ export class Agent {
   }
 
   private async sendPresent(): Promise<void> {
-    const { clock } = this.pieces
+    const { clock, machine } = this.pieces
     if (clock.offsetMs === null) {
       // The first one is sent at once, and asks for the time of the hub, by which minutes are filed.
       await this.report([], { backlog: false })
@@ -238,7 +240,7 @@ export class Agent {
     }
     const minutes = this.presentMinutes()
     const parts = await this.changedParts()
-    const reported = await this.report(minutes, { ...parts, backlog: false })
+    const reported = await this.report(minutes, { ...parts, ...machine.news.next(), backlog: false })
     const rest = this.presentMinutes().length > 0 && reported === minutes.length
     this.presentAt = clock.steady() + (rest ? 0 : this.untilNextReport())
   }
@@ -281,7 +283,7 @@ export class Agent {
     limit?: number,
     omitted: readonly string[] = [],
   ): Promise<number> {
-    const { spool, log } = this.pieces
+    const { spool, log, machine } = this.pieces
     const { count, ...table } = tableOf(
       minutes.map(minute => this.filed(minute)),
       limit,
@@ -292,12 +294,15 @@ export class Agent {
       const answer = await this.post(report)
       this.keepConfig(answer.config)
       this.remember(rest)
+      machine.news.remove(rest)
       if (answer.send_all) this.known.clear()
     } catch (error) {
       if (!(error instanceof HubRequestFailed) || error.kind !== 'rejected') throw error
       const { message, fields } = error
       const isUnclear = fields.length === 0
-      const refused = (isUnclear ? partNames : fields).filter(name => Object.hasOwn(report, name) && !tableNames.includes(name))
+      const refused = (isUnclear ? [...partNames, ...newsNames] : fields).filter(
+        name => Object.hasOwn(report, name) && !tableNames.includes(name),
+      )
       if (refused.length > 0) {
         log(`${message} It is sent again without ${refused.join(', ')}.`)
         const parts = partNames.filter(name => refused.includes(name))
@@ -416,9 +421,11 @@ export class Agent {
 }
 
 /** What a report contains in addition to minutes. */
-type RestOfReport = ReportParts & Pick<AgentReport, 'backlog' | 'stopping'>
+type RestOfReport = ReportParts & ReportNews & Pick<AgentReport, 'backlog' | 'stopping'>
 type MinutesAndRest = RestOfReport & Pick<AgentReport, 'columns' | 'minutes'>
 
+/** Fields that contain what has happened. If the hub refuses them, they are dropped. */
+const newsNames: readonly (keyof ReportNews)[] = ['moments', 'events']
 /** The fields that contain minutes. */
 const tableNames: readonly string[] = ['columns', 'minutes']
 

@@ -19,6 +19,7 @@ test('all settings are read', () => {
     'state_folder = /srv/state',
     'runtime_folder = /run/x',
     'containers = yes',
+    'process_arguments = yes',
   ].join('\r\n')
   expect(parseConfigFile(text)).toEqual({
     hub: 'https://hub.example.com',
@@ -29,6 +30,7 @@ test('all settings are read', () => {
     stateFolder: '/srv/state',
     runtimeFolder: '/run/x',
     containers: true,
+    processArguments: true,
   })
 })
 
@@ -42,6 +44,7 @@ test('without the other settings, an agent may only collect', () => {
     stateFolder: '/var/lib/bailiwick-agent',
     runtimeFolder: '/run/bailiwick-agent',
     containers: false,
+    processArguments: false,
   })
 })
 

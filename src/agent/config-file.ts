@@ -26,6 +26,8 @@ export interface AgentSettings {
   runtimeFolder: string
   /** Whether the agent reads names and states of containers from the socket of Docker or Podman. Access to it amounts to root access. */
   containers: boolean
+  /** Whether the agent reports the arguments of processes in busy moments. They can contain passwords. */
+  processArguments: boolean
 }
 
 /** The file can't be used. The message is one sentence, with the line if it has one. */
@@ -83,6 +85,7 @@ export function parseConfigFile(text: string, path: string = configFile): AgentS
     stateFolder: (values.state_folder as string | undefined) ?? '/var/lib/bailiwick-agent',
     runtimeFolder: (values.runtime_folder as string | undefined) ?? '/run/bailiwick-agent',
     containers: (values.containers as boolean | undefined) ?? false,
+    processArguments: (values.process_arguments as boolean | undefined) ?? false,
   }
 }
 
@@ -119,6 +122,9 @@ class Refused {
 const folder = (value: string) =>
   isAbsolute(value) ? value.replace(/(?<=.)\/+$/, '') : new Refused(`must be an absolute path, not ${quoted(value)}.`)
 
+const yesOrNo = (value: string) =>
+  value === 'yes' || value === 'no' ? value === 'yes' : new Refused(`must be yes or no, not ${quoted(value)}.`)
+
 /** Reads the value of each setting. */
 const readers = {
   hub: readHubUrl,
@@ -130,8 +136,8 @@ const readers = {
   root: folder,
   state_folder: folder,
   runtime_folder: folder,
-  containers: (value: string) =>
-    value === 'yes' || value === 'no' ? value === 'yes' : new Refused(`must be yes or no, not ${quoted(value)}.`),
+  containers: yesOrNo,
+  process_arguments: yesOrNo,
 } satisfies Record<string, (value: string) => unknown>
 
 /** A setting of the file. */

@@ -1,4 +1,5 @@
 import type { AgentReport } from '../wire/agent'
+import type { News } from './news'
 import type { MeasuredMinute } from './sample/minutes'
 
 /** Names of the parts of a report that are only sent when they changed. */
@@ -28,6 +29,8 @@ export interface Machine {
   end(): MeasuredMinute | null
   /** @param now current time (ms UTC) @param isForced reads everything, also what was read recently */
   parts(now: number, isForced: boolean): Promise<ReportParts>
+  /** What has happened and was not reported yet. */
+  readonly news: Pick<News, 'next' | 'remove'>
   /** Units of systemd whose state is reported. */
   watch(units: readonly string[]): void
 }

@@ -1,41 +1,62 @@
 import type { LiveSampler, Machine, ReportParts } from './machine'
+import { News } from './news'
 import type { Containers } from './sample/containers'
 import type { MeasuredMinute } from './sample/minutes'
+import { pageBytes } from './sample/kernel'
+import { Moments } from './sample/moments'
 import { PartsReader } from './sample/parts'
 import { Root } from './sample/root'
 import { Sampler } from './sample/sampler'
+import { Troubles } from './sample/troubles'
+
+interface Options {
+  /** Where the file system of the server is. */
+  folder: string
+  /** File with the SMART data of disks, which only root can read. */
+  smartFile: string
+  /** File with what was failing when it was last looked at. */
+  troublesFile: string
+  /** Whether the owner of the server allows to read the socket of Docker or Podman. */
+  mayReadContainers: boolean
+  /** Whether the owner of the server allows to report the arguments of processes. */
+  mayReadArguments: boolean
+}
 
 /** The server that the agent runs on. */
 export class ServerMachine implements Machine {
   readonly bootId: string
+  readonly news: News = new News()
   private readonly sampler: Sampler
+  private readonly moments: Moments
+  private readonly troubles: Troubles
   private readonly reader: PartsReader
   private watched: readonly string[] = []
 
   private constructor(
     private readonly root: Root,
     private readonly containers: Containers | null,
-    smartFile: string,
+    { smartFile, troublesFile, mayReadArguments: withCommands }: Options,
   ) {
     this.sampler = new Sampler(root, containers)
     this.reader = new PartsReader({ root, containers, smartFile })
+    const seconds = () => performance.now() / 1000
+    this.moments = new Moments(root, { withCommands, seconds, pageBytes: pageBytes(new Root().start('proc/self/auxv', 4096)) })
+    this.troubles = new Troubles(troublesFile)
     this.bootId = root.line('proc/sys/kernel/random/boot_id') ?? 'unknown'
   }
 
-  /**
-   * @param folder where the file system of the server is
-   * @param smartFile SMART data of disks, which only root can read
-   * @param mayReadContainers whether the owner of the server allows it
-   */
-  static async open(folder: string, smartFile: string, mayReadContainers: boolean): Promise<ServerMachine> {
-    const root = new Root(folder)
+  static async open(options: Options): Promise<ServerMachine> {
+    const root = new Root(options.folder)
     // Loaded only if allowed, because its HTTP client takes 2 MB of memory.
-    const containers = mayReadContainers ? new (await import('./sample/containers')).Containers(root) : null
-    return new ServerMachine(root, containers, smartFile)
+    const containers = options.mayReadContainers ? new (await import('./sample/containers')).Containers(root) : null
+    return new ServerMachine(root, containers, options)
   }
 
-  sample(at: number): Promise<MeasuredMinute | null> {
-    return this.sampler.sample(at)
+  async sample(at: number): Promise<MeasuredMinute | null> {
+    const ended = await this.sampler.sample(at)
+    const moment = this.moments.follow(ended, at)
+    if (moment) this.news.add({ moments: [moment] })
+    return ended
   }
 
   end(): MeasuredMinute | null {
@@ -55,6 +76,7 @@ export class ServerMachine implements Machine {
 
   async parts(now: number, isForced: boolean): Promise<ReportParts> {
     const parts = await this.reader.read(now, this.watched, isForced)
+    this.news.add({ events: this.troubles.follow(parts, now) })
     return { ...parts, problems: [...new Set([...this.sampler.problems, ...(parts.problems ?? [])])].slice(0, maxProblems) }
   }
 

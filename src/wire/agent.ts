@@ -14,8 +14,22 @@ export type StopReason = (typeof stopReasons)[number]
 /** Progress of an update on the server. */
 export const updateStates = ['checking', 'updated', 'rolled_back'] as const
 
+/** What can make a moment busy. */
+const momentCauses = ['cpu', 'memory', 'io'] as const
+/** Events that agents notice. */
+export const agentEventKinds = [
+  'unit.failed',
+  'container.died',
+  'container.unhealthy',
+  'container.restarting',
+  'disk.failing',
+  'array.degraded',
+] as const
+
 const time = (description: string) => Type.Integer({ minimum: 0, maximum: 8.64e15, description })
 const count = (description: string) => Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER, description })
+const percent = (what: string) =>
+  Nullable(Type.Number({ minimum: 0, maximum: 100 }), { description: `${what} In percent. Null if unknown.` })
 const id = (description: string) => Type.String({ pattern: '^[A-Za-z0-9_-]{1,64}$', description })
 const words = (maxLength: number, description: string) => Line({ minLength: 1, maxLength, description })
 const values = (description: string) => Type.Array(Nullable(Type.Number()), { maxItems: maxColumns, description })
@@ -245,6 +259,45 @@ export const AgentReport = Shape({
         detail: Nullable(words(300, 'Sentence.'), { description: 'Why it was rolled back. Null unless it was.' }),
       },
       { description: 'The last update of the agent. Omitted if nothing has changed.' },
+    ),
+  ),
+  moments: Type.Optional(
+    Type.Array(
+      Shape({
+        at: time('When it was (ms UTC).'),
+        causes: Type.Array(Words(momentCauses), {
+          minItems: 1,
+          maxItems: 3,
+          description: 'What was high for a minute: CPU use, memory use, or pressure of I/O.',
+        }),
+        cpu_percent: percent('CPU use.'),
+        memory_percent: percent('Memory use.'),
+        io_full_percent: percent('Time in which all tasks waited for I/O.'),
+        processes: Type.Array(
+          Shape({
+            name: words(100, 'Name of the program.'),
+            user: Nullable(words(100, 'Name.'), { description: 'User. Null if the user has no name.' }),
+            cpu_percent: Type.Number({ minimum: 0, maximum: 100, description: 'Percent of all CPUs.' }),
+            memory_bytes: count('Memory that it uses, shared memory included.'),
+            command: Nullable(words(300, 'Text.'), {
+              description: 'Its arguments. Null unless the owner of the server allows to report them.',
+            }),
+          }),
+          { maxItems: 10, description: 'Processes with the most CPU time, and with the most memory.' },
+        ),
+      }),
+      { maxItems: 10, description: 'Moments in which the server was busy. Omitted unless there were some.' },
+    ),
+  ),
+  events: Type.Optional(
+    Type.Array(
+      Shape({
+        at: time('When it was noticed (ms UTC).'),
+        kind: Words(agentEventKinds, { description: 'What has happened.' }),
+        name: words(200, 'Unit, container, disk, or array.'),
+        detail: Nullable(words(300, 'Text.'), { description: 'What else is known. Null if nothing.' }),
+      }),
+      { maxItems: 50, description: 'What has started to fail. Omitted unless something has.' },
     ),
   ),
   problems: part(words(300, 'Sentence.'), 20, 'What could not be measured, and why.'),

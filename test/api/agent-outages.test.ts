@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { afterEach, expect, test } from 'bun:test'
 import { Agent, type AgentStatus } from '../../src/agent/agent'
 import type { Machine as MeasuredMachine } from '../../src/agent/machine'
+import { News } from '../../src/agent/news'
 import { MinuteSums } from '../../src/agent/sample/minutes'
 import { HubClient } from '../../src/agent/transport/hub-client'
 import { HubClock } from '../../src/agent/transport/hub-clock'
@@ -31,6 +32,7 @@ afterEach(() => {
 /** A server whose disk has this use (percent). */
 class MeasuredServer implements MeasuredMachine {
   readonly bootId = 'boot-1'
+  readonly news: News = new News()
   disk = 50
   private readonly sums = new MinuteSums()
   sample = (at: number) => {

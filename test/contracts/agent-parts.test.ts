@@ -5,10 +5,12 @@ import { join } from 'node:path'
 import { softwareRaid } from '../../src/agent/sample/arrays'
 import type { reportParts } from '../../src/agent/machine'
 import { Containers } from '../../src/agent/sample/containers'
+import { Moments } from '../../src/agent/sample/moments'
 import { PartsReader } from '../../src/agent/sample/parts'
 import { Root } from '../../src/agent/sample/root'
 import { sessionOf, sessionsInUtmp } from '../../src/agent/sample/sessions'
 import { diskState } from '../../src/agent/sample/smart'
+import { Troubles } from '../../src/agent/sample/troubles'
 import { parseFailed, parseShown } from '../../src/agent/sample/units'
 import { AgentReport } from '../../src/wire/agent'
 import { MachineFiles } from '../support/machine-files'
@@ -65,6 +67,32 @@ test('sessions', () => {
       const entries = Buffer.concat([Buffer.from([7, 0]), bytes])
       expect(errorsOf('sessions', sessionsInUtmp(entries))).toEqual([])
     }),
+  )
+})
+
+test('busy moments, and what starts to fail', () => {
+  using machine = new MachineFiles()
+  const { moments: ofMoments, events } = AgentReport.properties
+  const errors = (schema: typeof ofMoments | typeof events, value: unknown) =>
+    [...Value.Errors(schema, value)].map(one => `${one.path} ${one.message}`)
+  fc.assert(
+    fc.property(odd, fc.double(), fc.double(), (text, one, other) => {
+      machine.write({
+        'etc/passwd': `${text}:x:${process.getuid!()}:0`,
+        'proc/1/stat': `1 (${text}) S 0 0 0 0 -1 0 0 0 0 0 ${one} ${other} 0 0 20 0 1 0 ${one} 0 ${Math.round(other)} 0`,
+        'proc/1/cmdline': text,
+      })
+      const options = { withCommands: true, pageBytes: 4096, seconds: () => performance.now() / 1000 }
+      const moments = new Moments(new Root(machine.folder), options)
+      const averages = [99.99, null, null]
+      moments.follow({ columns: ['cpu.used_percent', 'memory.used_bytes'], row: [0, 6, averages, averages] }, 0)
+      expect(errors(ofMoments, [moments.follow(null, 0)])).toEqual([])
+      const troubles = new Troubles(join(machine.folder, 'troubles.json'))
+      troubles.follow({ units: [] }, 0)
+      const failed = parseFailed(`${text} loaded ${text} failed`)
+      expect(errors(events, troubles.follow({ units: failed.map(unit => ({ ...unit, state: 'failed' })) }, 0))).toEqual([])
+    }),
+    { numRuns: 60 },
   )
 })
 

@@ -449,7 +449,13 @@ test('the page of a server shows what its agent reports, what has failed first, 
   }
   expect((await machine.report(report)).status).toBe(200)
   const opened = { protocol: 'tcp', address: '0.0.0.0', port: 8080, process: null, user: 'www-data' }
-  expect((await machine.report({ ...report, sockets: [...report.sockets, opened] })).status).toBe(200)
+  const processes = [{ name: 'mysqld', user: 'mysql', cpu_percent: 88.2, memory_bytes: 2 ** 31, command: null }]
+  const moment = { causes: ['cpu'], cpu_percent: 97.1, memory_percent: 61, io_full_percent: null, processes }
+  const news = {
+    moments: [{ at: Date.now() - 60_000, ...moment }],
+    events: [{ at: Date.now(), kind: 'container.died', name: 'import', detail: 'exit code 1' }],
+  }
+  expect((await machine.report({ ...report, ...news, sockets: [...report.sockets, opened] })).status).toBe(200)
 
   const page = await openServer('db-1')
   const table = page.getByRole('table', { name: 'Services and disks' })
@@ -465,6 +471,10 @@ test('the page of a server shows what its agent reports, what has failed first, 
   await ports.getByRole('row').filter({ hasText: '22/tcp' }).getByText('all addresses (0.0.0.0) · user root').waitFor()
   await ports.getByRole('row').filter({ hasText: '5432/tcp' }).getByText('local', { exact: true }).waitFor()
   await ports.getByRole('row').filter({ hasText: 'alice' }).getByText('from 192.0.2.7 · pts/0').waitFor()
+  const journal = section(page, 'Journal')
+  await journal.getByText('Container import exited with an error').waitFor()
+  await journal.getByText('CPU use 97.1%').waitFor()
+  await journal.getByRole('listitem').filter({ hasText: 'mysqld (mysql)' }).getByText('88.2% CPU · 2 GiB').last().waitFor()
   const changes = section(page, 'Inventory changes')
   await changes.getByText('Port 0.0.0.0:8080/tcp opened').waitFor()
   await changes.getByText('user www-data').waitFor()

@@ -2,6 +2,8 @@ import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { readProcesses } from '../../src/agent/sample/busy-processes'
+import { Root } from '../../src/agent/sample/root'
 import { Sampler } from '../../src/agent/sample/sampler'
 import { NetworkNamespace } from '../support/network-namespace'
 
@@ -155,6 +157,17 @@ test('the figures are those of vmstat, free, df, and ip', async () => {
   )
   expect(value('processes.count')).toBeGreaterThan(5)
 }, 60_000)
+
+test('what a process has used is what ps and the process itself report', () => {
+  const { user, system } = process.cpuUsage()
+  const own = readProcesses(new Root(), 0, 4096).byId.get(String(process.pid))!
+  const after = process.cpuUsage()
+  const [rss, name] = output('ps', '-o', 'rss=,comm=', '-p', String(process.pid)).trim().split(/\s+/)
+  expect([own.name, Math.abs(own.bytes / (Number(rss) * 1024) - 1) < 0.2]).toEqual([name!, true])
+  // The kernel counts in hundredths of a second, which it rounds.
+  expect(own.ticks).toBeGreaterThanOrEqual((user + system) / 10_000 - 2)
+  expect(own.ticks).toBeLessThanOrEqual((after.user + after.system) / 10_000 + 2)
+})
 
 test('a mount that hangs delays a sample by two seconds once, and everything else is measured', async () => {
   const path = mkdtempSync(join(folder, 'hanging-'))

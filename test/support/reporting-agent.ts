@@ -3,6 +3,7 @@ import { Agent } from '../../src/agent/agent'
 import { HubClient, type HubRequest } from '../../src/agent/transport/hub-client'
 import { HubClock } from '../../src/agent/transport/hub-clock'
 import { Spool } from '../../src/agent/transport/spool'
+import { News } from '../../src/agent/news'
 import { systemClock } from '../../src/core/clock'
 import type { AgentReport } from '../../src/wire/agent'
 import { Machine } from './agent-double'
@@ -55,6 +56,7 @@ export class ReportingAgent {
       ...{ clock, timers: systemClock, spool: this.spool, random: () => 0 },
       machine: {
         bootId: machine.bootId,
+        news: new News(),
         sample: () => Promise.resolve(null),
         end: () => null,
         parts: () => Promise.resolve({ facts: { hostname: 'web-1' } }),

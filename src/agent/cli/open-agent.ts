@@ -51,7 +51,13 @@ export async function openAgent(
 
 /** The server that the agent measures. */
 const openMachine = (settings: AgentSettings): Promise<ServerMachine> =>
-  ServerMachine.open(settings.root, rootFolders(settings).disks, settings.containers)
+  ServerMachine.open({
+    folder: settings.root,
+    smartFile: rootFolders(settings).disks,
+    troublesFile: join(settings.stateFolder, 'troubles.json'),
+    mayReadContainers: settings.containers,
+    mayReadArguments: settings.processArguments,
+  })
 
 /** The time of the hub, as far as this server knows it. */
 export const hubClock = ({ root }: AgentSettings): HubClock => new HubClock(systemClock.now, () => uptimeMs(root))

@@ -74,5 +74,10 @@ export class Root {
     return statSync(this.path(path), { throwIfNoEntry: false })?.mtimeMs ?? null
   }
 
+  /** The ID of the user to whom a file belongs; null if there is none. */
+  owner(path: string): number | null {
+    return statSync(this.path(path), { throwIfNoEntry: false })?.uid ?? null
+  }
+
   exists = (path: string): boolean => existsSync(this.path(path))
 }

@@ -102,7 +102,7 @@ function socketProcesses(root: Root, sockets: readonly Pick<ListeningSocket, 'in
 }
 
 /** Names of users by their IDs, from `/etc/passwd`. */
-function userNames(root: Root): Map<number, string> {
+export function userNames(root: Root): Map<number, string> {
   const lines = (root.text('etc/passwd') ?? '').split('\n').map(line => line.split(':'))
   const named = lines.flatMap(([name, , id]) => {
     const text = lineOf(name, 100)

@@ -12,6 +12,7 @@ import { useOne } from '../queries'
 import { usePerson } from '../session'
 import { resolutionLabels } from './incidents/kind-labels'
 import { Changes } from './incidents/changes'
+import { JournalsBefore } from './incidents/journal-before'
 import { Evidence } from './incidents/evidence'
 import { Notifications } from './incidents/notifications'
 import { Postmortem } from './incidents/postmortem'
@@ -54,6 +55,7 @@ function IncidentPage({ resource: incident }: { resource: IncidentView }) {
         <div className="flex min-w-0 flex-col gap-4">
           <Timeline incident={incident} />
           {incident.evidence && <Evidence evidence={incident.evidence} />}
+          <JournalsBefore incident={incident} />
           <Changes incident={incident} />
           <Postmortem incident={incident} />
         </div>

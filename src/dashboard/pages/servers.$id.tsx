@@ -23,6 +23,7 @@ import { InventoryChanges } from './cloud/inventory-changes'
 import { ServerInventory } from './cloud/server-inventory'
 import { ServerSnapshots } from './cloud/server-snapshots'
 import { RecentActions, ServerHistory } from './cloud/server-history'
+import { ServerJournal } from './cloud/server-journal'
 import { ServerMetrics } from './cloud/server-metrics'
 import { Origin, ServerHealth, ServerPower, ServerStatus } from './cloud/server-status'
 import { kindTitles, labelsText, originTitles, toneOfServer } from './cloud/server-text'
@@ -67,6 +68,7 @@ function ServerPage({ resource: server }: { resource: ServerView }) {
           {(server.account_id === null || server.controllers.length > 0) && <ServerControllers server={server} />}
           {server.agent && <ServerInventory id={server.id} />}
           {server.agent && <ServerCertificates id={server.id} />}
+          {server.status !== 'draft' && <ServerJournal id={server.id} />}
           {server.status !== 'draft' && <InventoryChanges id={server.id} />}
           {server.status !== 'draft' && <ServerFacts id={server.id} />}
           {server.notes !== '' && (

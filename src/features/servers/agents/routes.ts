@@ -4,7 +4,8 @@ import { getCertificates } from '../certificates/certificates'
 import { ServerCertificates } from '../certificates/shapes'
 import { listQuery } from '../../../core/list'
 import { changeListing, listChanges } from '../journal/changes'
-import { InventoryChangeList } from '../journal/shapes'
+import { journalListing, listJournal } from '../journal/journal'
+import { InventoryChangeList, JournalEntryList } from '../journal/shapes'
 import { installAgent, installAgentOnServer } from './install'
 import { getInventory } from './inventory'
 import { ServerInventory } from './inventory-shapes'
@@ -84,6 +85,18 @@ export const agentRoutes = area('agents', 'Servers and cloud', [
     query: listQuery(changeListing),
     response: InventoryChangeList,
     run: (ctx, { params, query }) => listChanges(ctx, params.id!, query),
+  }),
+  route({
+    method: 'GET',
+    path: '/v1/servers/:id/journal',
+    guard: 'cloud.read',
+    operationId: 'listServerJournal',
+    summary: 'List the journal of a server',
+    description:
+      'Lists what the agent of a server noticed, newest first: events, such as a unit that failed, and moments in which the server was busy, with the processes that used the most CPU time and memory. Entries are kept for 90 days, at most 5,000 entries and 500 moments of each server.',
+    query: listQuery(journalListing),
+    response: JournalEntryList,
+    run: (ctx, { params, query }) => listJournal(ctx, params.id!, query),
   }),
   route({
     method: 'POST',

@@ -1,4 +1,4 @@
-import { desc, eq, inArray } from 'drizzle-orm'
+import { and, desc, eq, inArray, type SQL } from 'drizzle-orm'
 import type { SQLiteColumn, SQLiteTable } from 'drizzle-orm/sqlite-core'
 import type { Tx } from '../../../core/db/transaction'
 
@@ -7,12 +7,12 @@ type TimedTable = SQLiteTable & { id: SQLiteColumn; serverId: SQLiteColumn; at: 
 /** As many as one report can add. */
 const rowsPerBatch = 500
 
-/** Deletes the oldest rows of a server if it has more than `limit`, as many as were added since the last time. */
-export async function keepNewest(tx: Tx, table: TimedTable, serverId: string, limit: number): Promise<void> {
+/** Deletes the oldest rows of a server that meet the condition if there are more than `limit`. Called after each addition. */
+export async function keepNewest(tx: Tx, table: TimedTable, serverId: string, limit: number, condition?: SQL): Promise<void> {
   const old = await tx
     .select({ id: table.id })
     .from(table)
-    .where(eq(table.serverId, serverId))
+    .where(and(eq(table.serverId, serverId), condition))
     .orderBy(desc(table.at), desc(table.id))
     .limit(rowsPerBatch)
     .offset(limit)

@@ -1,5 +1,6 @@
 import { Type, type Static } from '@sinclair/typebox'
 import { Instant, ListOf, Nullable, Shape, Words } from '../../../core/shapes'
+import { agentEventKinds, AgentReport } from '../../../wire/agent'
 
 /** What can change in the inventory of a server. */
 export const changeKinds = ['port', 'file_system', 'disk', 'array', 'container', 'fact'] as const
@@ -41,3 +42,51 @@ const InventoryChange = Shape(
 )
 export const InventoryChangeList = ListOf(InventoryChange)
 export type InventoryChangeView = Static<typeof InventoryChange>
+
+export const journalKinds = ['moment', ...agentEventKinds] as const
+
+const { causes, cpu_percent, memory_percent, io_full_percent, processes } = AgentReport.properties.moments.items.properties
+const Moment = Shape(
+  { causes, cpu_percent, memory_percent, io_full_percent, processes },
+  {
+    $id: 'ServerMoment',
+    description: 'What was high in a busy moment, and which processes used the most CPU time or memory then.',
+  },
+)
+export type StoredMoment = Static<typeof Moment>
+
+const JournalEntry = Shape(
+  {
+    id: Type.String({ description: 'ID of the entry.' }),
+    at: Instant({ description: 'When it happened, according to the agent.' }),
+    kind: Words(journalKinds, {
+      description: '`moment`: the server was busy for a minute. The others are events: something has started to fail.',
+    }),
+    name: Nullable(Type.String(), { description: 'Unit, container, disk, or array. Null for moments.' }),
+    detail: Nullable(Type.String(), { description: 'What else is known, such as an exit code. Null if nothing.' }),
+    moment: Nullable(Moment, { description: 'The busy moment. Null for events.' }),
+  },
+  {
+    $id: 'ServerJournalEntry',
+    description: 'Something that the agent of a server noticed.',
+    examples: [
+      {
+        id: 'jrn_01k3z9a1b2c3d4e5f6g7h8j9km',
+        at: '2026-11-27T03:12:10.000Z',
+        kind: 'moment',
+        name: null,
+        detail: null,
+        moment: {
+          causes: ['cpu' as const],
+          ...{ cpu_percent: 97.1, memory_percent: 61.4, io_full_percent: 0.3 },
+          processes: [
+            { name: 'mysqld', user: 'mysql', cpu_percent: 88.2, memory_bytes: 2_147_483_648, command: null },
+            { name: 'php-fpm8.2', user: 'www-data', cpu_percent: 6.5, memory_bytes: 94_371_840, command: null },
+          ],
+        },
+      },
+    ],
+  },
+)
+export const JournalEntryList = ListOf(JournalEntry)
+export type JournalEntryView = Static<typeof JournalEntry>

@@ -1,7 +1,7 @@
 import { json, text, time } from '../../../core/db/columns'
-import { index, table } from '../../../core/db/dialect'
+import { index, table, uniqueIndex } from '../../../core/db/dialect'
 import { servers } from '../tables'
-import { changeKinds, changeWords } from './shapes'
+import { changeKinds, changeWords, journalKinds, type StoredMoment } from './shapes'
 
 /** What was added to the inventory of servers, removed from it, or changed. */
 export const inventoryChanges = table(
@@ -23,5 +23,30 @@ export const inventoryChanges = table(
     index('inventory_changes_server').on(t.serverId, t.at, t.id),
     index('inventory_changes_name').on(t.serverId, t.kind, t.name, t.at),
     index('inventory_changes_time').on(t.at),
+  ],
+)
+
+/** What agents noticed on servers: events, and busy moments. */
+export const journalEntries = table(
+  'journal_entries',
+  {
+    id: text('id').primaryKey(),
+    serverId: text('server_id')
+      .notNull()
+      .references(() => servers.id, { onDelete: 'cascade' }),
+    // When it happened.
+    at: time('at').notNull(),
+    kind: text('kind', { enum: [...journalKinds] }).notNull(),
+    // Unit, container, disk, or array; empty for moments.
+    name: text('name').notNull(),
+    detail: text('detail'),
+    // Null for events.
+    moment: json<StoredMoment | null>('moment'),
+  },
+  t => [
+    // A report that is sent again adds nothing.
+    uniqueIndex('journal_entries_what').on(t.serverId, t.at, t.kind, t.name),
+    index('journal_entries_kind').on(t.serverId, t.kind, t.at),
+    index('journal_entries_time').on(t.at),
   ],
 )

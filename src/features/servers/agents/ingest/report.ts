@@ -16,6 +16,7 @@ import { parseCertificates } from '../../certificates/parse'
 import { saveCertificates } from '../../certificates/store'
 import { recordHostFirewall } from '../../firewalls/enforce-host'
 import { recordChanges } from '../../journal/changes'
+import { recordJournal } from '../../journal/journal'
 import { compareFacts } from '../../journal/compare'
 import { recordBacklog, recordReport } from '../agents'
 import { recordMinutes } from '../minutes'
@@ -74,6 +75,7 @@ export async function receiveReport(hub: Hub, { request, ip }: { request: Reques
     if (again.kind !== 'accepted') throw problemOf(again)
     isCloned = again.isCloned
     if (certificates) await saveCertificates(tx, row.id, certificates, at)
+    await recordJournal(tx, row.serverId, report, offsetMs)
     const changes = await saveParts(tx, row.id, report, at)
     if (report.facts && row.facts) changes.push(...compareFacts(row.facts, report.facts))
     const update = report.backlog ? {} : updateColumns(row, report, at)

@@ -23,12 +23,25 @@ export const permissionProblems = (allow: readonly string[]): FieldProblem[] =>
  * @param offsetMs what has to be added to the times of minutes
  */
 export function reportProblems(
-  { allow, columns, minutes }: Pick<AgentReport, 'allow' | 'columns' | 'minutes'>,
+  {
+    allow,
+    columns,
+    minutes,
+    moments = [],
+    events = [],
+  }: Pick<AgentReport, 'allow' | 'columns' | 'minutes' | 'moments' | 'events'>,
   offsetMs: number,
   now: number,
 ): FieldProblem[] {
   const problems = permissionProblems(allow)
   const add = (pointer: string, code: string, detail: string) => problems.push({ pointer: `#/${pointer}`, code, detail })
+  const checkTime = (time: number, pointer: string) => {
+    const filed = time + offsetMs
+    if (filed > now + maxAheadMs) add(pointer, 'out_of_range', 'must not be in the future.')
+    if (filed < now - maxAgeMs) add(pointer, 'out_of_range', 'must not be more than 90 days ago.')
+  }
+  for (const [name, news] of Object.entries({ moments, events }))
+    for (const [at, one] of news.entries()) checkTime(one.at, `${name}/${at}/at`)
   const seen = new Set<string>()
   for (const [at, column] of columns.entries()) {
     if (seen.has(column)) add(`columns/${at}`, 'not_unique', 'must not be a column that the report has already.')
@@ -36,9 +49,7 @@ export function reportProblems(
   }
   for (const [at, [start, , ...lists]] of minutes.entries()) {
     if (problems.length >= maxProblems) break
-    const filed = start + offsetMs
-    if (filed > now + maxAheadMs) add(`minutes/${at}/0`, 'out_of_range', 'must not be in the future.')
-    if (filed < now - maxAgeMs) add(`minutes/${at}/0`, 'out_of_range', 'must not be more than 90 days ago.')
+    checkTime(start, `minutes/${at}/0`)
     for (const [place, values] of lists.entries()) {
       const list = `minutes/${at}/${place + 2}`
       if (values.length !== columns.length) add(list, 'length', `must have ${columns.length} items, one for each column.`)

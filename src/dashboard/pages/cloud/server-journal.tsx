@@ -1,0 +1,73 @@
+import type { JournalEntryView } from '../../../features/servers/journal/shapes'
+import { formatBytes } from '../../parts/bytes'
+import { useList } from '../../queries'
+import { DayCard } from './day-card'
+
+type Moment = NonNullable<JournalEntryView['moment']>
+
+const titles: Readonly<Record<Exclude<JournalEntryView['kind'], 'moment'>, readonly [noun: string, verb: string]>> = {
+  'unit.failed': ['Unit', 'failed'],
+  'container.died': ['Container', 'exited with an error'],
+  'container.unhealthy': ['Container', 'became unhealthy'],
+  'container.restarting': ['Container', 'restarted'],
+  'disk.failing': ['Disk', 'is failing'],
+  'array.degraded': ['Disk array', 'became degraded'],
+}
+
+const causes: Readonly<Record<Moment['causes'][number], readonly [title: string, value: (moment: Moment) => number | null]>> = {
+  cpu: ['CPU use', one => one.cpu_percent],
+  memory: ['Memory use', one => one.memory_percent],
+  io: ['I/O pressure', one => one.io_full_percent],
+}
+
+const causesText = (moment: Moment): string =>
+  moment.causes
+    .map(cause => {
+      const [title, value] = causes[cause]
+      return `${title} ${value(moment) ?? '?'}%`
+    })
+    .join(', ')
+
+/** What the agent of a server noticed, day by day. */
+export const ServerJournal = ({ id }: { id: string }) => (
+  <DayCard
+    title="Journal"
+    rows={useList<JournalEntryView>(`/servers/${id}/journal`, { limit: 50 }, { refetchMs: 60_000 })}
+    empty="Nothing has failed, and the server was not busy."
+  >
+    {one => <JournalEntry entry={one} />}
+  </DayCard>
+)
+
+/** An event, or a busy moment with its processes. */
+export function JournalEntry({ entry: { kind, name, detail, moment } }: { entry: JournalEntryView }) {
+  if (kind !== 'moment') {
+    const [noun, verb] = titles[kind]
+    return (
+      <>
+        {noun} <span className="font-medium">{name}</span> {verb}
+        {detail && <p className="text-[13px] text-muted">{detail}</p>}
+      </>
+    )
+  }
+  return (
+    moment && (
+      <>
+        {causesText(moment)}
+        <ul className="text-[13px] text-muted">
+          {moment.processes.map((one, at) => (
+            <li key={at} className="flex flex-wrap gap-x-3">
+              <span className="grow wrap-anywhere">
+                {one.command ?? one.name}
+                {one.user && ` (${one.user})`}
+              </span>
+              <span className="tabular-nums">
+                {one.cpu_percent}% CPU · {formatBytes(one.memory_bytes)}
+              </span>
+            </li>
+          ))}
+        </ul>
+      </>
+    )
+  )
+}
