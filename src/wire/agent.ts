@@ -215,6 +215,13 @@ export const AgentReport = Shape({
       path: words(200, 'Where it is mounted.'),
       source: words(300, 'Device, or the server and path of a network file system.'),
       type: words(50, 'Type, such as `ext4` or `nfs4`.'),
+      disk: Type.Optional(words(100, 'Disk that it is on, as in metrics of disks. Omitted if there is none.')),
+      disk_ids: Type.Optional(
+        Type.Array(words(200, 'Name in `/dev/disk/by-id`.'), {
+          maxItems: 10,
+          description: 'Names of its device and disk in `/dev/disk/by-id`. Omitted if there are none.',
+        }),
+      ),
     }),
     200,
     'File systems that store data.',

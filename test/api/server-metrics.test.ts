@@ -388,10 +388,13 @@ describe('metrics of an agent', () => {
     for (let n = 0; n < 4; n++) {
       await use({ cpuSeconds: 30, received: 60_000, sent: 600, memory: 2 ** 20 })
       const at = Math.floor(here.clock.now() / minuteMs) * minuteMs
-      await agent.measured({ 'cpu.used_percent': 7, 'network.received_bytes_per_second:eth0': 80, 'load.1': 0.25 }, at)
-      await agent.measured({ 'cpu.used_percent': 7, 'network.received_bytes_per_second:eth0': 80, 'load.1': 0.25 }, at - 600_000)
+      const used = { 'filesystem.used_bytes:/': 30, 'filesystem.used_bytes:/srv': 9, 'filesystem.used_bytes:/x': 9 }
+      const sizes = { 'filesystem.size_bytes:/': 100, 'filesystem.size_bytes:/srv': 10 }
+      const others = { 'cpu.used_percent': 7, 'network.received_bytes_per_second:eth0': 80, 'load.1': 0.25 }
+      await agent.measured({ ...others, ...used, ...sizes }, at)
+      await agent.measured(others, at - 600_000)
     }
-    const found = await seriesOf(here, id)
+    const found = await seriesOf(here, id, '&type=cpu,load,memory,network')
     expect(found.map((one: any) => one.slice(0, 3))).toEqual([
       ['cpu.used_percent', null, 'agent'],
       ['load.1', null, 'agent'],
@@ -402,6 +405,7 @@ describe('metrics of an agent', () => {
     expect((await seriesOf(here, id, '&source=cloud&type=cpu'))[0][2]).toBe('cloud')
     await rollUpMetrics(here.hub)
     const [latest] = (await here.acme.call('GET', `/v1/servers/latest?ids=${id}`)).body.data
+    expect(latest).toMatchObject({ disk_used_percent: 90, disk_path: '/srv' })
     expect(latest).toMatchObject({ cpu_percent: 7, load: 0.25, load_last_hour: 0.25, network_received_bytes_per_second: 80 })
     expect(latest.memory_used_bytes).toBeGreaterThan(0)
     expect(latest.memory_used_percent).toBeCloseTo((latest.memory_used_bytes / 2 ** 27) * 100, 3)

@@ -8,6 +8,7 @@ import { watchStorage } from '../../src/features/servers/snapshots/watch'
 import { volumes } from '../../src/features/servers/volumes/tables'
 import { cloudScene } from '../support/clouds/cloud-scene'
 import { incusScene } from '../support/clouds/incus-scene'
+import { AgentDouble } from '../support/agent-double'
 import { world } from '../support/world'
 
 const gib = 2 ** 30
@@ -334,6 +335,21 @@ describe('volumes', () => {
     const later = (await call('GET', `/volumes/${volume.id}/metrics`)).body
     expect(later.sources).toMatchObject([{ source: 'cloud', stale: true }])
     expect((await call('GET', `/volumes/${volume.id}`)).body.used_bytes).toBe(7_000_000)
+
+    // The agent of its server measures it, too.
+    const agent = await AgentDouble.enroll(here, created.id)
+    const mounts = [{ path: '/mnt/data-1', source: '/dev/sdb', type: 'ext4', disk: 'sdb', disk_ids: ['virtio-data'] }]
+    expect((await agent.sendReport({ mounts })).status).toBe(200)
+    const measured = { 'filesystem.used_bytes:/mnt/data-1': 9e6, 'filesystem.used_bytes:/': 1e9, 'disk.busy_percent:sdb': 4 }
+    await agent.measured(measured, Math.floor(here.clock.now() / 60_000 - 1) * 60_000)
+    const both = (await call('GET', `/volumes/${volume.id}/metrics?from=${new Date(here.clock.now() - 3_600_000).toISOString()}`))
+      .body
+    expect(both.sources).toMatchObject([{ source: 'agent', stale: false }, { source: 'cloud' }])
+    expect(both.series.map((one: any) => [one.name, one.source, one.avg.findLast((value: unknown) => value !== null)])).toEqual([
+      ['volume.busy_percent', 'agent', 4],
+      ['volume.size_bytes', 'cloud', expect.any(Number)],
+      ['volume.used_bytes', 'agent', 8_999_900],
+    ])
   })
 
   test('have snapshots at Incus, which are restored while they are not attached', async () => {

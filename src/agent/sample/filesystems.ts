@@ -2,6 +2,7 @@ import { statfsSync, type StatsFs } from 'node:fs'
 import { statfs } from 'node:fs/promises'
 import type { Clock } from '../../core/clock'
 import type { AgentReport } from '../../wire/agent'
+import { diskFinder } from './disk-finder'
 import type { DeviceFigures, Figures } from './figures'
 import { nameOf } from './line'
 import { Root } from './root'
@@ -56,11 +57,13 @@ const maxMounts = 200
 export function mountedIn(root: Root, problem: (sentence: string) => void): Mounts {
   const found = mountsIn(new Root().text('proc/self/mountinfo') ?? '', root.folder)
   if (found.length > maxMounts) problem(`Only ${maxMounts} of ${found.length} mounted file systems are reported.`)
+  const diskOf = diskFinder(root)
   return found.slice(0, maxMounts).map(({ path, source, type }) => ({
     path: nameOf(path, 200),
     // Those of WebDAV can contain a password.
     source: nameOf(source.replace(/:\/\/[^/]*@/, '://'), 300),
     type: nameOf(type, 50),
+    ...diskOf(source),
   }))
 }
 

@@ -81,6 +81,26 @@ export default function Servers() {
         onPhone: 'hidden',
         render: one => <Load of={latest.get(one.id)} />,
       },
+      {
+        title: 'Memory',
+        width: '5rem',
+        showFrom: 'xl',
+        onPhone: 'hidden',
+        render: one => <Share label="Used memory" percent={latest.get(one.id)?.memory_used_percent} />,
+      },
+      {
+        title: 'Disk',
+        width: '5rem',
+        showFrom: 'xl',
+        onPhone: 'hidden',
+        render: one => (
+          <Share
+            label="Fullest file system"
+            percent={latest.get(one.id)?.disk_used_percent}
+            title={latest.get(one.id)?.disk_path}
+          />
+        ),
+      },
       accounts.length > 1 && {
         title: 'Account',
         width: 'clamp(8rem, 12cqw, 16rem)',
@@ -154,6 +174,21 @@ const Load = ({ of }: { of: ServerLatestView | undefined }) =>
         {of.load_last_hour !== null && <span title="Load average in the last hour">{of.load_last_hour.toFixed(2)}</span>}
       </span>
       <Meter label="CPU use in the last hour" value={of.cpu_last_hour_percent} max={100} />
+    </div>
+  )
+
+interface ShareProps {
+  label: string
+  percent: number | null | undefined
+  title?: string | null | undefined
+}
+
+/** How much of something is used. */
+const Share = ({ label, percent, title }: ShareProps) =>
+  percent == null ? null : (
+    <div className="w-full" title={title ?? undefined}>
+      <span className="text-[13px] text-muted">{Math.round(percent)}%</span>
+      <Meter label={label} value={percent} max={100} />
     </div>
   )
 

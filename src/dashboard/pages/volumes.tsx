@@ -150,7 +150,13 @@ function Details({ volume: one }: { volume: VolumeView }) {
           ['ID', <CopyableText key="" text={one.id} />],
         ]}
       />
-      {used !== null && <ResourceMetrics path={`/volumes/${id}/metrics`} name={name} empty="No metrics yet." />}
+      {(used !== null || one.server_id !== null) && (
+        <ResourceMetrics
+          path={`/volumes/${id}/metrics`}
+          name={name}
+          empty="No metrics yet. The agent of the server that the volume is attached to reports them, and some clouds do."
+        />
+      )}
     </>
   )
 }

@@ -33,7 +33,8 @@ interface Comparison<Part extends ComparedPart> {
 
 const comparisons: { readonly [Part in ComparedPart]: Comparison<Part> } = {
   sockets: { kind: 'port', nameOf: socketName, valueOf: one => one },
-  mounts: { kind: 'file_system', nameOf: one => one.path, valueOf: one => one },
+  // Disks can have other names after a restart.
+  mounts: { kind: 'file_system', nameOf: one => one.path, valueOf: ({ path, source, type }) => ({ path, source, type }) },
   disks: { kind: 'disk', nameOf: one => one.device, valueOf: ({ device, model, serial }) => ({ device, model, serial }) },
   arrays: { kind: 'array', nameOf: one => one.name, valueOf: ({ name, kind }) => ({ name, kind }) },
   containers: { kind: 'container', nameOf: one => one.name, valueOf: ({ name, image }) => ({ name, image }) },

@@ -53,6 +53,13 @@ export const metricUnits = {
   'container.network_sent_bytes_per_second': 'bytes_per_second',
   'volume.used_bytes': 'bytes',
   'volume.size_bytes': 'bytes',
+  'volume.inodes_used_percent': 'percent',
+  'volume.read_bytes_per_second': 'bytes_per_second',
+  'volume.write_bytes_per_second': 'bytes_per_second',
+  'volume.read_operations_per_second': 'operations_per_second',
+  'volume.write_operations_per_second': 'operations_per_second',
+  'volume.busy_percent': 'percent',
+  'volume.wait_ms': 'ms',
   'firewall.accepted_packets_per_second': 'packets_per_second',
   'firewall.dropped_packets_per_second': 'packets_per_second',
 } as const

@@ -10,13 +10,15 @@ import { canAccess } from '../../../core/resource-access'
 import { findRow } from '../../../core/rows'
 import { openCloud } from '../accounts/open'
 import { cloudAccounts } from '../accounts/tables'
-import { agentsOf } from '../agents/rows'
+import { partsOf } from '../agents/parts'
+import { agentOf, agentsOf } from '../agents/rows'
 import type { AgentFacts } from '../../../wire/agent'
 import type { CloudSeries } from '../clouds/cloud'
 import { attachmentsOf, firewallRows } from '../firewalls/view'
 import { servers } from '../tables'
 import { serverRows, type ServerRow } from '../view'
 import { volumeRows } from '../volumes/rows'
+import type { volumes } from '../volumes/tables'
 import { Grid } from './grid'
 import { metricSources, packetsSubject, staleMs, subjectOf, type MetricName, type MetricSource } from './names'
 import type {
@@ -27,6 +29,7 @@ import type {
   ServerMetricsView,
   VolumeMetricsQuery,
 } from './shapes'
+import { mountOf, volumeColumns } from './of-volume'
 import { windowOf, type Window } from './window'
 
 type Source = ServerMetricsView['sources'][number]
@@ -37,37 +40,58 @@ export async function readMetrics(ctx: Ctx, id: string, query: ServerMetricsQuer
   const server = await findRow(ctx.hub.read, ctx, serverRows, id)
   const window = windowOf(query, ctx.hub.clock.now())
   const wanted = query.source ?? 'auto'
-  const sources: Source[] = []
-  const series: Series[] = []
+  const all: Found[] = []
   for (const source of metricSources) {
     if (wanted !== 'auto' && wanted !== source) continue
+    const isEnough = all.some(one => one.series.length > 0)
     const found = await (source === 'cloud'
-      ? fromCloud(ctx.hub, server, window, query).catch(error => ignoreIf(series.length > 0, error))
+      ? fromCloud(ctx.hub, server, window, query).catch(error => ignoreIf(isEnough, error))
       : stored(ctx.hub, server, source, window, query))
-    if (!found) continue
-    sources.push(found.source)
-    series.push(...found.series.filter(one => !series.some(better => isMeasuredBy(better, one))))
+    if (found) all.push(found)
   }
-  return metricsView(window, sources, series)
+  return metricsView(window, all)
 }
 
-const metricsView = (window: Window, sources: Source[], series: Series[]): ServerMetricsView => ({
-  from_at: instant(window.from),
-  to_at: instant(window.to),
-  step_seconds: window.stepMs / 1000,
-  sources,
-  series: series.sort((a, b) => (keyOf(a) < keyOf(b) ? -1 : 1)),
-})
+/** @param found the best source first: what it measures is left out of the others */
+function metricsView(window: Window, found: readonly Found[]): ServerMetricsView {
+  const series: Series[] = []
+  for (const { series: some } of found) series.push(...some.filter(one => !series.some(better => isMeasuredBy(better, one))))
+  return {
+    from_at: instant(window.from),
+    to_at: instant(window.to),
+    step_seconds: window.stepMs / 1000,
+    sources: found.map(one => one.source),
+    series: series.sort((a, b) => (keyOf(a) < keyOf(b) ? -1 : 1)),
+  }
+}
 
 // They are read every 5 minutes.
 const volumeStaleMs = 15 * 60_000
 
-/** What the cloud of a volume reported of it, on a regular grid. @throws Problem 404, 400 for an unsupported window or step */
+/**
+ * What the agent of the server that a volume is attached to measured of it, and what its cloud reported, on a regular grid.
+ * @throws Problem 404, 400 for an unsupported window or step
+ */
 export async function readVolumeMetrics(ctx: Ctx, id: string, query: VolumeMetricsQuery): Promise<ServerMetricsView> {
   const volume = await findRow(ctx.hub.read, ctx, volumeRows, id)
   const window = windowOf(query, ctx.hub.clock.now())
-  const found = await stored(ctx.hub, volume, 'cloud', window, {}, volumeStaleMs)
-  return metricsView(window, found ? [found.source] : [], found?.series ?? [])
+  const found = [
+    await fromAgentOf(ctx.hub, volume, window),
+    await stored(ctx.hub, volume, 'cloud', window, {}, volumeStaleMs),
+  ].filter(one => one !== null)
+  return metricsView(window, found)
+}
+
+/** What the agent of a server measured of a volume that is attached to it; null if that is unknown. */
+async function fromAgentOf(
+  hub: Hub,
+  { serverId, device, mountPath }: Pick<typeof volumes.$inferSelect, 'serverId' | 'device' | 'mountPath'>,
+  window: Window,
+): Promise<Found | null> {
+  const agent = serverId === null ? undefined : await agentOf(hub.read, serverId)
+  const { mounts } = (agent && (await partsOf(hub.read, [agent.id])).get(agent.id)) ?? {}
+  const mount = mountOf({ device, mountPath }, mounts ?? [])
+  return agent && mount ? await stored(hub, { id: agent.serverId }, 'agent', window, {}, staleMs, volumeColumns(mount)) : null
 }
 
 /** How many servers of a firewall are read at once. */
@@ -93,7 +117,7 @@ export async function readFirewallMetrics(ctx: Ctx, id: string, query: FirewallM
     series.push(...grid.series())
     lastAt = Math.max(lastAt ?? 0, (await metrics.lastAt(subject)) ?? 0) || null
   }
-  return metricsView(window, lastAt === null ? [] : [sourceView(ctx.hub, 'agent', lastAt)], series)
+  return metricsView(window, lastAt === null ? [] : [{ source: sourceView(ctx.hub, 'agent', lastAt), series }])
 }
 
 const keyOf = ({ name, device }: Series): string => `${name} ${device ?? ''}`
@@ -113,7 +137,7 @@ interface Found {
   series: Series[]
 }
 
-/** What was stored from a source; null if nothing was. */
+/** What was stored from a source; null if nothing was. @param renamed only these columns, with other names */
 async function stored(
   hub: Hub,
   { id }: { id: string },
@@ -121,11 +145,15 @@ async function stored(
   window: Window,
   query: ServerMetricsQuery,
   staleAfterMs = staleMs,
+  renamed: ReadonlyMap<string, MetricName> | null = null,
 ): Promise<Found | null> {
   const subject = subjectOf(id, source)
   const grid = new Grid(window, source, query)
   const { metrics } = hub.series
-  await metrics.read(subject, window.tier, window.from, window.to, (...value) => grid.add(...value))
+  await metrics.read(subject, window.tier, window.from, window.to, (at, column, ...value) => {
+    const name = renamed === null ? column : renamed.get(column)
+    if (name !== undefined) grid.add(at, name, ...value)
+  })
   const series = grid.series()
   const lastAt = await metrics.lastAt(subject)
   if (lastAt === null && series.length === 0) return null
@@ -219,11 +247,35 @@ export async function readLatest(ctx: Ctx, { ids }: LatestQuery): Promise<{ data
       load_last_hour: value('load.1', hour),
       memory_used_bytes: used,
       memory_used_percent: used === null || size === null ? null : Number(Math.min((used / size) * 100, 100).toPrecision(5)),
+      ...fullest(own.map(subject => latest.get(subject)?.columns)),
       network_received_bytes_per_second: value('network.received_bytes_per_second'),
       network_sent_bytes_per_second: value('network.sent_bytes_per_second'),
     })
   }
   return { data: ids.flatMap(id => found.get(id) ?? []) }
+}
+
+/** How full the fullest file system is, and where it is mounted. @param columns of the sources, the best one first */
+function fullest(
+  columns: readonly (ReadonlyMap<string, Mean> | undefined)[],
+): Pick<ServerLatestView, 'disk_used_percent' | 'disk_path'> {
+  const shares = columns.flatMap(of => fileSystemShares(of))
+  const most = shares.reduce<(typeof shares)[number] | null>(
+    (best, one) => (best && best.percent >= one.percent ? best : one),
+    null,
+  )
+  return { disk_used_percent: most && Number(most.percent.toPrecision(5)), disk_path: most?.path ?? null }
+}
+
+/** How full file systems are, by where they are mounted. */
+function fileSystemShares(columns: ReadonlyMap<string, Mean> | undefined): { path: string; percent: number }[] {
+  const prefix = 'filesystem.used_bytes '
+  return [...(columns ?? [])].flatMap(([column, { avg: used }]) => {
+    if (!column.startsWith(prefix)) return []
+    const path = column.slice(prefix.length)
+    const size = columns!.get(`filesystem.size_bytes ${path}`)?.avg ?? 0
+    return size > 0 ? [{ path, percent: Math.min((100 * used) / size, 100) }] : []
+  })
 }
 
 /** The memory of a server in bytes, as its system sees it if that is known; null if nothing is known. */

@@ -21,7 +21,7 @@ export const serverMetricRoutes = area('server-metrics', 'Servers and cloud', [
     operationId: 'listLatestServerMetrics',
     summary: 'List the latest metrics of servers',
     description:
-      'Returns the CPU, memory, and network use of up to 100 servers, for use in lists. Values of clouds that keep metrics themselves are not included; read those with `/v1/servers/{id}/metrics`.',
+      'Returns the CPU, memory, disk, and network use of up to 100 servers, for use in lists. Values of clouds that keep metrics themselves are not included; read those with `/v1/servers/{id}/metrics`.',
     query: LatestQuery,
     response: ServerLatestList,
     run: (ctx, { query }) => readLatest(ctx, query),
@@ -47,7 +47,7 @@ export const serverMetricRoutes = area('server-metrics', 'Servers and cloud', [
     operationId: 'getVolumeMetrics',
     summary: 'Get metrics of a volume',
     description:
-      'Returns how much space of a volume was used (`volume.used_bytes`), and its size (`volume.size_bytes`), on a regular grid, where the cloud reports that. They are stored as those of servers.',
+      'Returns how much space of a volume was used (`volume.used_bytes`), and its size (`volume.size_bytes`), on a regular grid. While it is mounted on a server with an agent, the agent also measures its inodes and how busy its disk is. Otherwise, the cloud may report the space. They are stored as those of servers.',
     query: VolumeMetricsQuery,
     response: VolumeMetrics,
     run: (ctx, { params, query }) => readVolumeMetrics(ctx, params.id!, query),
