@@ -121,7 +121,7 @@ describe.each(Object.entries(shells))('%s', (_, shell) => {
     const sentences = err.trim().split('\n').slice(1)
     expect(sentences[0]).toBe('bailiwick-agent: The hub’s response is invalid. Minutes are stored and sent later.')
     expect(sentences.at(-1)).toBe('bailiwick-agent: The hub is reachable again.')
-    expect(sentences).toHaveLength(5)
+    expect(new Set(sentences).size).toBe(sentences.length)
   }, 120_000)
 
   test('a revoked agent ends with code 78, and does not ask again', async () => {

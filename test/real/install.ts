@@ -59,6 +59,7 @@ const dependencies: { package: string; fromBackports?: true; present(): boolean 
   { package: 'nftables', present: () => Bun.which('nft', path) !== null },
   { package: 'btrfs-progs', present: () => Bun.which('mkfs.btrfs', path) !== null },
   { package: 'busybox-static', present: () => existsSync('/usr/share/doc/busybox-static') },
+  { package: 'shellcheck', present: () => Bun.which('shellcheck') !== null },
   { package: 'default-jre-headless', present: () => Bun.which('java') !== null },
 ]
 const maxAttempts = 3

@@ -1,27 +1,51 @@
-import { call, fullToken, installation, startHub, type HubProcess, type Installation } from './binary'
+import { call, fullToken, installation, startHub, type HubProcess } from './binary'
 import { DebianGuest } from './debian-guest'
 import { freePort } from './free-port'
 
-/** A compiled hub, and a guest with Debian and systemd that reaches it. */
-export class HubOfGuest {
+/** A guest that can be given a network. */
+interface Guest {
+  /** Runs a shell script in it. @returns what it prints, without white space at the end @throws Error */
+  run(script: string): Promise<string>
+  /** Gives it an address. @returns the address at which it reaches this machine */
+  connect(): Promise<string>
+  stop(): Promise<void>
+}
+
+/** A compiled hub, and a guest that reaches it. */
+export class HubOfGuest<G extends Guest = DebianGuest> {
   private constructor(
-    readonly guest: DebianGuest,
-    readonly hub: HubProcess,
-    private readonly here: Installation,
+    readonly guest: G,
+    private running: HubProcess,
+    private readonly startHub: () => Promise<HubProcess>,
     private readonly token: string,
   ) {}
 
-  /** @param program of the hub, if it is not the one in dist/ */
+  /** With a guest that runs Debian and systemd. @param program of the hub, if it is not the one in dist/ */
   static async start(program?: string): Promise<HubOfGuest> {
-    const guest = await DebianGuest.start()
+    return await HubOfGuest.of(await DebianGuest.start(), program)
+  }
+
+  static async of<G extends Guest>(guest: G, program?: string): Promise<HubOfGuest<G>> {
     try {
       const listen = `${await guest.connect()}:${await freePort()}`
       const here = await installation()
-      const hub = await startHub(here, { env: { BAILIWICK_BASE_URL: `http://${listen}` }, args: ['--listen', listen], program })
-      return new HubOfGuest(guest, hub, here, await fullToken(here))
+      const start = () => startHub(here, { env: { BAILIWICK_BASE_URL: `http://${listen}` }, args: ['--listen', listen], program })
+      return new HubOfGuest(guest, await start(), start, await fullToken(here))
     } catch (error) {
       await guest.stop()
       throw error
+    }
+  }
+
+  get hub(): HubProcess {
+    return this.running
+  }
+
+  /** Stops the hub. @returns a function that starts it again, at the same address */
+  async stopHub(): Promise<() => Promise<void>> {
+    await this.running[Symbol.asyncDispose]()
+    return async () => {
+      this.running = await this.startHub()
     }
   }
 

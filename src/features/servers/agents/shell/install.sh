@@ -112,7 +112,7 @@ install_agent() {
   [ "$(id -u)" = 0 ] || fail 'Run this as root.'
   installed=$(ls -d "$state" 2>/dev/null)
   # Nothing is left behind if the server can't be enrolled.
-  trap '[ "$installed" ] || [ -f "$state/identity" ] || rm -rf "$state" "$run"' EXIT
+  trap '[ "$installed" ] || [ -f "$state/identity" ] || rm -rf "$state" "$run" "$spool"' EXIT
   trap 'exit 1' INT TERM
   enrol "$@"
   folder=$root/usr/bin

@@ -183,7 +183,7 @@ set_aside() {
   done
 }
 
-count_current() { cat "$spool/current" 2>/dev/null | grep -c ' \['; }
+count_current() { if [ -f "$spool/current" ]; then grep -c ' \[' "$spool/current"; else echo 0; fi; }
 
 count_spooled() { spooled=$(cat "$spool"/*.minutes "$spool/current" 2>/dev/null | grep -c ' \['); }
 

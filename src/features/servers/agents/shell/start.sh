@@ -50,10 +50,12 @@ read_clock() {
   fi
 }
 
-# Creates the folders, and finds out whether this shell can wait without the process of sleep, which needs a third of the memory.
+# Whether this shell can wait without the process of sleep, which needs as much memory as the rest.
+waits=''
+
+# Creates the folders, and finds out how to wait.
 prepare() {
   mkdir -p "$state" "$run" "$spool" || exit 1
-  waits=''
   # shellcheck disable=SC3045
   (read -r -t 1 _ </dev/null) 2>/dev/null
   if [ $? = 1 ] && { [ -p "$run/never" ] || mkfifo "$run/never"; }; then waits=yes; fi
