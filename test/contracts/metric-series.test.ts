@@ -12,7 +12,7 @@ import type { Hub } from '../../src/core/hub'
 import { seriesKinds } from '../../src/features/series-kinds'
 import { until } from '../support/binary'
 import { inTempFolder } from '../support/command'
-import { closeLater, world } from '../support/world'
+import { closeLater, emptyPlace, world } from '../support/world'
 
 const [m1, m10, h1, h6] = tiers
 const minuteMs = 60_000
@@ -89,6 +89,14 @@ test.skipIf(!isPostgres)('a table that another process is just creating is used'
   })
   await stored
   expect(await rowsOf(other, 'a', m1)).toEqual([[at, 'cpu', 1, 1, 1]])
+})
+
+test('minutes that are stored at the same time create their table once', async () => {
+  const { hub, clock } = await world()
+  const at = Math.floor(clock.now() / dayMs) * dayMs
+  const subjects = Array.from({ length: 8 }, (_, number) => `s${number}`)
+  await Promise.all(subjects.map(one => hub.series.metrics.append([minute(one, at, { cpu: 1 })], at)))
+  for (const one of subjects) expect(await rowsOf(hub.series, one, m1)).toEqual([[at, 'cpu', 1, 1, 1]])
 })
 
 test('coarse tiers have the averages weighted by samples and the maxima, and what arrives late corrects them', async () => {
@@ -211,6 +219,49 @@ test('minutes without some of the values have the same layout, and periods have 
   expect(await rowsOf(hub.series, 'b', m1)).toHaveLength(1_600)
   for (const tier of [m10, h1, h6]) expect(await rowsOf(hub.series, 'b', tier)).toHaveLength(1_000)
 })
+
+test.each([
+  [40, 3],
+  [90, 6.5],
+])(
+  '%d metrics of a server for two years need less than %d MB',
+  async (count, megabytes) => {
+    const { data, databaseUrl } = await emptyPlace()
+    const openHere = () => openSeries({ data, databaseUrl, now: Date.now }, seriesKinds)
+    const at = Math.floor(Date.now() / dayMs) * dayMs
+    const [servers, minutes] = [100, 21]
+    /** Stores minutes, and returns the size after the storage was closed. */
+    const sizeWith = async (from: number, until: number) => {
+      const writing = openHere()
+      for (let place = from; place < until; place++)
+        await writing.metrics.append(
+          Array.from({ length: servers }, (_, server) =>
+            minute(
+              `server ${server}`,
+              at + place * minuteMs,
+              Object.fromEntries(
+                Array.from({ length: count }, (_, column) => {
+                  const avg = ((server * 7919 + place * 104_729 + column * 1_299_709) % 999_983) * 1.37
+                  return [`metric.${column} device`, { n: 6, avg, max: avg * 1.7 }]
+                }),
+              ),
+            ),
+          ),
+          at,
+        )
+      await writing.close()
+      const reading = openHere()
+      const size = await reading.size()
+      await reading.close()
+      return size!
+    }
+    const before = await sizeWith(0, 1)
+    const bytesPerRow = ((await sizeWith(1, minutes)) - before) / (servers * (minutes - 1))
+    const rows = tiers.reduce((sum, one) => sum + (one.keepDays * dayMs) / one.stepMs, 0)
+    expect((bytesPerRow * rows) / 1e6).toBeWithin(megabytes / 2, megabytes)
+  },
+  30_000,
+)
 
 test('values that can’t be right and damaged rows leave all others as they are', async () => {
   const { hub, clock } = await world()

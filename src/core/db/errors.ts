@@ -31,6 +31,9 @@ export function isTableCreatedTwice(error: unknown): boolean {
   return codeOf(error) === '42P07' || (codeOf(error) === '23505' && isInCatalog)
 }
 
+/** A table does not exist, or was created in a transaction that has not been committed yet: PostgreSQL undefined_table. */
+export const isTableMissing = (error: unknown): boolean => codeOf(error) === '42P01'
+
 /** PostgreSQL in_failed_sql_transaction: an earlier statement of the transaction failed. */
 export function isAborted(error: unknown): boolean {
   return codeOf(error) === '25P02'

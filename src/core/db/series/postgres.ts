@@ -1,5 +1,5 @@
 import type { TransactionSQL } from 'bun'
-import { isSerializationFailure, isTableCreatedTwice, withoutValues } from '../errors'
+import { isSerializationFailure, isTableCreatedTwice, isTableMissing, withoutValues } from '../errors'
 import { Outage } from '../outage'
 import { PostgresPool } from '../postgres-pool'
 import type { Engine, Row, Statements, Value } from './engine'
@@ -53,7 +53,7 @@ class PostgresEngine implements Engine {
           }),
         )
       } catch (error) {
-        if (attempts >= 5 || !(isSerializationFailure(error) || isTableCreatedTwice(error))) throw withoutValues(error)
+        if (attempts >= 5 || !repeatable.some(is => is(error))) throw withoutValues(error)
         await Bun.sleep(2 ** attempts * 4 * Math.random())
       }
     }
@@ -119,6 +119,9 @@ class PostgresEngine implements Engine {
     }
   }
 }
+
+/** Another transaction created the same table, or creates it just now, or deleted it. */
+const repeatable = [isSerializationFailure, isTableCreatedTwice, isTableMissing]
 
 /** Inserts several rows per statement, to save round trips. */
 const rowsPerStatement = 100
