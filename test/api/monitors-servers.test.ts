@@ -68,7 +68,7 @@ test('conditions compare what the server uses', async () => {
   })
   expect(await get(full.body.id)).toMatchObject({
     status: 'degraded',
-    last_result: { error: { kind: 'condition', message: 'Disk use is 95%, more than 90%' } },
+    last_result: { error: { kind: 'condition', message: 'Disk use is 95%, more than 90%: /' } },
   })
   expect(await get(data.body.id)).toMatchObject({ status: 'up' })
   // A value that was not measured makes no condition true.

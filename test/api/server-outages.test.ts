@@ -1,5 +1,7 @@
 import { expect, test } from 'bun:test'
 import { watchServers } from '../../src/features/servers/watch'
+import { diskState } from '../../src/agent/sample/smart'
+import type { AgentReport } from '../../src/wire/agent'
 import { AgentDouble } from '../support/agent-double'
 import { dataOf, incidentsOf, statusOf, watched } from '../support/watched-monitors'
 import { world } from '../support/world'
@@ -75,3 +77,61 @@ test.each([
   },
   60_000,
 )
+
+/** What smartctl printed about a disk that fails. Its exit status has the bits 3 and 4. */
+const failingDisk = JSON.stringify({
+  smartctl: { version: [7, 3], exit_status: 24 },
+  ...{ device: { name: '/dev/sda' }, model_name: 'WDC WD40EFRX-68N32N0', serial_number: 'WD-WCC7K0000001' },
+  smart_status: { passed: false },
+})
+const container = { name: 'db', image: 'postgres:17', health: null, restarts: 0 }
+type Reported = Partial<Pick<AgentReport, 'units' | 'containers' | 'disks' | 'arrays'>>
+
+test('the monitor that a server gets opens an incident for each failure, which says what failed, and resolves it', async () => {
+  const { here, agent, server } = await scene(0)
+  const { degraded_if } = (await here.acme.call('GET', `/v1/monitors/${server}`)).body
+  await here.acme.call('PATCH', `/v1/monitors/${server}`, { degraded_if: [...degraded_if, '[CONTAINER].db != running'] })
+  const well: Reported = {
+    ...{ units: [], arrays: [{ name: 'md0', kind: 'md', state: 'active', degraded: false }] },
+    containers: [{ ...container, state: 'running', exit_code: null }],
+    disks: [diskState('/dev/sda', JSON.stringify({ smart_status: { passed: true } }), [], 0).disk],
+  }
+  const pass = async (reported: Reported, used: number) => {
+    expect((await agent.sendReport({ ...reported })).status).toBe(200)
+    for (let seconds = 0; seconds < 160; seconds += 2) {
+      if (seconds % 60 === 0) {
+        const start = Math.floor(here.clock.now() / 60_000) * 60_000
+        await agent.measured({ 'filesystem.size_bytes:/data': 1000, 'filesystem.used_bytes:/data': used }, start)
+        await agent.reports()
+      }
+      await here.advance(2000)
+    }
+  }
+  await pass(well, 500)
+  const failures: [reported: Reported, used: number, cause: string][] = [
+    [
+      { units: [{ name: 'nginx.service', state: 'failed', sub_state: 'failed', watched: false }] },
+      ...([500, 'Number of failed units is 1, more than 0: nginx.service'] as const),
+    ],
+    [{ containers: [{ ...container, state: 'exited', exit_code: 137 }] }, 500, 'Container db is exited, not running'],
+    [{}, 950, 'Disk use is 95%, more than 90%: /data'],
+    [
+      { arrays: [{ name: 'md0', kind: 'md', state: 'active', degraded: true }] },
+      ...([500, 'Number of degraded arrays is 1, more than 0: md0'] as const),
+    ],
+    [
+      { disks: [diskState('/dev/sda', failingDisk, [], 0).disk] },
+      ...([500, 'A disk is failing: /dev/sda: The disk reports that it is failing'] as const),
+    ],
+  ]
+  for (const [at, [reported, used, cause]] of failures.entries()) {
+    // A failure soon after the one before would reopen its incident.
+    here.clock.jump(3_600_000)
+    await agent.reports()
+    await pass({ ...well, ...reported }, used)
+    const open = (await incidentsOf(here)).filter(one => one.status === 'open')
+    expect(open.map(one => one.cause)).toEqual([cause])
+    await pass(well, 100)
+    expect((await incidentsOf(here)).map(one => one.status)).toEqual(Array.from({ length: at + 1 }, () => 'resolved'))
+  }
+}, 60_000)

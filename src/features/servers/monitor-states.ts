@@ -117,17 +117,18 @@ function percent(part: number | null, whole: number | null | undefined): number 
   return share === null ? null : Math.min(100 * share, 100)
 }
 
-/** The values that are known, each for its device, and the highest one of all devices. */
-function usageFrom(
-  found: Readonly<Record<string, readonly (readonly [string | null, number | null])[]>>,
-): Record<string, number> {
-  const usage: Record<string, number> = {}
+/** The values that are known, each for its device, and the highest one of all devices with the name of its device. */
+function usageFrom(found: Readonly<Record<string, readonly (readonly [string | null, number | null])[]>>): ServerUsage {
+  const usage: Record<string, ServerUsage[string]> = {}
   for (const [source, values] of Object.entries(found))
     for (const [device, value] of values) {
       if (value === null) continue
       const shown = Number(value.toPrecision(5))
       if (device !== null) usage[usageKey(source, device)] = shown
-      usage[source] = Math.max(usage[source] ?? Number.NEGATIVE_INFINITY, shown)
+      const highest = usage[source]
+      if (typeof highest === 'number' && highest >= shown) continue
+      usage[source] = shown
+      if (device !== null) usage[`${source} names`] = device
     }
   return usage
 }
