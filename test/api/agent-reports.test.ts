@@ -135,6 +135,33 @@ describe('a report', () => {
     expect((await machine.report(cpu(start, 1))).status).toBe(200)
   })
 
+  test('with metrics that the hub does not know is stored, and shown by their names', async () => {
+    const { here, agent, machine } = await scene()
+    const start = minuteBefore(here)
+    const report = { columns: ['quantum.flips_bytes:q0', 'no name'], minutes: [[start, 6, [7, 1], [8, 1]]] }
+    expect((await machine.report(report)).status).toBe(200)
+    const from = new Date(start).toISOString()
+    const { body } = await here.acme.call('GET', `/v1/servers/${agent.serverId}/metrics?from=${from}&step=60`)
+    expect(body.series).toMatchObject([{ name: 'quantum.flips_bytes', device: 'q0', unit: 'bytes', avg: [7], max: [8] }])
+  })
+
+  test('that is as large as possible delays no other agent until all are read', async () => {
+    const { here, machine } = await scene()
+    const { body } = await here.acme.call('POST', '/v1/servers', { name: 'b' }, { 'Idempotency-Key': 'b' })
+    const other = await AgentDouble.enroll(here, body.id)
+    const columns = Array.from({ length: 250_000 }, (_, at) => `a.${at % 1000}`)
+    const done: string[] = []
+    const rubbish = Array.from({ length: 15 }, async () => {
+      const { status } = await machine.report({ columns })
+      done.push(String(status))
+    })
+    const good = other.sendReport(cpu(minuteBefore(here), 5)).then(({ status }) => done.push(`other ${status}`))
+    await Promise.all([...rubbish, good])
+    expect(done).toHaveLength(16)
+    expect(done).toContain('other 200')
+    expect(done.indexOf('other 200')).toBeLessThan(8)
+  })
+
   test('that is not JSON, too large, or a decompression bomb is refused', async () => {
     const { here, machine } = await scene()
     const send = async (body: Uint8Array<ArrayBuffer>, headers: Record<string, string> = {}) => {
