@@ -43,10 +43,13 @@ export async function startServer(args: string[]): Promise<ServerProcess> {
   throw new Error(`The benchmark process exited: ${printed}`)
 }
 
-/** Resident memory of a process, from Linux's /proc; NaN elsewhere. */
-export function residentBytes(pid: number): number {
+/**
+ * Resident memory of a process, from Linux's /proc (proc_pid_status(5)); NaN elsewhere.
+ * @param kind `RssAnon`: only its own memory, without pages of files, which the kernel can drop
+ */
+export function residentBytes(pid: number, kind: 'VmRSS' | 'RssAnon' = 'VmRSS'): number {
   try {
-    return Number(/VmRSS:\s+(\d+) kB/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]) * 1024
+    return Number(new RegExp(`${kind}:\\s+(\\d+) kB`).exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]) * 1024
   } catch {
     return Number.NaN
   }
@@ -62,12 +65,15 @@ export async function longestBlockMs({ port }: ServerProcess): Promise<number> {
   return Number(/^bailiwick_event_loop_lag_seconds\{percentile="100"\} (\S+)$/m.exec(text)![1]) * 1000
 }
 
-/** CPU time used by a process in seconds, from Linux's /proc (proc_pid_stat(5)); NaN elsewhere. */
-export function cpuSecondsOf(pid: number): number {
+/**
+ * CPU time used by a process in seconds, from Linux's /proc (proc_pid_stat(5)); NaN elsewhere.
+ * @param withChildren includes children that have ended
+ */
+export function cpuSecondsOf(pid: number, withChildren = false): number {
   try {
-    // Skip the process name, which can contain any character. `utime` and `stime` are the 12th and 13th field after it.
+    // Skip the process name, which can contain any character. `utime`, `stime`, `cutime`, and `cstime` start at the 12th field after it.
     const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ').at(-1)!.split(' ')
-    return (Number(fields[11]) + Number(fields[12])) / ticksPerSecond
+    return fields.slice(11, withChildren ? 15 : 13).reduce((sum, ticks) => sum + Number(ticks), 0) / ticksPerSecond
   } catch {
     return Number.NaN
   }

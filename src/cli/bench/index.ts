@@ -1,3 +1,4 @@
+import { agentWeightBench } from './agent-weight'
 import { agentsBench } from './agents'
 import { apiBench } from './api'
 import type { Bench } from './bench'
@@ -15,6 +16,7 @@ import { webhooksBench } from './webhooks'
 
 /** All benchmarks, in the order of the help. */
 export const benches: readonly Bench[] = [
+  agentWeightBench,
   agentsBench,
   apiBench,
   blocksBench,
