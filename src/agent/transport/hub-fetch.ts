@@ -1,5 +1,5 @@
 import { failureOf } from '../../core/net/fetch-failure'
-import type { PinMismatch } from '../../core/net/pinned-fetch'
+import type { PinMismatch } from '../../core/net/pin-mismatch'
 
 /** Where a hub is, and how its certificate is verified. */
 export interface HubAddress {
@@ -8,7 +8,7 @@ export interface HubAddress {
 }
 
 /** A request to the hub. The hub may take `waitMs`; at most `maxBodyBytes` of its response are read. */
-interface Asked {
+export interface Asked {
   method: 'GET' | 'POST'
   path: string
   headers: Record<string, string>
@@ -19,7 +19,7 @@ interface Asked {
 }
 
 /** A complete response, not compressed. */
-interface Received {
+export interface Received {
   status: number
   headers: Headers
   body: Uint8Array
@@ -38,24 +38,19 @@ export class HubUnreachable extends Error {
 export async function fetchHub({ hub, pin }: HubAddress, asked: Asked): Promise<Received> {
   // Decompressed, a small response could take all memory.
   const headers = { ...asked.headers, 'Accept-Encoding': 'identity' }
-  const { method, path, body, isOnNewConnection = false, waitMs, maxBodyBytes } = asked
-  const url = new URL(path, hub)
-  const timeout = AbortSignal.timeout(waitMs)
+  const url = new URL(asked.path, hub)
+  const timeout = AbortSignal.timeout(asked.waitMs)
   let stage: 'connecting' | 'reading' = 'connecting'
+  const onResponse = () => void (stage = 'reading')
   try {
-    const response =
+    const received =
       pin === null
-        ? await fetch(url, {
-            ...{ method, headers, body, redirect: 'manual', signal: timeout, keepalive: !isOnNewConnection, decompress: false },
-            // Explicit, so that NODE_TLS_REJECT_UNAUTHORIZED=0 in the environment does not disable verification.
-            ...(url.protocol === 'https:' && { tls: { rejectUnauthorized: true } }),
-          })
-        : await fetchPinnedHub(url, pin, { ...asked, headers, signal: timeout })
-    stage = 'reading'
-    const encoding = response.headers.get('content-encoding') ?? 'identity'
+        ? await fetchVerified(url, { ...asked, headers, signal: timeout }, onResponse)
+        : await fetchPinnedHub(url, pin, { ...asked, headers, signal: timeout }, onResponse)
+    const encoding = received.headers.get('content-encoding') ?? 'identity'
     if (encoding.toLowerCase() !== 'identity')
       throw new HubUnreachable('The response is compressed, although the agent didn’t ask for that.')
-    return { status: response.status, headers: response.headers, body: await bodyOf(response, maxBodyBytes) }
+    return received
   } catch (error) {
     if (error instanceof HubUnreachable) throw error
     if (timeout.aborted) throw new HubUnreachable('The request timed out.')
@@ -64,29 +59,37 @@ export async function fetchHub({ hub, pin }: HubAddress, asked: Asked): Promise<
   }
 }
 
-/** Loaded only by agents that pin a certificate: the modules it needs take 5 MB of memory. */
-async function fetchPinnedHub(url: URL, pin: string, { method, headers, body, signal }: Asked & { signal: AbortSignal }) {
-  const { fetchPinned } = await import('../../core/net/pinned-fetch')
-  const { hostname, host } = url
-  const address = hostname.replace(/^\[(.*)\]$/, '$1')
-  const target = { url, address, host: address, family: 4, port: Number(url.port || 443), listed: false } as const
-  return await fetchPinned(target, pin, { method, headers: new Headers({ ...headers, host }), body, signal }, () => {})
+type Sent = Asked & { signal: AbortSignal }
+
+async function fetchVerified(url: URL, asked: Sent, onResponse: () => void): Promise<Received> {
+  const { method, headers, body, signal, isOnNewConnection = false, maxBodyBytes } = asked
+  const response = await fetch(url, {
+    ...{ method, headers, body, redirect: 'manual', signal, keepalive: !isOnNewConnection, decompress: false },
+    // Explicit, so that NODE_TLS_REJECT_UNAUTHORIZED=0 in the environment does not disable verification.
+    ...(url.protocol === 'https:' && { tls: { rejectUnauthorized: true } }),
+  })
+  onResponse()
+  return { status: response.status, headers: response.headers, body: await bodyOf(response, maxBodyBytes) }
 }
 
-async function bodyOf(
-  response: Pick<Response, 'headers'> & { body: AsyncIterable<Uint8Array> | null; bytes?: () => Promise<Uint8Array> },
-  maxBytes: number,
-): Promise<Uint8Array> {
-  const tooLarge = () => new HubUnreachable(`The response is larger than ${maxBytes} bytes.`)
+/** Loaded only by agents that pin a certificate. */
+async function fetchPinnedHub(url: URL, pin: string, asked: Sent, onResponse: () => void): Promise<Received> {
+  const { fetchPinned } = await import('./fetch-pinned')
+  return await fetchPinned(url, pin, asked, { tooLarge: () => tooLarge(asked.maxBodyBytes), onResponse })
+}
+
+const tooLarge = (maxBytes: number) => new HubUnreachable(`The response is larger than ${maxBytes} bytes.`)
+
+async function bodyOf(response: Response, maxBytes: number): Promise<Uint8Array> {
   const length = response.headers.get('content-length')
-  if (Number(length) > maxBytes) throw tooLarge()
+  if (Number(length) > maxBytes) throw tooLarge(maxBytes)
   // Without a stream, the agent needs 2 MB less memory. The length doesn’t count if the body is in chunks (RFC 9112 section 6.3).
-  if (length !== null && !response.headers.has('transfer-encoding') && response.bytes) return await response.bytes()
+  if (length !== null && !response.headers.has('transfer-encoding')) return await response.bytes()
   const chunks: Uint8Array[] = []
   let seen = 0
   for await (const chunk of response.body ?? []) {
     seen += chunk.byteLength
-    if (seen > maxBytes) throw tooLarge()
+    if (seen > maxBytes) throw tooLarge(maxBytes)
     chunks.push(chunk)
   }
   return Buffer.concat(chunks)

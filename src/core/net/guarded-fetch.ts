@@ -6,7 +6,8 @@ import { type Egress, EgressRefused, type NetworkPolicy, type VettedHost } from 
 import { failureOf, FetchFailed, type FetchErrorClass } from './fetch-failure'
 import { type FetchTimings, stopwatch } from './fetch-timings'
 import { parseFingerprint } from './fingerprint'
-import { fetchPinned, fingerprintOf, openTls, PinMismatch } from './pinned-fetch'
+import { PinMismatch } from './pin-mismatch'
+import { fetchPinned, fingerprintOf, openTls } from './pinned-fetch'
 import { lifetime } from './request-lifetime'
 
 /**

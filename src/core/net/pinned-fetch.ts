@@ -3,19 +3,10 @@ import { request as sendRequest, type IncomingMessage } from 'node:http'
 import { isIP } from 'node:net'
 import { connect, type ConnectionOptions, type TLSSocket } from 'node:tls'
 import type { VettedHost } from './egress'
+import { PinMismatch } from './pin-mismatch'
 
 /** Computes the SHA-256 fingerprint of a certificate. @param raw its DER */
 export const fingerprintOf = ({ raw }: { raw: Uint8Array }): string => createHash('sha256').update(raw).digest('hex')
-
-/** The server presented another certificate than the pinned one. Nothing was sent. */
-export class PinMismatch extends Error {
-  readonly code = 'PIN_MISMATCH'
-  constructor(seen: string, pinned: string) {
-    super(
-      `The server’s certificate differs from the stored one: its SHA-256 fingerprint is ${seen}, but ${pinned} is expected. Update the fingerprint only if you know why the certificate changed.`,
-    )
-  }
-}
 
 /** A request as sent. */
 interface PinnedRequest {
