@@ -20,6 +20,7 @@ test('all settings are read', () => {
     'runtime_folder = /run/x',
     'containers = yes',
     'process_arguments = yes',
+    'certificates = /srv/*/cert.pem, /opt/app/tls.crt',
   ].join('\r\n')
   expect(parseConfigFile(text)).toEqual({
     hub: 'https://hub.example.com',
@@ -31,6 +32,7 @@ test('all settings are read', () => {
     runtimeFolder: '/run/x',
     containers: true,
     processArguments: true,
+    certificates: ['/srv/*/cert.pem', '/opt/app/tls.crt'],
   })
 })
 
@@ -45,7 +47,9 @@ test('without the other settings, an agent may only collect', () => {
     runtimeFolder: '/run/bailiwick-agent',
     containers: false,
     processArguments: false,
+    certificates: [],
   })
+  expect(parseConfigFile('hub = http://10.0.0.2\ncertificates = no').certificates).toBeNull()
 })
 
 test.each([
@@ -64,6 +68,13 @@ test.each([
   [`hub = http://h\npin = ${pin}`, /^a\.conf: pin requires a hub whose address starts with https/],
   ['hub = https://h\nallow = reboot shell', /^a\.conf line 2: allow contains “shell”, which is not a permission/],
   ['hub = https://h\ncontainers = docker', /^a\.conf line 2: containers must be yes or no, not “docker”/],
+  [
+    'hub = https://h\ncertificates = cert.pem',
+    /^a\.conf line 2: certificates must be no, or paths of files such as .*“cert\.pem” is not one/,
+  ],
+  ['hub = https://h\ncertificates = /srv/../cert.pem', /^a\.conf line 2: certificates must be no/],
+  ['hub = https://h\ncertificates =', /^a\.conf line 2: certificates must be no/],
+  [`hub = https://h\ncertificates = ${'/a '.repeat(51)}`, /^a\.conf line 2: certificates has more than 50 paths/],
   ['hub = https://h\nroot = host', /^a\.conf line 2: root must be an absolute path, not “host”/],
   [`hub = https://h\nallow = ${'x'.repeat(100)}`, /^a\.conf line 2: allow contains “x{60}…”/],
 ])('%j is refused with one sentence', (text, message) => {

@@ -28,6 +28,8 @@ export interface AgentSettings {
   containers: boolean
   /** Whether the agent reports the arguments of processes in busy moments. They can contain passwords. */
   processArguments: boolean
+  /** Patterns of own files with certificates, as absolute paths. Null: certificates are not looked for. */
+  certificates: readonly string[] | null
 }
 
 /** The file can't be used. The message is one sentence, with the line if it has one. */
@@ -86,6 +88,7 @@ export function parseConfigFile(text: string, path: string = configFile): AgentS
     runtimeFolder: (values.runtime_folder as string | undefined) ?? '/run/bailiwick-agent',
     containers: (values.containers as boolean | undefined) ?? false,
     processArguments: (values.process_arguments as boolean | undefined) ?? false,
+    certificates: values.certificates === undefined ? [] : (values.certificates as string[] | null),
   }
 }
 
@@ -138,6 +141,7 @@ const readers = {
   runtime_folder: folder,
   containers: yesOrNo,
   process_arguments: yesOrNo,
+  certificates: readPatterns,
 } satisfies Record<string, (value: string) => unknown>
 
 /** A setting of the file. */
@@ -151,6 +155,19 @@ function readHubUrl(value: string): string | Refused {
   if (url.username || url.password || url.pathname !== '/' || url.search || url.hash)
     return new Refused('must have no path, query, or password.')
   return url.origin
+}
+
+const maxPatterns = 50
+
+/** `no`, or paths in which `*` stands for any characters of a name. */
+function readPatterns(value: string): string[] | null | Refused {
+  if (value === 'no') return null
+  const patterns = value.split(/[\s,]+/).filter(one => one !== '')
+  const wrong = patterns.find(one => !isAbsolute(one) || one.split('/').includes('..') || one.endsWith('/') || one.length > 1000)
+  if (wrong !== undefined)
+    return new Refused(`must be no, or paths of files such as /srv/*/cert.pem. ${quoted(wrong)} is not one.`)
+  if (patterns.length === 0) return new Refused('must be no, or paths of files such as /srv/*/cert.pem.')
+  return patterns.length > maxPatterns ? new Refused(`has more than ${maxPatterns} paths.`) : patterns
 }
 
 function readPermissions(value: string): AgentPermission[] | Refused {

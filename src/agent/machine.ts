@@ -9,6 +9,7 @@ export const reportParts = [
   'units',
   'disks',
   'arrays',
+  'certificates',
   'sockets',
   'mounts',
   'sessions',

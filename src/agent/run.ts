@@ -3,6 +3,7 @@ import { version } from '../core/version'
 import { help, UsageError, type Flags, type Print } from './cli/arguments'
 import { InvalidConfigFile } from './config-file'
 import { RequirementNotMet } from './install/requirement'
+import { rememberOwnProgram } from './own-program'
 import { InvalidAnswer } from './transport/answers'
 import { HubRequestFailed } from './transport/hub-client'
 import { isWithoutJit, restartWithoutJit } from './without-jit'
@@ -17,6 +18,8 @@ const commands: Record<string, () => Promise<Command>> = {
   doctor: async () => (await import('./cli/doctor')).doctor,
   'send-once': async () => (await import('./cli/send-once')).sendOnce,
   root: async () => (await import('./cli/root')).root,
+  certificates: async () => (await import('./cli/certificates')).certificates,
+  'read-certificates': async () => (await import('./cli/certificates')).readCertificates,
   'check-update': async () => (await import('./cli/check-update')).checkUpdate,
   units: async () => (await import('./install/install')).refreshUnits,
   disks: async () => (await import('./cli/disks')).disks,
@@ -26,6 +29,7 @@ const commands: Record<string, () => Promise<Command>> = {
 
 /** Runs the server agent as a program of its own: `bailiwick-agent`, or `bailiwick agent`. @returns the exit code */
 export async function startAgent(args: readonly string[]): Promise<number> {
+  rememberOwnProgram(args)
   // A compiler that runs at the same time costs more memory than it saves time.
   if (args[0] === 'run' && !isWithoutJit()) restartWithoutJit()
   return await runAgent(args, { out: text => write(1, text), err: text => write(2, text) })
@@ -89,6 +93,7 @@ async function readArguments(
         'hub-key': { type: 'string' },
         pin: { type: 'string' },
         allow: { type: 'string' },
+        'without-tls': { type: 'string' },
         help: { type: 'boolean', short: 'h' },
         version: { type: 'boolean', short: 'V' },
       },

@@ -1,3 +1,4 @@
+import type { CertificateReader } from './certificates/reader'
 import type { LiveSampler, Machine, ReportParts } from './machine'
 import { News } from './news'
 import type { Containers } from './sample/containers'
@@ -20,6 +21,8 @@ interface Options {
   mayReadContainers: boolean
   /** Whether the owner of the server allows to report the arguments of processes. */
   mayReadArguments: boolean
+  /** Finds certificates; null or undefined if nothing can. */
+  certificates?: CertificateReader | null
 }
 
 /** The server that the agent runs on. */
@@ -35,10 +38,10 @@ export class ServerMachine implements Machine {
   private constructor(
     private readonly root: Root,
     private readonly containers: Containers | null,
-    { smartFile, troublesFile, mayReadArguments: withCommands }: Options,
+    { smartFile, troublesFile, mayReadArguments: withCommands, certificates }: Options,
   ) {
     this.sampler = new Sampler(root, containers)
-    this.reader = new PartsReader({ root, containers, smartFile })
+    this.reader = new PartsReader({ root, containers, smartFile, certificates: certificates ?? null })
     const seconds = () => performance.now() / 1000
     this.moments = new Moments(root, { withCommands, seconds, pageBytes: pageBytes(new Root().start('proc/self/auxv', 4096)) })
     this.troubles = new Troubles(troublesFile)

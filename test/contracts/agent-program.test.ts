@@ -45,7 +45,12 @@ function configure(hub: string, ...lines: string[]): void {
   mkdirSync(join(root, 'etc'), { recursive: true })
   if (!existsSync(join(root, 'proc'))) symlinkSync('/proc', join(root, 'proc'))
   writeFileSync(join(root, 'etc', 'hostname'), 'web-1')
-  const folders = [`root = ${root}`, `state_folder = ${join(folder, 'state')}`, `runtime_folder = ${join(folder, 'run')}`]
+  const folders = [
+    `root = ${root}`,
+    `state_folder = ${join(folder, 'state')}`,
+    `runtime_folder = ${join(folder, 'run')}`,
+    'certificates = no',
+  ]
   writeFileSync(config, [`hub = ${hub}`, ...folders, ...lines, ''].join('\n'))
 }
 
@@ -120,6 +125,7 @@ describe('enrolment', () => {
       `root = ${join(folder, 'root')}`,
       `state_folder = ${join(folder, 'state')}`,
       `runtime_folder = ${join(folder, 'run')}`,
+      'certificates = no',
       '# mine',
       'allow = reboot',
       `hub_key = ${publicKeyText(hub.key)}`,

@@ -65,6 +65,54 @@ test('a unit is restarted within seconds', async () => {
   ).toEqual(['restart_unit worker.service', 'collect'].flatMap(name => ['started', 'done'].map(result => [name, result])))
 }, 60_000)
 
+test('a certificate that was renewed on disk, where only root can read it, is reported at once, until nginx was reloaded', async () => {
+  // The program of this machine, which has the same system.
+  await guest.copy('/usr/sbin/nginx', '/usr/sbin/nginx')
+  const live = '/etc/letsencrypt/live/shop.example.com'
+  await guest.write(
+    '/etc/nginx/nginx.conf',
+    `events {} http { access_log off; server { listen 443 ssl; server_name shop.example.com; ssl_certificate ${live}/fullchain.pem; ssl_certificate_key ${live}/privkey.pem; } }`,
+  )
+  await guest.write(
+    '/etc/systemd/system/nginx.service',
+    "[Service]\nExecStart=/usr/sbin/nginx -g 'daemon off;'\nExecReload=/bin/kill -HUP $MAINPID\n",
+  )
+  /** As Certbot does it. */
+  const renew = (number: number, days: number) =>
+    guest.run(`
+      archive=/etc/letsencrypt/archive/shop.example.com; mkdir -p $archive ${live}; chmod 700 /etc/letsencrypt/live /etc/letsencrypt/archive
+      openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -days ${days} -subj /O=Test/CN=shop.example.com \
+        -addext subjectAltName=DNS:shop.example.com -keyout $archive/privkey${number}.pem -out $archive/fullchain${number}.pem 2>/dev/null
+      for name in privkey fullchain; do ln -sf ../../archive/shop.example.com/"$name"${number}.pem ${live}/$name.pem; done`)
+  await renew(1, 30)
+  await guest.run('mkdir -p /var/log/nginx /var/lib/nginx; systemctl daemon-reload; systemctl start nginx.service')
+  const found = async (isNotServed: boolean) => {
+    expect((await act('collect')).status).toBe('success')
+    return await until('the certificates are reported', async () => {
+      const { files, served } = await api('GET', `/v1/servers/${server}/certificates`)
+      const shop = served.filter((one: any) => one.port === 443)
+      return shop.length === 2 && shop.every((one: any) => one.on_disk_not_served === isNotServed) && { files, shop }
+    })
+  }
+  const { files, shop } = await found(false)
+  expect(files).toMatchObject([
+    {
+      ...{ path: `${live}/fullchain.pem`, kind: 'certbot', owner: 'root', references: ['nginx: shop.example.com'], error: null },
+      ...{ key: { path: `${live}/privkey.pem`, mode: '0600', owner: 'root', matches: true } },
+    },
+  ])
+  expect(shop).toMatchObject([null, 'shop.example.com'].map(sni => ({ process: 'nginx', sni, chain: files[0].chain })))
+  await renew(2, 90)
+  const after = await found(true)
+  expect(after.shop.map((one: any) => [one.chain, one.newer_file.path])).toEqual(
+    shop.map(() => [files[0].chain, `${live}/fullchain.pem`]),
+  )
+  await guest.run('systemctl reload nginx.service')
+  expect((await found(false)).shop[0].chain).toEqual(after.files[0].chain)
+  const stored = await guest.run('cat /var/lib/bailiwick-agent-root/certificates.json')
+  expect([stored.includes('shop.example.com'), stored.includes('PRIVATE')]).toEqual([true, false])
+}, 120_000)
+
 test('a firewall is enforced by the agent, and stays after the server restarted once', async () => {
   const ssh = { id: 'ssh', direction: 'in', protocol: 'tcp', ports: ['22'], sources: ['198.51.100.0/24'] }
   // This machine keeps its access.

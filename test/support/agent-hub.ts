@@ -17,6 +17,8 @@ export class AgentHub implements AsyncDisposable {
   rejects: (report: AgentReport) => readonly string[] = () => []
   readonly enrolments: Record<string, unknown>[] = []
   readonly reports: AgentReport[] = []
+  /** Every body that it received, decompressed. */
+  readonly bodies: string[] = []
   /** Minutes by start, as averages by column. */
   readonly minutes = new Map<number, Record<string, number | null>>()
   /** `port`: of the agent, which tells connections apart. */
@@ -68,6 +70,7 @@ export class AgentHub implements AsyncDisposable {
     const enrolls = path === '/v1/ingest/agents/enrol'
     if (path === '/healthz') return Response.json({ status: 'ok' })
     const json = request.headers.get('content-encoding') === 'gzip' ? Bun.gunzipSync(body) : body
+    this.bodies.push(Buffer.from(json).toString())
     const sent = json.length > 0 ? JSON.parse(Buffer.from(json).toString()) : null
     if (enrolls) this.publicKey = sent.public_key === undefined ? null : parsePublicKey(sent.public_key)
     const { publicKey } = this

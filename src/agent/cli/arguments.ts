@@ -12,6 +12,7 @@ export interface Flags {
   'hub-key'?: string
   pin?: string
   allow?: string
+  'without-tls'?: string
 }
 
 /** Arguments that no command has. The exit code is 2. */
@@ -34,6 +35,8 @@ Commands:
   root       Run the commands of the hub that need root. A unit of systemd runs this
   units      Write the units of systemd of this version. Run as root
   check-update  Restart an updated agent, and undo the update unless it reports. A unit of systemd runs this
+  certificates  Show the certificates that are reported, as JSON. Private keys are never reported
+  read-certificates  Read the files with certificates as root. A unit of systemd runs this
   disks      Read the SMART data of the disks as root. A timer of systemd runs this
 
 Options:

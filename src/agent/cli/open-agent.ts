@@ -2,10 +2,12 @@ import { join } from 'node:path'
 import { systemClock } from '../../core/clock'
 import type { AgentConfig } from '../../wire/agent'
 import type { AgentPieces } from '../agent'
+import { CertificateReader } from '../certificates/reader'
 import { configFile, InvalidConfigFile, readConfigFile, type AgentSettings } from '../config-file'
 import { RequirementNotMet } from '../install/requirement'
 import { rootFolders } from '../root/folders'
 import { ServerMachine } from '../server-machine'
+import { ownProgram } from '../own-program'
 import { readIdentity, readJson, signingKey, type Identity } from '../state/identity'
 import { InvalidAnswer, readConfig } from '../transport/answers'
 import { HubClient } from '../transport/hub-client'
@@ -42,7 +44,7 @@ export async function openAgent(
       client: new HubClient(settings, clock, identity.token, signingKey(settings.stateFolder)),
       clock,
       timers: systemClock,
-      machine: await openMachine(settings),
+      machine: await openMachine(settings, path),
       random: Math.random,
       log,
     },
@@ -50,14 +52,20 @@ export async function openAgent(
 }
 
 /** The server that the agent measures. */
-const openMachine = (settings: AgentSettings): Promise<ServerMachine> =>
-  ServerMachine.open({
+function openMachine(settings: AgentSettings, path: string): Promise<ServerMachine> {
+  const { disks, certificates: resultFile, certificatesWanted: requestFile } = rootFolders(settings)
+  const program = ownProgram()
+  const certificates =
+    program && new CertificateReader({ command: [...program, 'certificates', '--config', path], requestFile, resultFile })
+  return ServerMachine.open({
     folder: settings.root,
-    smartFile: rootFolders(settings).disks,
+    smartFile: disks,
     troublesFile: join(settings.stateFolder, 'troubles.json'),
     mayReadContainers: settings.containers,
     mayReadArguments: settings.processArguments,
+    certificates,
   })
+}
 
 /** The time of the hub, as far as this server knows it. */
 export const hubClock = ({ root }: AgentSettings): HubClock => new HubClock(systemClock.now, () => uptimeMs(root))

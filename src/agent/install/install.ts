@@ -63,7 +63,8 @@ function writeUnits(): void {
   for (const [name, text] of Object.entries(units)) writeFile(join(unitFolder, name), text, { mode: 0o644 })
   runProgram('systemctl', 'daemon-reload')
   runProgram('systemctl', 'enable', '--quiet', ...enabledUnits)
-  runProgram('systemctl', 'restart', 'bailiwick-agent-root.path', 'bailiwick-agent-firewall-watch.timer')
+  const started = ['root.path', 'certificates.path', 'firewall-watch.timer'].map(name => `bailiwick-agent-${name}`)
+  runProgram('systemctl', 'restart', ...started)
 }
 
 async function startService(settings: AgentSettings): Promise<void> {

@@ -1,4 +1,5 @@
 import { confirmedFile, tableFile } from '../root/firewall'
+import { certificateUnits } from './certificate-units'
 import { diskUnits } from './disk-units'
 import { agentUser, programFolder, programLink } from './places'
 import { updateUnit } from './update-unit'
@@ -164,6 +165,7 @@ export const units: Record<string, string> = {
   'bailiwick-agent-firewall.service': firewallService,
   'bailiwick-agent-update.service': updateUnit,
   ...diskUnits,
+  ...certificateUnits,
   'bailiwick-agent-firewall-watch.service': watchService,
   'bailiwick-agent-firewall-watch.timer': watchTimer,
 }

@@ -12,6 +12,10 @@ export interface RootFolders {
   state: string
   /** File with the SMART data of the disks. */
   disks: string
+  /** File with the certificates that root can read. */
+  certificates: string
+  /** File that the agent creates to have them read again. */
+  certificatesWanted: string
   /** Version that the agent has downloaded. It can change the file at any time. */
   download: string
   /** Where the versions of the program are, and the link to the current one. */
@@ -25,6 +29,8 @@ export const rootFolders = ({ runtimeFolder, stateFolder }: { runtimeFolder: str
   runtime: `${runtimeFolder}-root`,
   state: `${stateFolder}-root`,
   disks: `${stateFolder}-root/disks.json`,
+  certificates: `${stateFolder}-root/certificates.json`,
+  certificatesWanted: `${runtimeFolder}/certificates-wanted`,
   download: `${stateFolder}/download`,
   programs: { folder: programFolder, link: programLink },
 })

@@ -1,5 +1,6 @@
 import { systemClock, type Clock } from '../../core/clock'
 import type { ReportParts } from '../machine'
+import type { CertificateReader } from '../certificates/reader'
 import { readArrays } from './arrays'
 import type { Containers } from './containers'
 import { readFacts } from './facts'
@@ -29,6 +30,8 @@ const intervals = {
   sessions: minuteMs,
   disks: 10 * minuteMs,
   // Only looks for changes most of the time.
+  certificates: minuteMs,
+  // Only looks for changes most of the time.
   updates: 10 * minuteMs,
 }
 type Part = keyof typeof intervals
@@ -47,6 +50,8 @@ interface PartsOptions {
   containers: Containers | null
   /** File with the SMART data of the disks as JSON, written as root. */
   smartFile: string
+  /** Finds certificates; null if another process can’t be started for it. */
+  certificates?: CertificateReader | null
   /** Only for time limits. */
   clock?: Clock
 }
@@ -77,6 +82,7 @@ export class PartsReader {
     mounts: problem => mountedIn(this.options.root, problem),
     sessions: problem => readSessions(this.options.root, problem),
     disks: (problem, now) => this.disks(problem, now),
+    certificates: (problem, now, isForced) => this.options.certificates?.read(problem, now, isForced) ?? null,
     updates: problem => this.updates.read(problem),
   }
 

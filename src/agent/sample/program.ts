@@ -11,13 +11,23 @@ type NoResult = 'missing' | 'timeout' | 'too_long'
  */
 export async function runProgram(
   [program, ...args]: readonly [string, ...string[]],
-  { timeoutMs, maxBytes, clock = systemClock }: { timeoutMs: number; maxBytes: number; clock?: Clock },
+  {
+    timeoutMs,
+    maxBytes,
+    environment = {},
+    clock = systemClock,
+  }: { timeoutMs: number; maxBytes: number; environment?: Readonly<Record<string, string>>; clock?: Clock },
 ): Promise<{ code: number; out: string } | NoResult> {
   const file = Bun.which(program, { PATH: path })
   if (file === null) return 'missing'
   let run
   try {
-    run = Bun.spawn([file, ...args], { env: { PATH: path, LC_ALL: 'C' }, stdin: 'ignore', stdout: 'pipe', stderr: 'ignore' })
+    run = Bun.spawn([file, ...args], {
+      env: { PATH: path, LC_ALL: 'C', ...environment },
+      stdin: 'ignore',
+      stdout: 'pipe',
+      stderr: 'ignore',
+    })
   } catch {
     return 'missing'
   }

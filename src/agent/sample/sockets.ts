@@ -4,7 +4,7 @@ import { lineOf } from './line'
 import type { Root } from './root'
 
 /** A socket that waits for connections or datagrams. */
-interface ListeningSocket {
+export interface ListeningSocket {
   protocol: 'tcp' | 'udp'
   /** IPv4 or IPv6 address, as text: `0.0.0.0` or `::` for all addresses. */
   address: string
@@ -32,7 +32,7 @@ export function listening(root: Root): number | undefined {
 }
 
 /** Sockets that listen for TCP connections, of all processes; null if the kernel doesn’t tell. */
-function listeningTcp(root: Root): ListeningSocket[] | null {
+export function listeningTcp(root: Root): ListeningSocket[] | null {
   const lines = ['tcp', 'tcp6'].map(file => socketLines(root, file, '0A'))
   return lines[0] ? lines.flatMap(some => (some ?? []).flatMap(line => parseSocket('tcp', line) ?? [])) : null
 }
@@ -85,7 +85,7 @@ export class OpenPorts {
  * Names of the programs that have sockets open, by the number of the socket. Only root sees the sockets of other users, so most are
  * unknown to an agent without privileges.
  */
-function socketProcesses(root: Root, sockets: readonly Pick<ListeningSocket, 'inode'>[]): Map<string, string> {
+export function socketProcesses(root: Root, sockets: readonly Pick<ListeningSocket, 'inode'>[]): Map<string, string> {
   const wanted = new Set(sockets.map(one => one.inode))
   const found = new Map<string, string>()
   const ids = root.names('proc').filter(name => /^\d+$/.test(name))

@@ -1,0 +1,37 @@
+import { mkdirSync } from 'node:fs'
+import { dirname } from 'node:path'
+import { systemClock } from '../../core/clock'
+import { collectCertificates, storeForAgent } from '../certificates/collect'
+import { configFile, readConfigFile } from '../config-file'
+import { requireRoot } from '../install/system'
+import { rootFolders } from '../root/folders'
+import { Root } from '../sample/root'
+import type { Flags, Print } from './arguments'
+
+/** Prints the certificates of this server as they are reported. The service runs this too, so that it needs no memory in between. */
+export async function certificates({ config = configFile, 'without-tls': skipped }: Flags, { out }: Print): Promise<number> {
+  const settings = readConfigFile(config)
+  const found = await collectCertificates({
+    root: new Root(settings.root),
+    own: ownPatterns(settings.certificates),
+    resultFile: rootFolders(settings).certificates,
+    withoutTls: new Set(skipped?.split(',')),
+    now: systemClock.now(),
+  })
+  out(`${JSON.stringify(found, null, skipped === undefined ? 2 : 0)}\n`)
+  return 0
+}
+
+/** Reads the files with certificates as root, and stores what is reported of them for the agent. */
+export function readCertificates({ config = configFile }: Flags): number {
+  requireRoot('read-certificates')
+  const settings = readConfigFile(config)
+  const file = rootFolders(settings).certificates
+  mkdirSync(dirname(file), { recursive: true, mode: 0o755 })
+  storeForAgent(new Root(settings.root), ownPatterns(settings.certificates), file)
+  return 0
+}
+
+/** Paths without the slash at the start. */
+const ownPatterns = (patterns: readonly string[] | null): string[] | null =>
+  patterns && patterns.map(one => one.replace(/^\/+/, ''))

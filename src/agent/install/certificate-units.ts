@@ -1,0 +1,56 @@
+import { programLink } from './places'
+
+const wanted = '/run/bailiwick-agent/certificates-wanted'
+
+/** Starts when the agent wants the files to be read, every hour. The agent can’t pass anything else. */
+const path = `[Unit]
+Description=The Bailiwick agent wants files with certificates to be read
+
+[Path]
+PathExists=${wanted}
+
+[Install]
+WantedBy=multi-user.target
+`
+
+/**
+ * Reads the files with certificates as root, without any input. It can read everything, and write only to the folder in which the agent
+ * finds the result, which contains no private keys.
+ */
+const service = `[Unit]
+Description=Read the files with certificates for the Bailiwick agent
+StartLimitIntervalSec=60
+StartLimitBurst=20
+
+[Service]
+Type=oneshot
+ExecStartPre=+/bin/rm -rf ${wanted}
+ExecStart=${programLink} read-certificates
+Environment=BUN_JSC_useJIT=0
+StateDirectory=bailiwick-agent-root
+StateDirectoryMode=0755
+UMask=0022
+TimeoutStartSec=300
+MemoryMax=256M
+TasksMax=64
+Nice=10
+NoNewPrivileges=yes
+CapabilityBoundingSet=CAP_DAC_READ_SEARCH CAP_SYS_PTRACE
+ProtectSystem=strict
+ProtectHome=read-only
+PrivateTmp=yes
+ProtectKernelTunables=yes
+ProtectKernelModules=yes
+ProtectControlGroups=yes
+RestrictNamespaces=yes
+RestrictAddressFamilies=AF_UNIX
+LockPersonality=yes
+MemoryDenyWriteExecute=yes
+SystemCallArchitectures=native
+SystemCallFilter=@system-service
+`
+
+export const certificateUnits: Record<string, string> = {
+  'bailiwick-agent-certificates.path': path,
+  'bailiwick-agent-certificates.service': service,
+}
