@@ -1,4 +1,4 @@
-import { call, fullToken, installation, startHub, type HubProcess } from './binary'
+import { call, fullToken, installation, startHub, type HubProcess, type Installation } from './binary'
 import { DebianGuest } from './debian-guest'
 import { freePort } from './free-port'
 
@@ -16,6 +16,7 @@ export class HubOfGuest<G extends Guest = DebianGuest> {
   private constructor(
     readonly guest: G,
     private running: HubProcess,
+    private readonly here: Installation,
     private readonly startHub: () => Promise<HubProcess>,
     private readonly token: string,
   ) {}
@@ -30,7 +31,7 @@ export class HubOfGuest<G extends Guest = DebianGuest> {
       const listen = `${await guest.connect()}:${await freePort()}`
       const here = await installation()
       const start = () => startHub(here, { env: { BAILIWICK_BASE_URL: `http://${listen}` }, args: ['--listen', listen], program })
-      return new HubOfGuest(guest, await start(), start, await fullToken(here))
+      return new HubOfGuest(guest, await start(), here, start, await fullToken(here))
     } catch (error) {
       await guest.stop()
       throw error
