@@ -474,7 +474,7 @@ test('the page of a server shows what its agent reports, what has failed first, 
   const journal = section(page, 'Journal')
   await journal.getByText('Container import exited with an error').waitFor()
   await journal.getByText('CPU use 97.1%').waitFor()
-  await journal.getByRole('listitem').filter({ hasText: 'mysqld (mysql)' }).getByText('88.2% CPU · 2 GiB').last().waitFor()
+  await journal.getByRole('listitem').filter({ hasText: 'mysqld (mysql)' }).getByText('88.2% CPU · 2.1 GB').last().waitFor()
   const changes = section(page, 'Inventory changes')
   await changes.getByText('Port 0.0.0.0:8080/tcp opened').waitFor()
   await changes.getByText('user www-data').waitFor()
