@@ -176,6 +176,7 @@ export const serverNumbers = [
   'SWAP_PERCENT',
   'LOAD_PER_CORE',
   'DISK_PERCENT',
+  'DISK_HOURS_LEFT',
   'INODES_PERCENT',
   'IO_FULL_PERCENT',
   'TEMPERATURE',
@@ -184,6 +185,7 @@ export const serverNumbers = [
   'ARRAYS_DEGRADED',
   'CERTIFICATES_NOT_SERVED',
   'SECURITY_UPDATES',
+  'CLOCK_OFFSET',
 ] as const
 
 /** Sources of conditions that are true or false. */

@@ -1,4 +1,5 @@
 import { expect, test } from 'bun:test'
+import { rollUpMetrics } from '../../src/features/servers/metrics/recorder'
 import { watchServers } from '../../src/features/servers/watch'
 import { cloudScene } from '../support/clouds/cloud-scene'
 import { AgentDouble } from '../support/agent-double'
@@ -88,6 +89,50 @@ test('conditions compare what the server uses', async () => {
   expect(await get(memory.body.id)).toMatchObject({ status: 'up' })
   const checked = await here.acme.call('POST', `/v1/monitors/${data.body.id}/check`)
   expect([checked.status, checked.body.result.status]).toEqual([200, 'down'])
+})
+
+test('a file system that will be full soon, and a clock that is wrong', async () => {
+  const here = await world()
+  const { create, get, agent, id } = await scene(here)
+  const start = Math.floor(here.clock.now() / minuteMs) * minuteMs
+  const columns = [
+    'filesystem.used_bytes:/',
+    'filesystem.used_bytes:/data',
+    'filesystem.size_bytes:/',
+    'filesystem.size_bytes:/data',
+  ]
+  const row = (at: number) => [500, 10 * (at / 60), 1000, 100]
+  const hours = 8
+  await agent.sends(here, {
+    columns,
+    minutes: Array.from({ length: hours * 60 }, (_, at) => [start - (hours * 60 - at) * minuteMs, 6, row(at), row(at)]),
+  })
+  await rollUpMetrics(here.hub)
+  const messages: [condition: string, message: RegExp][] = [
+    ['[DISK_HOURS_LEFT] < 24', /^Time until a disk is full is 2\.\d+ h, less than 24 h$/],
+    ['[DISK_HOURS_LEFT]./data < 24', /^Time until \/data is full is 2\.\d+ h, less than 24 h$/],
+    ['[CLOCK_OFFSET] > 5s', /^Clock offset is 7s, more than 5s$/],
+    ['[CLOCK_OFFSET] > 1000', /^Clock offset is 7s, more than 1s$/],
+  ]
+  const monitors: string[] = []
+  for (const [condition] of messages) monitors.push((await create({ name: condition, degraded_if: [condition] })).body.id)
+  const calm = await create({ name: 'calm', down_if: ['[DISK_HOURS_LEFT]./ < 8760', '[CLOCK_OFFSET] > 8s'] })
+  const mounts = ['/', '/data'].map(path => ({ path, source: '/dev/sda1', type: 'ext4' }))
+  const values = row(hours * 60)
+  for (let minute = 0; minute < 2; minute++) {
+    const measured = [[Math.floor(here.clock.now() / minuteMs) * minuteMs, 6, values, values]]
+    expect((await agent.sendReport({ clock_offset_ms: -7000, mounts, columns, minutes: measured })).status).toBe(200)
+    await watchServers(here.hub)
+    for (let second = 0; second < 60; second++) await here.advance(1000)
+  }
+  for (const [at, [, message]] of messages.entries())
+    expect((await get(monitors[at]!)).last_result?.error?.message).toMatch(message)
+  expect((await get(calm.body.id)).status).toBe('up')
+  const { mounts: shown } = (await here.acme.call('GET', `/v1/servers/${id}/inventory`)).body
+  expect(shown.items.map((one: any) => [one.path, one.hours_left === null || Math.floor(one.hours_left)])).toEqual([
+    ['/', true],
+    ['/data', 2],
+  ])
 })
 
 test('a failed unit, a container, a failing disk, and a degraded array each open an incident, which is resolved', async () => {

@@ -46,7 +46,7 @@ test('the inventory has each part that the agent reported, with its time, and wh
       arrays: { items: [], reported_at: first, reason: 'The server has no Linux software RAID and no pool of ZFS.' },
       problems: { items: problems, reported_at: first, reason: null },
       sockets: { items: sockets, reported_at: first, reason: null },
-      mounts: { items: mounts, reported_at: first, reason: null },
+      mounts: { items: mounts.map(one => ({ ...one, hours_left: null })), reported_at: first, reason: null },
       sessions: { items: [{ ...session, since_at: first }], reported_at: first, reason: null },
     },
   ])

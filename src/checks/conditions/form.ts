@@ -17,7 +17,7 @@ export const ConditionForm = Type.Object(
       Type.String({
         maxLength: 300,
         description:
-          'With `BODY`: JSONPath of the value (RFC 9535). With `HEADER`: name of the header. With `DISK_PERCENT`, `INODES_PERCENT`, `TEMPERATURE`, and `SMART_FAILING`: the file system, sensor, or disk. With `UNIT` and `CONTAINER`: the name, which is required.',
+          'With `BODY`: JSONPath of the value (RFC 9535). With `HEADER`: name of the header. With `DISK_PERCENT`, `DISK_HOURS_LEFT`, `INODES_PERCENT`, `TEMPERATURE`, and `SMART_FAILING`: the file system, sensor, or disk. With `UNIT` and `CONTAINER`: the name, which is required.',
         examples: ['$.items[0].state'],
       }),
     ),

@@ -57,8 +57,15 @@ export function readSource(reader: Reader): Operand | null {
 
 /** Sources that need the name of a unit or container. */
 const named: readonly ConditionSource[] = ['UNIT', 'CONTAINER']
-/** Sources that can be limited to a device. Without one, the highest value counts. */
-export const withDevice: readonly ConditionSource[] = ['DISK_PERCENT', 'INODES_PERCENT', 'TEMPERATURE', 'SMART_FAILING', ...named]
+/** Sources that can be limited to a device. Without one, the worst value counts. */
+export const withDevice: readonly ConditionSource[] = [
+  'DISK_PERCENT',
+  'DISK_HOURS_LEFT',
+  'INODES_PERCENT',
+  'TEMPERATURE',
+  'SMART_FAILING',
+  ...named,
+]
 
 /** Reads a device, such as `./data`, in double quotes if it contains spaces. */
 function readDevice(reader: Reader, source: ConditionSource): string | null {

@@ -114,14 +114,16 @@ function otherSide(subject: Source, found: Value, other: Operand, value: Value, 
 }
 
 const isExpiry = ({ source, apply }: Source): boolean => apply === null && source.endsWith('_EXPIRATION')
+const isClockOffset = ({ source, apply }: Source): boolean => apply === null && source === 'CLOCK_OFFSET'
 const isQuoted = ({ source, apply }: Source, value: Value): boolean =>
   typeof value === 'string' && apply === null && (source === 'BODY' || source === 'HEADER')
 /** Times and durations are in milliseconds unless they have a unit. */
 function withUnit(subject: Source, text: string): string {
   if (!/^-?[\d.]+$/.test(text)) return text
-  if (isExpiry(subject) || subject.apply === 'age') return formatDuration(Number(text))
+  if (isExpiry(subject) || subject.apply === 'age' || isClockOffset(subject)) return formatDuration(Number(text))
   if (subject.apply === null && subject.source.endsWith('_PERCENT')) return `${text}%`
   if (subject.apply === null && subject.source === 'TEMPERATURE') return `${text} °C`
+  if (subject.apply === null && subject.source === 'DISK_HOURS_LEFT') return `${text} h`
   return subject.apply === null && (subject.source === 'RESPONSE_TIME' || subject.source === 'TTFB') ? `${text} ms` : text
 }
 
@@ -143,6 +145,7 @@ const nouns: Record<Source['source'], string> = {
   SWAP_PERCENT: 'swap use',
   LOAD_PER_CORE: 'load per core',
   DISK_PERCENT: 'disk use',
+  DISK_HOURS_LEFT: 'time until a disk is full',
   INODES_PERCENT: 'inode use',
   IO_FULL_PERCENT: 'I/O pressure',
   TEMPERATURE: 'temperature',
@@ -151,6 +154,7 @@ const nouns: Record<Source['source'], string> = {
   ARRAYS_DEGRADED: 'number of degraded arrays',
   CERTIFICATES_NOT_SERVED: 'number of renewed certificates that are not served',
   SECURITY_UPDATES: 'number of security updates',
+  CLOCK_OFFSET: 'clock offset',
   SMART_FAILING: 'failing disk',
   REBOOT_REQUIRED: 'required restart',
   UNIT: 'unit',
@@ -167,7 +171,9 @@ function nounOf({ source, apply, path, header, device, text }: Source): string {
           ? nouns[source]
           : source === 'UNIT' || source === 'CONTAINER'
             ? `${nouns[source]} ${device}`
-            : `${nouns[source]} of ${device}`
+            : source === 'DISK_HOURS_LEFT'
+              ? `time until ${device} is full`
+              : `${nouns[source]} of ${device}`
   return apply === 'len' ? `length of the ${noun}` : apply === 'age' ? `age of the ${noun}` : noun
 }
 

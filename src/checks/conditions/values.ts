@@ -171,9 +171,10 @@ function shownText(value: Value): string {
   return `[${text}]`
 }
 
-/** Values shown as durations: time until an expiry, and ages. */
+/** Values shown as durations: time until an expiry, ages, and clock offsets. */
 const isDuration = ({ source, apply }: Operand & { kind: 'source' }, value: Value): value is number =>
-  typeof value === 'number' && (apply === 'age' || (apply === null && source.endsWith('_EXPIRATION')))
+  typeof value === 'number' &&
+  (apply === 'age' || (apply === null && (source.endsWith('_EXPIRATION') || source === 'CLOCK_OFFSET')))
 
 const roundedMs = (value: Value): Value =>
   typeof value === 'number' && !Number.isInteger(value) ? Math.round(value * 1000) / 1000 : value

@@ -8,8 +8,9 @@ import type { Hub } from '../../core/hub'
 import type { ServerStates } from '../monitors/server-states'
 import { notServedBy } from './certificates/certificates'
 import { partsOf } from './agents/parts'
-import { agentsOf } from './agents/rows'
+import { agentsOf, type AgentRow } from './agents/rows'
 import { signsOf } from './agents/signs'
+import { hoursLeftOf } from './metrics/hours-left'
 import { metricSources, parseColumn, staleMs, subjectOf, type MetricName } from './metrics/names'
 import { listedSources, memorySizeOf, wholeServer } from './metrics/read'
 import { partUsage } from './part-usage'
@@ -64,6 +65,8 @@ async function usageOf(hub: Hub, ids: readonly string[]): Promise<Map<string, Se
     reporting.map(one => one.id),
   )
   const notServed = await notServedBy(hub.read, reporting)
+  const left = new Map<string, ReadonlyMap<string, number>>()
+  for (const { id } of rows) if (known.has(id)) left.set(id, await hoursLeftOf(hub, id))
   const columnsOf = (id: string, source: (typeof metricSources)[number]) => found.get(subjectOf(id, source))?.columns
   return new Map(
     rows.map(({ id, cloud }) => {
@@ -82,6 +85,7 @@ async function usageOf(hub: Hub, ids: readonly string[]): Promise<Map<string, Se
       return [
         id,
         {
+          ...(agent?.state === 'reporting' && clockUsage(agent)),
           ...(agent?.state === 'reporting' && partUsage(parts.get(agent.id) ?? {}, agent.facts, notServed.get(agent.id))),
           ...usageFrom({
             CPU_PERCENT: [[null, value('cpu.used_percent')]],
@@ -92,6 +96,7 @@ async function usageOf(hub: Hub, ids: readonly string[]): Promise<Map<string, Se
             ],
             LOAD_PER_CORE: [[null, ratio(value('load.1'), cores)]],
             DISK_PERCENT: devices('filesystem.used_bytes').map(([device, used]) => [device, percent(used, sizes.get(device))]),
+            DISK_HOURS_LEFT: devices('filesystem.used_bytes').map(([device]) => [device, left.get(id)?.get(device) ?? null]),
             INODES_PERCENT: devices('filesystem.inodes_used_percent'),
             IO_FULL_PERCENT: [[null, value('pressure.io_full_percent')]],
             TEMPERATURE: devices('temperature.celsius'),
@@ -101,6 +106,10 @@ async function usageOf(hub: Hub, ids: readonly string[]): Promise<Map<string, Se
     }),
   )
 }
+
+/** By how much the clock of a server is wrong, in either direction (ms). */
+const clockUsage = ({ clockOffsetMs }: Pick<AgentRow, 'clockOffsetMs'>): ServerUsage =>
+  clockOffsetMs === null ? {} : { CLOCK_OFFSET: Math.abs(clockOffsetMs) }
 
 /** The values of a metric by device. */
 const devicesOf = (columns: ReadonlyMap<string, Mean> | undefined, name: MetricName): [device: string, value: number][] =>
@@ -117,7 +126,10 @@ function percent(part: number | null, whole: number | null | undefined): number 
   return share === null ? null : Math.min(100 * share, 100)
 }
 
-/** The values that are known, each for its device, and the highest one of all devices with the name of its device. */
+/** Sources whose lowest value of all devices is the worst one. */
+const lowest = ['DISK_HOURS_LEFT']
+
+/** The values that are known, each for its device, and the worst one of all devices with the name of its device. */
 function usageFrom(found: Readonly<Record<string, readonly (readonly [string | null, number | null])[]>>): ServerUsage {
   const usage: Record<string, ServerUsage[string]> = {}
   for (const [source, values] of Object.entries(found))
@@ -125,8 +137,8 @@ function usageFrom(found: Readonly<Record<string, readonly (readonly [string | n
       if (value === null) continue
       const shown = Number(value.toPrecision(5))
       if (device !== null) usage[usageKey(source, device)] = shown
-      const highest = usage[source]
-      if (typeof highest === 'number' && highest >= shown) continue
+      const worst = usage[source]
+      if (typeof worst === 'number' && (lowest.includes(source) ? worst <= shown : worst >= shown)) continue
       usage[source] = shown
       if (device !== null) usage[`${source} names`] = device
     }

@@ -4,7 +4,7 @@ import { Button } from '../../parts/button'
 import { Card } from '../../parts/page'
 import { humanize, Status, type Tone } from '../../parts/status'
 import { requestedList, Table, type Column } from '../../parts/table'
-import { formatDateTime, RelativeTime } from '../../parts/time'
+import { formatDateTime, formatDuration, RelativeTime } from '../../parts/time'
 import { useOne } from '../../queries'
 
 type PartOf = Omit<ServerInventoryView, 'agent_id' | 'observed_at' | 'stale' | 'problems'>
@@ -73,11 +73,14 @@ const describeSocket = ({ protocol, address, port, process, user }: ItemOf<'sock
   details: [address === '0.0.0.0' || address === '::' ? `all addresses (${address})` : address, process, user && `user ${user}`],
 })
 
-const describeMount = ({ path, source, type }: ItemOf<'mounts'>): Described => ({
+/** A file system that is full within this time needs attention. */
+const soonHours = 24
+
+const describeMount = ({ path, source, type, hours_left: left }: ItemOf<'mounts'>): Described => ({
   name: path,
-  tone: 'ok',
-  state: 'mounted',
-  details: [source, type],
+  tone: left !== null && left < soonHours ? 'warn' : 'ok',
+  state: left !== null && left < soonHours ? 'filling' : 'mounted',
+  details: [source, type, left !== null && `full in ${formatDuration(left * 3_600_000)} if it continues to fill`],
 })
 
 const describeSession = ({ user, terminal, from, since_at: since }: ItemOf<'sessions'>): Described => ({

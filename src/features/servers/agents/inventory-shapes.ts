@@ -4,6 +4,7 @@ import { AgentReport } from '../../../wire/agent'
 import type { PartName } from './tables'
 
 const { containers, units, disks, arrays, sockets, mounts, sessions, problems } = AgentReport.properties
+const { path, source, type } = mounts.items.properties
 const { user, terminal, from } = sessions.items.properties
 
 /** A part of the inventory. @param what what its items are, in the plural */
@@ -39,7 +40,16 @@ const parts = {
     'Sockets that listen for TCP connections or UDP datagrams.',
   ),
   mounts: part(
-    Shape(mounts.items.properties, { $id: 'ServerMount', description: 'A mounted file system.' }),
+    Shape(
+      {
+        ...{ path, source, type },
+        hours_left: Nullable(Type.Number(), {
+          description:
+            'Hours until it is full if it continues to fill as during the last 24 hours. Null if it isn’t filling, takes longer than a year, or was measured for less than six hours.',
+        }),
+      },
+      { $id: 'ServerMount', description: 'A mounted file system.' },
+    ),
     'Mounted file systems that store data.',
   ),
   sessions: part(
@@ -109,7 +119,7 @@ export const ServerInventory = Shape(
           reason: null,
         },
         mounts: {
-          items: [{ path: '/', source: '/dev/sda1', type: 'ext4' }],
+          items: [{ path: '/', source: '/dev/sda1', type: 'ext4', hours_left: 31.5 }],
           reported_at: '2026-11-26T08:00:00.000Z',
           reason: null,
         },

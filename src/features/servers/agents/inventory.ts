@@ -3,6 +3,7 @@ import { instant } from '../../../core/clock'
 import type { Ctx } from '../../../core/ctx'
 import { findRow } from '../../../core/rows'
 import type { AgentReport } from '../../../wire/agent'
+import { hoursLeftOf, mostHoursLeft } from '../metrics/hours-left'
 import { serverRows } from '../view'
 import type { ServerInventoryView } from './inventory-shapes'
 import { agentOf } from './rows'
@@ -23,6 +24,13 @@ const whyEmpty: Readonly<Record<PartName, string>> = {
 
 type ReportedSession = NonNullable<AgentReport['sessions']>[number]
 
+type Mount = NonNullable<AgentReport['mounts']>[number]
+
+function mountView(mount: Mount, left: ReadonlyMap<string, number>) {
+  const hours = left.get(mount.path) ?? mostHoursLeft
+  return { ...mount, hours_left: hours < mostHoursLeft ? Math.round(hours * 10) / 10 : null }
+}
+
 const sessionView = ({ since, ...session }: ReportedSession) => ({ ...session, since_at: instant(since) })
 
 /** Returns what the agent of a server reported, except metrics and facts. @throws Problem 404 */
@@ -40,12 +48,14 @@ export async function getInventory(ctx: Ctx, id: string): Promise<ServerInventor
       reason: found ? (found.data.length > 0 ? null : whyEmpty[name]) : unknown,
     }
   }
-  const sessions = partOf('sessions')
+  const [sessions, mounts] = [partOf('sessions'), partOf('mounts')]
+  const left = agent ? await hoursLeftOf(ctx.hub, id) : new Map<string, number>()
   return {
     agent_id: agent?.id ?? null,
     observed_at: instant(agent?.lastReportAt ?? null),
     stale: agent !== undefined && agent.state !== 'reporting',
     ...(Object.fromEntries(partNames.map(name => [name, partOf(name)])) as Pick<ServerInventoryView, PartName>),
+    mounts: { ...mounts, items: (mounts.items as Mount[] | null)?.map(one => mountView(one, left)) ?? null },
     sessions: { ...sessions, items: (sessions.items as ReportedSession[] | null)?.map(sessionView) ?? null },
   }
 }
