@@ -7,9 +7,12 @@ import { stateMark, unsyncedMark } from '../../src/features/dns/sync/three-way'
 import { dnsRecordMarks, dnsRecords } from '../../src/features/dns/records/tables'
 import { dnsZones } from '../../src/features/dns/zones/tables'
 import { watchSources } from '../../src/features/dynamic-ips/watch'
+import { rollUpMetrics } from '../../src/features/servers/metrics/recorder'
+import { watchServers } from '../../src/features/servers/watch'
 import { notificationChannels } from '../../src/features/notifications/tables'
 import { webhookDeliveries } from '../../src/features/webhooks/deliveries/tables'
 import { webhookEndpoints } from '../../src/features/webhooks/endpoints/tables'
+import { AgentDouble } from '../support/agent-double'
 import { channelAt } from '../support/channels'
 import { bad, restart, say, watched } from '../support/watched-monitors'
 import { addPerson, person } from '../support/people'
@@ -37,7 +40,10 @@ test('the overview of an empty workspace is empty', async () => {
     channels: { total: 0, disabled: 0, failing: 0 },
     dns: { zones: { total: 0, by_state: { synced: 0 } }, records_out_of_sync: 0, unsynced_zones: [], unsynced_records: [] },
     dynamic_ips: { total: 0, by_status: { stale: 0 }, failing: [] },
-    servers: { total: 0, by_health: { up: 0, down: 0, unknown: 0 }, failing: [] },
+    servers: {
+      ...{ total: 0, by_health: { up: 0, down: 0, unknown: 0 }, failing: [], filling: [] },
+      agents: { by_state: { reporting: 0, silent: 0, awaiting_approval: 0 }, silent: [] },
+    },
     spend: [],
     members: { total: 0 },
     webhooks: { endpoints: { total: 0, disabled: 0, inactive: 0, failing: 0 }, deliveries: { failed: 0, retrying: 0 } },
@@ -308,6 +314,46 @@ test('servers are counted by health, and cloud accounts have what they cost', as
   expect(spend).toMatchObject([{ name: 'Hetzner', currency: 'EUR', monthly_cap: '50' }])
   expect(Number(spend[0].monthly) * 1e6).toBe(double.bill().monthlyMicros)
   expect((await overview(here.rival)).servers.total).toBe(0)
+})
+
+test('file systems that fill, and agents that are silent on servers that are not down, are listed', async () => {
+  const here = await world()
+  const addServer = async (name: string): Promise<string> =>
+    (await here.acme.call('POST', '/v1/servers', { name, monitor: false }, { 'Idempotency-Key': name })).body.id
+  const web = await AgentDouble.enroll(here, await addServer('web-1'))
+  const monitor = await watched(here)
+  const db = await AgentDouble.enroll(here, await addServer('db-1'))
+  await here.acme.call('PATCH', `/v1/servers/${db.serverId}`, { health_monitor_ids: [monitor] })
+  await say(here, monitor, { status: 'up' })
+  expect((await overview(here.acme)).servers).toMatchObject({ filling: [], agents: { by_state: { reporting: 2 }, silent: [] } })
+
+  const minuteMs = 60_000
+  const size = { 'filesystem.size_bytes:/': 100, 'filesystem.size_bytes:/srv': 100, 'filesystem.size_bytes:/old': 100 }
+  const used = (root: number, srv: number, old: number) => ({
+    ...size,
+    ...{ 'filesystem.used_bytes:/': root, 'filesystem.used_bytes:/srv': srv, 'filesystem.used_bytes:/old': old },
+  })
+  const start = Math.floor(here.clock.now() / minuteMs) * minuteMs
+  await web.measured(used(95, 20, 80), ...Array.from({ length: 60 }, (_, n) => start - (24 * 60 + 1 + n) * minuteMs))
+  await here.advance(0)
+  await rollUpMetrics(here.hub)
+  for (let n = 0; n < 36; n++) {
+    await here.advance(10_000)
+    if (n % 6 === 5) await web.reports()
+    await watchServers(here.hub)
+  }
+  await web.measured(used(95, 69, 80), Math.floor(here.clock.now() / minuteMs - 1) * minuteMs)
+  const { servers } = await overview(here.acme)
+  const ofWeb = { server_id: web.serverId, name: 'web-1' }
+  expect(servers.filling).toEqual([
+    { ...ofWeb, path: '/', used_percent: 95, hours_left: null },
+    { ...ofWeb, path: '/srv', used_percent: 69, hours_left: 15.5 },
+  ])
+  expect(servers.agents).toMatchObject({
+    by_state: { reporting: 1, silent: 1 },
+    silent: [{ id: db.id, server_id: db.serverId, name: 'db-1', silent_since_at: expect.any(String) }],
+  })
+  expect((await overview(here.rival)).servers).toMatchObject({ filling: [], agents: { silent: [] } })
 })
 
 test('a caller gets only the sections it may read, and a restricted token none', async () => {

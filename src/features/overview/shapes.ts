@@ -1,10 +1,11 @@
 import type { Static } from '@sinclair/typebox'
 import { Type } from '@sinclair/typebox'
-import { Instant, Nullable, Shape } from '../../core/shapes'
+import { Instant, Nullable, NullableInstant, Shape } from '../../core/shapes'
 import { AuditEvent } from '../audit/shapes'
 import { syncStates, Zone } from '../dns/zones/shapes'
 import { DnsRecord } from '../dns/records/shapes'
 import { DynamicIp, dynamicIpStatuses } from '../dynamic-ips/shapes'
+import { agentStates } from '../servers/agents/shapes'
 import { Server, serverHealths } from '../servers/shapes'
 import { heartbeatStatuses, Heartbeat } from '../heartbeats/shapes'
 import { Incident } from '../incidents/shapes'
@@ -117,6 +118,37 @@ export const Overview = Shape(
         failing: Type.Array(Server, {
           description: 'Servers that are down, no longer exist at their cloud, or whose last action failed, by name, up to 10.',
         }),
+        filling: Type.Array(
+          Shape({
+            server_id: Type.String({ description: 'ID of the server.' }),
+            name: Type.String({ description: 'Name of the server.' }),
+            path: Type.String({ description: 'Where the file system is mounted.' }),
+            used_percent: Type.Number({ minimum: 0, description: 'How much of it is used, in percent.' }),
+            hours_left: Nullable(Type.Number({ minimum: 0 }), {
+              description:
+                'Hours until it is full if it continues to fill as in the last 24 hours. Null if that is unknown, or if it doesn’t fill.',
+            }),
+          }),
+          {
+            description:
+              'File systems of servers with agents that are more than 90 % full, or will be full within a day, the fullest first, up to 10. Looked for among 200 servers, once a minute.',
+          },
+        ),
+        agents: Shape(
+          {
+            by_state: By(agentStates, 'agents with the state', 'Number of agents by state.'),
+            silent: Type.Array(
+              Shape({
+                id: Type.String({ description: 'ID of the agent.' }),
+                server_id: Type.String({ description: 'ID of its server.' }),
+                name: Type.String({ description: 'Name of its server.' }),
+                silent_since_at: NullableInstant({ description: 'Since when it is silent.' }),
+              }),
+              { description: 'Silent agents whose servers are not down, by name, up to 10.' },
+            ),
+          },
+          { description: 'Agents.' },
+        ),
       }),
       { description: 'Servers.' },
     ),
@@ -228,7 +260,21 @@ export const Overview = Shape(
           unsynced_records: [],
         },
         dynamic_ips: { total: 1, by_status: noStatus(dynamicIpStatuses, { fresh: 1 }), failing: [] },
-        servers: { total: 1, by_health: noStatus(serverHealths, { up: 1 }), failing: [] },
+        servers: {
+          total: 1,
+          by_health: noStatus(serverHealths, { up: 1 }),
+          failing: [],
+          filling: [
+            {
+              server_id: 'srv_01k3z9a1b2c3d4e5f6g7h8j9km',
+              name: 'db-1',
+              path: '/var/lib/postgresql',
+              used_percent: 93.4,
+              hours_left: 11.5,
+            },
+          ],
+          agents: { by_state: noStatus(agentStates, { reporting: 1 }), silent: [] },
+        },
         spend: [
           {
             account_id: 'cloud_01k3z9a1b2c3d4e5f6g7h8j9km',

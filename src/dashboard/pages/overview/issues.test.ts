@@ -63,3 +63,23 @@ test('sources that are stale or held are listed with their reason, and others wi
     ['Office', 'stale', 'warn', 'No report for more than 1 h. The records keep the last address.', '/dynamic-ips/dip_1', at],
   ])
 })
+
+test('file systems that fill, silent agents, and agents that await approval are listed', () => {
+  const at = '2026-11-21T10:00:00.000Z'
+  const of = { server_id: 'srv_1', name: 'web-1' }
+  const servers = {
+    failing: [],
+    filling: [
+      { ...of, path: '/', used_percent: 98.7, hours_left: null },
+      { ...of, path: '/srv', used_percent: 69, hours_left: 15.5 },
+    ],
+    agents: { by_state: { awaiting_approval: 1 }, silent: [{ ...of, id: 'agent_1', silent_since_at: at }] },
+  }
+  const found = issuesOf({ servers } as unknown as OverviewView, [])
+  expect(found.map(({ title, tone, reason, to }) => [title, tone, reason, to])).toEqual([
+    ['web-1: /', 'bad', '98% full.', '/servers/srv_1'],
+    ['web-1: /srv', 'warn', '69% full, and full in 15 h at the rate of the last 24 hours.', '/servers/srv_1'],
+    ['web-1', 'warn', 'The agent stopped reporting.', '/servers/srv_1'],
+    ['1 agent awaits approval', 'busy', 'Nothing is accepted from an agent until someone approves it.', '/agents'],
+  ])
+})

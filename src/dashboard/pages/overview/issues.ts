@@ -3,12 +3,15 @@ import type { ZoneView } from '../../../features/dns/zones/shapes'
 import type { DynamicIpView } from '../../../features/dynamic-ips/shapes'
 import type { ServerView } from '../../../features/servers/shapes'
 import type { OverviewView } from '../../../features/overview/shapes'
+import { formatDuration } from '../../parts/time'
 import { pluralize } from '../../parts/plural'
 import { toneOf, humanize, type Tone } from '../../parts/status'
 import { statusText, toneOfSource } from '../dynamic-ips/source-text'
 import { hasOwnReason, reasonAt, reasonOfZone } from '../dns/records/record-reason'
 import { zoneStatus } from '../dns/zone-status'
 import type { FailingChannel } from './failing-channels'
+
+type ServerSummary = NonNullable<OverviewView['servers']>
 
 /** A problem, with a link to where it can be fixed. */
 export interface Issue {
@@ -53,6 +56,8 @@ export function issuesOf(
     ...(dns ? dnsIssues(dns) : []),
     ...(sources?.failing ?? []).map(ofSource),
     ...(servers?.failing ?? []).map(ofServer),
+    ...(servers?.filling ?? []).map(ofFileSystem),
+    ...(servers ? agentIssues(servers.agents) : []),
     ...(webhooks ? webhookIssues(webhooks) : []),
     ...(channels ? channelIssues(channels, failing) : []),
   ]
@@ -129,6 +134,38 @@ function ofServer({ id, name, status, status_since_at, health, health_reason, he
     since: status_since_at,
   }
 }
+
+/** A file system that is nearly full, or will be soon. */
+const ofFileSystem = ({
+  server_id: id,
+  name,
+  path,
+  used_percent: used,
+  hours_left: left,
+}: ServerSummary['filling'][number]): Issue => ({
+  id: `${id} ${path}`,
+  state: 'filling',
+  tone: used >= almostFullPercent || (left !== null && left < 1) ? 'bad' : 'warn',
+  title: `${name}: ${path}`,
+  reason: `${Math.floor(used)}% full${left === null ? '' : `, and full in ${formatDuration(left * hourMs)} at the rate of the last 24 hours`}.`,
+  to: `/servers/${id}`,
+})
+const almostFullPercent = 98
+const hourMs = 3_600_000
+
+const agentIssues = ({ silent, by_state: count }: ServerSummary['agents']): Issue[] => [
+  ...silent.map(({ server_id: id, name, silent_since_at: since }): Issue => ({
+    ...{ id: `${id} agent`, state: 'silent', tone: 'warn', title: name, since },
+    reason: 'The agent stopped reporting.',
+    to: `/servers/${id}`,
+  })),
+  ...found(count.awaiting_approval, 'agent awaits approval', 'agents await approval', {
+    state: 'pending',
+    reason: 'Nothing is accepted from an agent until someone approves it.',
+    to: '/agents',
+    search: { state: 'awaiting_approval' },
+  }),
+]
 
 /** An issue that counts resources. None if there are none. */
 const found = (count: number, one: string, many: string, issue: Omit<Issue, 'id' | 'tone' | 'title' | 'hidesStatus'>): Issue[] =>

@@ -259,7 +259,9 @@ export async function readLatest(ctx: Ctx, { ids }: LatestQuery): Promise<{ data
 function fullest(
   columns: readonly (ReadonlyMap<string, Mean> | undefined)[],
 ): Pick<ServerLatestView, 'disk_used_percent' | 'disk_path'> {
-  const shares = columns.flatMap(of => fileSystemShares(of))
+  const shares = columns
+    .flatMap(fileSystemUse)
+    .map(({ path, used, size }) => ({ path, percent: Math.min((100 * used) / size, 100) }))
   const most = shares.reduce<(typeof shares)[number] | null>(
     (best, one) => (best && best.percent >= one.percent ? best : one),
     null,
@@ -267,14 +269,22 @@ function fullest(
   return { disk_used_percent: most && Number(most.percent.toPrecision(5)), disk_path: most?.path ?? null }
 }
 
-/** How full file systems are, by where they are mounted. */
-function fileSystemShares(columns: ReadonlyMap<string, Mean> | undefined): { path: string; percent: number }[] {
+export interface FileSystemUse {
+  /** Where it is mounted. */
+  path: string
+  /** In bytes. */
+  used: number
+  size: number
+}
+
+/** How full file systems are. */
+export function fileSystemUse(columns: ReadonlyMap<string, Mean> | undefined): FileSystemUse[] {
   const prefix = 'filesystem.used_bytes '
   return [...(columns ?? [])].flatMap(([column, { avg: used }]) => {
     if (!column.startsWith(prefix)) return []
     const path = column.slice(prefix.length)
     const size = columns!.get(`filesystem.size_bytes ${path}`)?.avg ?? 0
-    return size > 0 ? [{ path, percent: Math.min((100 * used) / size, 100) }] : []
+    return size > 0 ? [{ path, used, size }] : []
   })
 }
 
