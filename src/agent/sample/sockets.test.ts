@@ -46,14 +46,22 @@ test('listening sockets, each with its user, and its program where that can be s
 
 test('UDP sockets with a port of clients are reported once they stay open', () => {
   using machine = new MachineFiles()
-  const ports = new OpenPorts(new Root(machine.folder))
-  const found = () => ports.read(unexpected)!.map(one => `${one.address} ${one.port}`)
+  let seconds = 100
+  const ports = new OpenPorts(new Root(machine.folder), () => seconds)
+  const found = () => ports.read(unexpected)?.map(one => `${one.address} ${one.port}`)
   const server = line('00000000:0035', '07', { inode: 1 })
   const [tunnel, query] = [line('00000000:CA6C', '07', { inode: 2 }), line('00000000:CA6D', '07', { inode: 3 })]
   const connected = line('0100007F:0036', '01', { inode: 4 })
   machine.write({ 'proc/1/net/tcp': file(), 'proc/1/net/udp': file(server, tunnel, query, connected) })
-  expect(found()).toEqual(['0.0.0.0 53'])
+  // Which of them are servers is not known yet.
+  expect(found()).toBeUndefined()
+  seconds += 29
+  expect(found()).toBeUndefined()
+  seconds += 1
   machine.write({ 'proc/1/net/udp': file(connected, tunnel, server, line('00000000:CA6D', '07', { inode: 5 })) })
+  expect(found()).toEqual(['0.0.0.0 53', '0.0.0.0 51820'])
+  // A reading soon afterwards doesn’t take clients for servers.
+  seconds += 1
   expect(found()).toEqual(['0.0.0.0 53', '0.0.0.0 51820'])
   machine.write({ 'proc/sys/net/ipv4/ip_local_port_range': '60000\t60999\n', 'proc/1/net/udp': file(query) })
   expect(found()).toEqual(['0.0.0.0 51821'])

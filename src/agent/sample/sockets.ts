@@ -44,14 +44,23 @@ export function listeningTcp(root: Root): ListeningSocket[] | null {
 const unconnectedUdp = (root: Root): ListeningSocket[] =>
   ['udp', 'udp6'].flatMap(file => socketLines(root, file, '07') ?? []).flatMap(line => parseSocket('udp', line) ?? [])
 
+/** A client closes its socket within this time (s). What stays open longer is a server, such as WireGuard. */
+const clientSeconds = 30
+
 /** Reads which ports are open. */
 export class OpenPorts {
-  private clients = new Set<string>()
+  /** Since when sockets are open that may be those of clients, by number; null before the first reading. */
+  private openSince: ReadonlyMap<string, number> | null = null
+  private knownAt = 0
   private processes: { of: string; names: ReadonlyMap<string, string> } | null = null
 
-  constructor(private readonly root: Root) {}
+  /** @param seconds a time that no one sets back */
+  constructor(
+    private readonly root: Root,
+    private readonly seconds: () => number = () => performance.now() / 1000,
+  ) {}
 
-  /** Sockets that listen, each address and port once; null if the kernel doesn’t tell. */
+  /** Sockets that listen, each address and port once; null if the kernel doesn’t tell, or not yet which are those of clients. */
   read(problem: (sentence: string) => void): ReportedSocket[] | null {
     const { root } = this
     const tcp = listeningTcp(root)
@@ -59,9 +68,13 @@ export class OpenPorts {
     const [low, high] = (root.line('proc/sys/net/ipv4/ip_local_port_range') ?? '32768 60999').split(/\s+/).map(Number)
     const all = unconnectedUdp(root)
     const possible = all.filter(({ port }) => port >= low! && port <= high!)
-    // A client closes its socket soon. What is still open at the next reading is a server, such as WireGuard.
-    const udp = all.filter(one => !possible.includes(one) || this.clients.has(one.inode))
-    this.clients = new Set(possible.map(one => one.inode))
+    const now = this.seconds()
+    // Servers must not seem to be closed whenever the agent starts.
+    if (!this.openSince && possible.length > 0) this.knownAt = now + clientSeconds
+    const openSince = new Map(possible.map(({ inode }) => [inode, this.openSince?.get(inode) ?? now]))
+    this.openSince = openSince
+    if (now < this.knownAt) return null
+    const udp = all.filter(one => (openSince.get(one.inode) ?? 0) <= now - clientSeconds)
     const found = new Map([...tcp, ...udp].map(one => [`${one.protocol} ${one.address} ${one.port}`, one]))
     const sockets = [...found.values()].toSorted(
       (a, b) => a.port - b.port || (`${a.protocol} ${a.address}` < `${b.protocol} ${b.address}` ? -1 : 1),
