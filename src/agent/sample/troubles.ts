@@ -35,7 +35,8 @@ const keyOf = ({ kind, name }: Trouble) => `${kind} ${name}`
  */
 export class Troubles {
   private readonly known: Map<Part, readonly string[]>
-  private readonly restarts = new Map<string, number>()
+  /** Restarts of the containers that exist, by name. */
+  private restarts: ReadonlyMap<string, number> = new Map<string, number>()
   private readonly reportedAt = new Map<string, number>()
 
   /** @param file where the known ones are stored */
@@ -45,7 +46,7 @@ export class Troubles {
 
   /** @param at the time (ms UTC) @returns what has started to fail since the last time. Nothing the first time. */
   follow(now: ReportParts, at: number): Event[] {
-    const found: Trouble[] = this.restarted(now.containers ?? [])
+    const found: Trouble[] = now.containers ? this.restarted(now.containers) : []
     let isSame = true
     for (const part of parts) {
       const items = now[part]
@@ -69,14 +70,12 @@ export class Troubles {
 
   /** Containers that were restarted between two readings. */
   private restarted(containers: NonNullable<ReportParts['containers']>): Trouble[] {
-    return containers.flatMap(({ name, restarts }) => {
-      if (restarts === null) return []
-      const before = this.restarts.get(name)
-      this.restarts.set(name, restarts)
-      return before !== undefined && restarts > before
-        ? [{ kind: 'container.restarting' as const, name, detail: `restarted ${restarts} times` }]
-        : []
-    })
+    const before = this.restarts
+    const known = containers.flatMap(({ name, restarts }) => (restarts === null ? [] : [[name, restarts] as const]))
+    this.restarts = new Map(known)
+    return known
+      .filter(([name, restarts]) => restarts > (before.get(name) ?? Infinity))
+      .map(([name, restarts]) => ({ kind: 'container.restarting', name, detail: `restarted ${restarts} times` }))
   }
 
   private store(): void {
