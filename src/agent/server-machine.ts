@@ -68,7 +68,7 @@ export class ServerMachine implements Machine {
 
   /** Measures the server apart from the minutes. */
   live(): LiveSampler {
-    const sampler = new Sampler(this.root, this.containers)
+    const sampler = new Sampler(this.root, this.containers, false)
     return {
       sample: async at => {
         await sampler.sample(at)

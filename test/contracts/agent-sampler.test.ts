@@ -58,7 +58,7 @@ const diskLine = (name: string, turn: number) =>
 async function samplesOf(turns: Record<string, string>[]) {
   using machine = new MachineFiles()
   let seconds = 0
-  const sampler = new Sampler(new Root(machine.folder), null, () => seconds)
+  const sampler = new Sampler(new Root(machine.folder), null, true, () => seconds)
   const found: ReadonlyMap<string, number>[] = []
   for (const [turn, text] of turns.entries()) {
     machine.write(text)
@@ -135,7 +135,7 @@ test('counters that were reset have no value, and the other metrics do', async (
 
 test('without files, nothing is measured', async () => {
   using machine = new MachineFiles()
-  const sampler = new Sampler(new Root(machine.folder), null, () => 0)
+  const sampler = new Sampler(new Root(machine.folder), null, true, () => 0)
   await sampler.sample(start)
   expect([...sampler.latest]).toEqual([])
   expect(sampler.problems).toEqual([

@@ -82,7 +82,7 @@ while time.time() < end:
 
 test('the figures are those of vmstat, free, df, and ip', async () => {
   let seconds = 0
-  const sampler = new Sampler(undefined, null, () => (seconds = performance.now() / 1000))
+  const sampler = new Sampler(undefined, null, true, () => (seconds = performance.now() / 1000))
   const first = reported()
   await sampler.sample(start)
   const startedAt = seconds

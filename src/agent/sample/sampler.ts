@@ -42,11 +42,13 @@ export class Sampler {
   /**
    * @param root the file system of the server
    * @param containers those that are measured; null if the owner of the server doesn’t allow it
+   * @param isRemoteMeasured whether network file systems are measured. One that doesn’t respond keeps a thread for each sampler.
    * @param seconds a time that no one sets back, for rates
    */
   constructor(
     private readonly root: Root = new Root(),
     private readonly containers: Containers | null = null,
+    private readonly isRemoteMeasured = true,
     private readonly seconds: () => number = () => performance.now() / 1000,
     clock: Clock = systemClock,
   ) {
@@ -118,7 +120,8 @@ export class Sampler {
       addDevices('batteries', batteries(root))
     }
     if (this.containers) addDevices('containers', this.containers.figures(seconds))
-    const mounts = mountsIn(new Root().text('proc/self/mountinfo') ?? '', root.folder)
+    const all = mountsIn(new Root().text('proc/self/mountinfo') ?? '', root.folder)
+    const mounts = this.isRemoteMeasured ? all : all.filter(one => !one.isRemote)
     const fileSystems = await this.fileSystems.read(mounts.slice(0, maxDevices), problem)
     if (mounts.length > maxDevices) problem(`Only ${maxDevices} of ${mounts.length} file systems are measured.`)
     addDevices('file systems', fileSystems)
