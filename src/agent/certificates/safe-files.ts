@@ -52,7 +52,7 @@ export function readCertificateFile(root: Root, path: string, folder: string = d
     return {
       bytes: bytes.subarray(0, length),
       realPath: real,
-      modifiedAt: Math.round(stat.mtimeMs),
+      modifiedAt: Math.max(0, Math.round(stat.mtimeMs)),
       mode: stat.mode & 0o7777,
       uid: stat.uid,
     }

@@ -51,7 +51,10 @@ export async function findServed(
   const open = sockets.filter(one => !withoutTls.has(one.inode))
   found.withoutTls = sockets.filter(one => withoutTls.has(one.inode)).map(one => one.inode)
   if (open.length > maxPorts) found.problems.push(`Certificates of only ${maxPorts} of ${open.length} ports are read.`)
-  const sent = names.slice(0, maxNames).map(sentName)
+  const sent = names
+    .filter(name => hostName.test(name))
+    .slice(0, maxNames)
+    .map(sentName)
   const waiting = open.slice(0, maxPorts)
   const work = async () => {
     for (let socket; (socket = waiting.shift());) await readPort(socket, sent, processes[socket.inode] ?? null, found)
@@ -120,6 +123,9 @@ async function readPort(
   if (!isAny && first === 'alert')
     found.served.push({ ...row, sni: null, protocol: null, chain: [], error: 'The server refused the TLS handshake.' })
 }
+
+/** Certificates can contain any text as names. */
+const hostName = /^[a-z0-9_*][a-z0-9_.-]{0,252}$/i
 
 const covers = (names: readonly string[], name: string): boolean =>
   names.includes(name) || names.includes(name.replace(/^[^.]+/, '*'))
