@@ -7,7 +7,6 @@ import {
   mkdirSync,
   openSync,
   readdirSync,
-  readFileSync,
   renameSync,
   rmdirSync,
   rmSync,
@@ -22,6 +21,7 @@ import { checkCommand, commandId, CommandRefused } from '../commands/check-comma
 import type { CommandLog } from '../commands/command-log'
 import { SeenCommands } from '../commands/seen-commands'
 import type { AgentSettings } from '../config-file'
+import { readRegularFile } from '../state/read-file'
 import { writeFile } from '../state/write-file'
 import { maxOrderOffsetMs, type Order, type RootFolders } from './folders'
 import { readPinned } from './pinned'
@@ -189,17 +189,9 @@ function takeOrder(base: string, name: string): Order | null {
 }
 
 function readOrder(path: string): Order | null {
-  // Neither follows links nor waits for the writer of a pipe.
-  const file = openSync(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK)
-  try {
-    const stat = fstatSync(file)
-    if (!stat.isFile() || stat.size > maxOrderBytes) return null
-    const { payload, signature, clock_offset_ms: offset } = JSON.parse(readFileSync(file, 'utf8'))
-    if (typeof payload !== 'string' || typeof signature !== 'string' || !Number.isSafeInteger(offset)) return null
-    return { payload, signature, clock_offset_ms: offset }
-  } finally {
-    closeSync(file)
-  }
+  const { payload, signature, clock_offset_ms: offset } = JSON.parse(String(readRegularFile(path, maxOrderBytes)))
+  if (typeof payload !== 'string' || typeof signature !== 'string' || !Number.isSafeInteger(offset)) return null
+  return { payload, signature, clock_offset_ms: offset }
 }
 
 function remove(base: string, name: string): void {

@@ -1,8 +1,9 @@
 import { generateKeyPairSync, type KeyObject } from 'node:crypto'
-import { mkdirSync, readFileSync } from 'node:fs'
+import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { readPrivateKey } from '../../wire/signed'
 import { isRecord } from '../transport/answers'
+import { readRegularFile } from './read-file'
 import { writeFile } from './write-file'
 
 /** What an agent got when it was enrolled. */
@@ -32,7 +33,7 @@ export function writeIdentity(stateFolder: string, identity: Identity): void {
 /** The key with which the agent signs its requests. It is created once, and never leaves the server. */
 export function signingKey(stateFolder: string): KeyObject {
   const path = join(stateFolder, 'key')
-  const stored = readOrNull(path)
+  const stored = readRegularFile(path)
   if (stored) return readPrivateKey(stored)
   mkdirSync(stateFolder, { recursive: true, mode: 0o700 })
   const { privateKey } = generateKeyPairSync('ed25519')
@@ -40,20 +41,11 @@ export function signingKey(stateFolder: string): KeyObject {
   return privateKey
 }
 
-/** The value of a JSON file; null if there is none, or it is not JSON. */
+/** The value of a JSON file; null if there is none, or it is not a regular file with JSON. */
 export function readJson(path: string): unknown {
   try {
-    return JSON.parse(readOrNull(path)?.toString() ?? 'null')
+    return JSON.parse(readRegularFile(path)?.toString() ?? 'null')
   } catch {
     return null
-  }
-}
-
-function readOrNull(path: string): Buffer | null {
-  try {
-    return readFileSync(path)
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null
-    throw error
   }
 }
