@@ -399,7 +399,7 @@ export const registry = {
     table: 'agents',
     area: 'cloud',
     path: '/agents',
-    alsoIn: ['/servers'],
+    alsoIn: ['/servers', '/agent-updates'],
     page: '/agents',
     namedBy: ['name'],
     hasEvents: true,

@@ -15,6 +15,18 @@ CREATE TABLE "agent_commands" (
 	"output" text collate "C"
 );
 --> statement-breakpoint
+CREATE TABLE "agent_rollouts" (
+	"workspace_id" text collate "C" PRIMARY KEY NOT NULL,
+	"policy" text collate "C" NOT NULL,
+	"version" text collate "C",
+	"since" bigint,
+	"first_count" bigint,
+	"rest_at" bigint,
+	"stopped_by" text collate "C",
+	"stopped_at" bigint,
+	"stopped_detail" text collate "C"
+);
+--> statement-breakpoint
 CREATE TABLE "agent_parts" (
 	"id" text collate "C" PRIMARY KEY NOT NULL,
 	"agent_id" text collate "C" NOT NULL,
@@ -109,12 +121,14 @@ ALTER TABLE "agents" ADD COLUMN "dropped" bigint NOT NULL;--> statement-breakpoi
 ALTER TABLE "agents" ADD COLUMN "config" text NOT NULL;--> statement-breakpoint
 ALTER TABLE "agents" ADD COLUMN "last_report_at" bigint;--> statement-breakpoint
 ALTER TABLE "agents" ADD COLUMN "certificates_at" bigint;--> statement-breakpoint
+ALTER TABLE "agents" ADD COLUMN "update_policy" text collate "C";--> statement-breakpoint
 ALTER TABLE "agents" ADD COLUMN "update_state" text collate "C";--> statement-breakpoint
 ALTER TABLE "agents" ADD COLUMN "update_version" text collate "C";--> statement-breakpoint
 ALTER TABLE "agents" ADD COLUMN "update_detail" text collate "C";--> statement-breakpoint
 ALTER TABLE "agents" ADD COLUMN "update_at" bigint;--> statement-breakpoint
 ALTER TABLE "agents" ADD COLUMN "update_command_id" text collate "C";--> statement-breakpoint
 ALTER TABLE "agent_commands" ADD CONSTRAINT "agent_commands_agent_id_agents_id_fk" FOREIGN KEY ("agent_id") REFERENCES "public"."agents"("id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
+ALTER TABLE "agent_rollouts" ADD CONSTRAINT "agent_rollouts_workspace_id_workspaces_id_fk" FOREIGN KEY ("workspace_id") REFERENCES "public"."workspaces"("id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
 ALTER TABLE "agent_parts" ADD CONSTRAINT "agent_parts_agent_id_agents_id_fk" FOREIGN KEY ("agent_id") REFERENCES "public"."agents"("id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
 ALTER TABLE "agent_certificate_files" ADD CONSTRAINT "agent_certificate_files_agent_id_agents_id_fk" FOREIGN KEY ("agent_id") REFERENCES "public"."agents"("id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
 ALTER TABLE "agent_certificates" ADD CONSTRAINT "agent_certificates_agent_id_agents_id_fk" FOREIGN KEY ("agent_id") REFERENCES "public"."agents"("id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
@@ -154,5 +168,6 @@ CREATE INDEX "agents_list" ON "agents" USING btree ("workspace_id","id");--> sta
 CREATE INDEX "agents_created" ON "agents" USING btree ("workspace_id","created_at","id");--> statement-breakpoint
 CREATE INDEX "agents_name" ON "agents" USING btree ("workspace_id","name","id");--> statement-breakpoint
 CREATE INDEX "agents_update" ON "agents" USING btree ("workspace_id","update_state","id");--> statement-breakpoint
+CREATE INDEX "agents_automatic" ON "agents" USING btree ("workspace_id") WHERE update_policy = 'auto';--> statement-breakpoint
 CREATE INDEX "agents_version" ON "agents" USING btree ("workspace_id","version","id");--> statement-breakpoint
 CREATE INDEX "agents_unlinked" ON "agents" USING btree ("last_seen_at") WHERE server_id is null;

@@ -20,6 +20,19 @@ CREATE UNIQUE INDEX `agent_commands_action` ON `agent_commands` (`action_id`) WH
 CREATE INDEX `agent_commands_open` ON `agent_commands` (`agent_id`) WHERE finished_at is null;--> statement-breakpoint
 CREATE INDEX `agent_commands_due` ON `agent_commands` (`send_at`) WHERE finished_at is null;--> statement-breakpoint
 CREATE INDEX `agent_commands_expiry` ON `agent_commands` (`expires_at`);--> statement-breakpoint
+CREATE TABLE `agent_rollouts` (
+	`workspace_id` text PRIMARY KEY NOT NULL,
+	`policy` text NOT NULL,
+	`version` text,
+	`since` integer,
+	`first_count` integer,
+	`rest_at` integer,
+	`stopped_by` text,
+	`stopped_at` integer,
+	`stopped_detail` text,
+	FOREIGN KEY (`workspace_id`) REFERENCES `workspaces`(`id`) ON UPDATE no action ON DELETE cascade
+);
+--> statement-breakpoint
 CREATE TABLE `agent_parts` (
 	`id` text PRIMARY KEY NOT NULL,
 	`agent_id` text NOT NULL,
@@ -153,6 +166,7 @@ CREATE TABLE `__new_agents` (
 	`notified` integer NOT NULL,
 	`stop_reason` text,
 	`pending` integer NOT NULL,
+	`update_policy` text,
 	`update_state` text,
 	`update_version` text,
 	`update_detail` text,
@@ -167,7 +181,7 @@ CREATE TABLE `__new_agents` (
 	FOREIGN KEY (`enrolment_key_id`) REFERENCES `enrolment_keys`(`id`) ON UPDATE no action ON DELETE set null
 );
 --> statement-breakpoint
-INSERT INTO `__new_agents`("id", "workspace_id", "name", "server_id", "other_server_id", "state", "version", "interval_seconds", "allow", "token_hash", "token_hint", "previous_token_hash", "previous_valid_until", "public_key", "machine_id_hash", "enrolment_key_id", "address", "signed_at", "runs", "refused_runs", "clock_offset_ms", "spooled", "dropped", "config", "last_seen_at", "last_report_at", "certificates_at", "due_at", "silent_at", "unheard", "notified", "stop_reason", "pending", "update_state", "update_version", "update_detail", "update_at", "update_command_id", "facts", "facts_at", "created_at") SELECT "id", "workspace_id", "name", "server_id", "other_server_id", "state", "version", "interval_seconds", "allow", "token_hash", "token_hint", "previous_token_hash", "previous_valid_until", "public_key", "machine_id_hash", "enrolment_key_id", "address", "signed_at", "runs", "refused_runs", "clock_offset_ms", "spooled", "dropped", "config", "last_seen_at", "last_report_at", "certificates_at", "due_at", "silent_at", "unheard", "notified", "stop_reason", "pending", "update_state", "update_version", "update_detail", "update_at", "update_command_id", "facts", "facts_at", "created_at" FROM `agents`;--> statement-breakpoint
+INSERT INTO `__new_agents`("id", "workspace_id", "name", "server_id", "other_server_id", "state", "version", "interval_seconds", "allow", "token_hash", "token_hint", "previous_token_hash", "previous_valid_until", "public_key", "machine_id_hash", "enrolment_key_id", "address", "signed_at", "runs", "refused_runs", "clock_offset_ms", "spooled", "dropped", "config", "last_seen_at", "last_report_at", "certificates_at", "due_at", "silent_at", "unheard", "notified", "stop_reason", "pending", "update_policy", "update_state", "update_version", "update_detail", "update_at", "update_command_id", "facts", "facts_at", "created_at") SELECT "id", "workspace_id", "name", "server_id", "other_server_id", "state", "version", "interval_seconds", "allow", "token_hash", "token_hint", "previous_token_hash", "previous_valid_until", "public_key", "machine_id_hash", "enrolment_key_id", "address", "signed_at", "runs", "refused_runs", "clock_offset_ms", "spooled", "dropped", "config", "last_seen_at", "last_report_at", "certificates_at", "due_at", "silent_at", "unheard", "notified", "stop_reason", "pending", "update_policy", "update_state", "update_version", "update_detail", "update_at", "update_command_id", "facts", "facts_at", "created_at" FROM `agents`;--> statement-breakpoint
 DROP TABLE `agents`;--> statement-breakpoint
 ALTER TABLE `__new_agents` RENAME TO `agents`;--> statement-breakpoint
 PRAGMA foreign_keys=ON;--> statement-breakpoint
@@ -182,6 +196,7 @@ CREATE INDEX `agents_created` ON `agents` (`workspace_id`,`created_at`,`id`);-->
 CREATE INDEX `agents_name` ON `agents` (`workspace_id`,`name`,`id`);--> statement-breakpoint
 CREATE INDEX `agents_workspace` ON `agents` (`workspace_id`,`state`,`id`);--> statement-breakpoint
 CREATE INDEX `agents_update` ON `agents` (`workspace_id`,`update_state`,`id`);--> statement-breakpoint
+CREATE INDEX `agents_automatic` ON `agents` (`workspace_id`) WHERE update_policy = 'auto';--> statement-breakpoint
 CREATE INDEX `agents_version` ON `agents` (`workspace_id`,`version`,`id`);--> statement-breakpoint
 CREATE INDEX `agents_unlinked` ON `agents` (`last_seen_at`) WHERE server_id is null;--> statement-breakpoint
 CREATE INDEX `agents_due` ON `agents` (`due_at`) WHERE due_at is not null;--> statement-breakpoint

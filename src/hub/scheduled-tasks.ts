@@ -19,6 +19,7 @@ import { pruneEvents } from '../features/events/retention'
 import { runSnapshotPolicies } from '../features/servers/snapshot-policies/run'
 import { watchStorage } from '../features/servers/snapshots/watch'
 import { pruneCommands } from '../features/servers/agents/command-results'
+import { updateAgents } from '../features/servers/agents/rollouts'
 import { pruneServers, watchServers } from '../features/servers/watch'
 import { rollUpMetrics } from '../features/servers/metrics/recorder'
 import { pruneMetrics, thinMetrics } from '../features/servers/metrics/retention'
@@ -98,6 +99,7 @@ export function startScheduledTasks(hub: Hub, worker: Worker, listening: Listeni
     { name: 'watch-servers', every: 10, run: () => watchServers(hub) },
     { name: 'run-snapshot-policies', pattern: '5 * * * * *', run: () => runSnapshotPolicies(hub) },
     { name: 'watch-storage', pattern: '20 * * * * *', run: () => watchStorage(hub) },
+    { name: 'update-agents', pattern: '50 * * * * *', run: () => updateAgents(hub) },
     { name: 'prune-servers', pattern: '0 4 * * * *', run: () => pruneServers(hub) },
     { name: 'prune-agent-commands', pattern: '0 14 * * * *', run: () => pruneCommands(hub) },
     { name: 'roll-up-metrics', pattern: '5 * * * * *', run: () => rollUpMetrics(hub) },

@@ -52,7 +52,14 @@ const tells = (command: AgentCommand, state: string, detail: string | null = nul
   s.agent.sendReport({ version: running, update: { command_id: command.id, version, state, detail } })
 
 test('a newer version is offered, and the agent gets its digest with a command that lasts ten minutes', async () => {
-  expect(await s.update()).toEqual({ available: version, state: null, version: null, detail: null, changed_at: null })
+  expect(await s.update()).toEqual({
+    policy: null,
+    available: version,
+    state: null,
+    version: null,
+    detail: null,
+    changed_at: null,
+  })
   expect(await s.offers()).toContain('update_agent')
   const { command } = await begun()
   expect(command).toMatchObject({

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { version } from '../../src/core/version'
 import { Machine } from '../support/agent-double'
 import { dashboard, expectClean, takeSecret, type Dashboard } from '../support/dashboard'
 
@@ -17,8 +18,10 @@ afterAll(() => ui?.[Symbol.asyncDispose]())
 
 /** A machine that calls the program. */
 const machine = (hostname: string): Machine => {
-  const handle = ({ url, method, headers, body }: Request) =>
-    fetch(`${ui.hub.url}${new URL(url).pathname}`, { method, headers, body })
+  const handle = ({ url, method, headers, body }: Request) => {
+    const { pathname, search } = new URL(url)
+    return fetch(`${ui.hub.url}${pathname}${search}`, { method, headers, body })
+  }
   return new Machine({ app: { handle }, clock: { now: () => Date.now() } }, { hostname })
 }
 const keyIn = (command: string): string => /bw_enrol_[0-9A-Za-z]{36}/.exec(command)![0]
@@ -84,5 +87,39 @@ test('an enrolment key is created, and an agent that it enrolls is approved', as
   await page.getByRole('dialog').getByRole('button', { name: 'Revoke agent' }).click()
   await row.getByText('revoked').waitFor()
   expect((await clone.report()).body.code).toBe('token_revoked')
+  await expectClean(page)
+}, 90_000)
+
+test('agents are updated, and a rollback is shown with its reason', async () => {
+  const { key } = await ui.api('POST', '/v1/agents', { allow: ['update'] })
+  const old = machine('old')
+  old.facts.agent_platform = `linux-${process.arch}`
+  expect((await old.enrol(key)).status).toBe(201)
+  const running = { version: '0.0.9', allow: ['collect', 'update'] }
+  expect((await old.report({ ...running, facts: old.facts })).status).toBe(200)
+
+  const page = await ui.open('/agents')
+  await page.getByRole('button', { name: 'Change policy' }).click()
+  const form = page.getByRole('dialog', { name: 'Updates of agents' })
+  await form.getByLabel('Policy').selectOption('auto')
+  await form.getByRole('button', { name: 'Save changes' }).click()
+  await page.getByText(/^Agents that are allowed to be updated get version/).waitFor()
+  await expectClean(page)
+
+  const row = page.getByRole('row').filter({ hasText: 'old' })
+  await row.getByText(`${version} available`).waitFor()
+  await row.getByRole('button', { name: /old/ }).last().click()
+  await page.getByRole('menuitem', { name: 'Update agent' }).click()
+  await page.getByRole('dialog').getByRole('button', { name: 'Update agent' }).click()
+  await row.getByText('updating').waitFor()
+  const { body } = await old.get(`/v1/ingest/agents/commands?run_id=${old.runId}`)
+  const [{ id }] = body.commands.map((one: { payload: string }) => JSON.parse(one.payload))
+  const detail = 'The server restarted before the new version had reported.'
+  const update = { command_id: id, version, state: 'rolled_back', detail }
+  expect((await old.report({ ...running, update })).status).toBe(200)
+  await page.reload()
+  await row.getByText('rolled back').waitFor()
+  await row.getByRole('button', { name: 'old', exact: true }).click()
+  await page.getByText(detail).waitFor()
   await expectClean(page)
 }, 90_000)

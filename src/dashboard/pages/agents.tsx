@@ -8,6 +8,7 @@ import { usePerson } from '../session'
 import { agentMenu } from './agents/agent-actions'
 import { AgentUpdate, AgentUpdateState } from './agents/agent-update'
 import { agentTabs } from './agents/agent-tabs'
+import { AutomaticUpdates } from './agents/automatic-updates'
 import { clockText } from './agents/clock-text'
 import { agentTones, installAgentOnNew } from './agents/install-agent'
 import { ServerLink } from './cloud/server-link'
@@ -66,6 +67,7 @@ export default function Agents() {
       description="Programs on your servers that report what the servers are doing."
       path="/agents"
       tabs={agentTabs}
+      above={<AutomaticUpdates canWrite={canWrite} />}
       columns={columns}
       search
       filters={[

@@ -1,4 +1,4 @@
-import { and, asc, eq, inArray } from 'drizzle-orm'
+import { and, asc, eq, inArray, or } from 'drizzle-orm'
 import type { Reader } from '../../core/db/transaction'
 import type { GroupOptions } from './definition/types'
 import { monitors } from './tables'
@@ -48,3 +48,15 @@ export async function monitorsOfServers(read: Reader, ids: readonly string[]): P
   }
   return found
 }
+
+/** The monitors that follow these servers, and those with these ids, in a workspace. */
+export const monitorsAbout = (read: Reader, workspaceId: string, serverIds: readonly string[], ids: readonly string[]) =>
+  read
+    .select({ id: monitors.id, target: monitors.target, tags: monitors.tags, status: monitors.status })
+    .from(monitors)
+    .where(
+      and(
+        eq(monitors.workspaceId, workspaceId),
+        or(and(eq(monitors.type, 'server'), inArray(monitors.target, [...serverIds])), inArray(monitors.id, [...ids])),
+      ),
+    )

@@ -323,6 +323,22 @@ export const serverActions = {
     changes: { of: 'cloud.agent.update' },
     example: { before: { hint: 'bw_agent_…7Kq2' }, after: { hint: 'bw_agent_…x3Fd' } },
   },
+  'cloud.agent_updates.update': {
+    number: 'AU001',
+    phrase: 'change the updates of agents',
+    description: 'The policy for updates of agents was changed.',
+    targets: ['workspace'],
+    changes: 'response',
+    example: { before: { policy: 'manual' }, after: { policy: 'auto' } },
+  },
+  'cloud.agent_updates.retry': {
+    number: 'AU002',
+    phrase: 'continue the updates of agents',
+    description: 'Automatic updates of agents were continued after a rollback.',
+    targets: ['workspace'],
+    changes: { of: 'cloud.agent_updates.update' },
+    example: { before: { state: 'stopped' }, after: { state: 'first' } },
+  },
   'cloud.agent.revoke': {
     number: 'AG007',
     description: 'An agent was revoked, or replaced by another one of its server.',

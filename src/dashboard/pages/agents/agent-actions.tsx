@@ -17,6 +17,7 @@ export const agentMenu = (agent: AgentView): readonly MenuItem[] => [
     : agent.state === 'revoked'
       ? []
       : [
+          ...(canUpdate(agent) ? [{ label: 'Update agent', onSelect: () => update(agent) }] : []),
           { label: 'Edit settings', onSelect: () => editSettings(agent) },
           { label: 'Rotate token', onSelect: () => rotate(agent) },
           '-' as const,
@@ -35,6 +36,18 @@ export const agentMenu = (agent: AgentView): readonly MenuItem[] => [
       }),
   },
 ]
+
+const canUpdate = ({ state, allow, server_id, update: { available, state: progress } }: AgentView): boolean =>
+  state === 'reporting' && server_id !== null && available !== null && progress !== 'updating' && allow.includes('update')
+
+const update = ({ name, server_id, update: { available } }: AgentView): void =>
+  confirm({
+    title: `Update the agent of ${name}?`,
+    text: `It installs version ${available}, and restarts. If the new version doesn’t report within two minutes, the previous one is restored.`,
+    action: 'Update agent',
+    call: { method: 'POST', path: `/servers/${server_id}/actions`, body: { action: 'update_agent' } },
+    send: { toast: `The agent of ${name} is being updated`, invalidates },
+  })
 
 const approve = ({ id, name, address, server_id }: AgentView): void =>
   openForm({
@@ -77,15 +90,18 @@ const revoke = ({ id, name }: AgentView): void =>
     send: { toast: `The agent of ${name} was revoked`, invalidates },
   })
 
-const editSettings = ({ id, name, config }: AgentView): void =>
+const editSettings = ({ id, name, config, update: { policy } }: AgentView): void =>
   openForm({
     title: `Settings of the agent of ${name}`,
     submitLabel: 'Save changes',
-    initial: { interval_seconds: String(config.interval_seconds), watched_units: config.watched_units },
+    initial: { interval_seconds: String(config.interval_seconds), watched_units: config.watched_units, policy: policy ?? '' },
     call: values => ({
       method: 'PATCH',
       path: `/agents/${id}`,
-      body: { config: { interval_seconds: Number(values.interval_seconds), watched_units: values.watched_units } },
+      body: {
+        config: { interval_seconds: Number(values.interval_seconds), watched_units: values.watched_units },
+        update: { policy: values.policy === '' ? null : values.policy },
+      },
     }),
     send: { toast: 'Settings saved', invalidates },
     fields: (
@@ -96,6 +112,15 @@ const editSettings = ({ id, name, config }: AgentView): void =>
           label="Watched services"
           placeholder="e.g. nginx.service, postgresql.service"
           hint="Units of systemd whose state is reported each time."
+        />
+        <SelectField
+          name="policy"
+          label="Updates"
+          choices={[
+            ['', 'As for all agents'],
+            ['manual', 'Only when you start it'],
+            ['auto', 'Automatically'],
+          ]}
         />
       </>
     ),

@@ -53,11 +53,12 @@ export const listAgents = (ctx: Ctx, query: Record<string, unknown>) => listPage
 export const getAgent = async (ctx: Ctx, id: string): Promise<AgentView> =>
   agentView(await findRow(ctx.hub.read, ctx, agentRows, id))
 
-/** Updates the settings that the agent gets with its next report. @throws Problem 404 */
-export const updateAgent = (ctx: Ctx, id: string, { config = {} }: AgentPatch): Promise<AgentView> =>
+/** Updates the settings that the agent gets with its next report, and how it is updated. @throws Problem 404 */
+export const updateAgent = (ctx: Ctx, id: string, { config = {}, update: { policy } = {} }: AgentPatch): Promise<AgentView> =>
   change(ctx, 'cloud.agent.update', async tx => {
     const row = await lockRow(tx, ctx, agentRows, id)
-    return await saved(tx, row, { config: { ...row.config, ...config } })
+    const columns = { config: { ...row.config, ...config }, ...(policy !== undefined && { updatePolicy: policy }) }
+    return await saved(tx, row, columns)
   })
 
 /** Deletes an agent, with its token. @throws Problem 404 */

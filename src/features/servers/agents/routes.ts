@@ -20,6 +20,7 @@ import {
   rotateAgentToken,
   updateAgent,
 } from './management'
+import { getAgentUpdates, retryAgentUpdates, updateAgentUpdates } from './rollouts'
 import {
   Agent,
   AgentApproval,
@@ -29,6 +30,8 @@ import {
   AgentList,
   AgentPatch,
   AgentTokenRotation,
+  AgentUpdates,
+  AgentUpdatesPatch,
   AgentWithToken,
 } from './shapes'
 
@@ -114,6 +117,42 @@ export const agentRoutes = area('agents', 'Servers and cloud', [
     problems: ['conflict'],
     run: (ctx, { body }) => installAgent(ctx, body),
   }),
+  route({
+    method: 'GET',
+    path: '/v1/agent-updates',
+    guard: 'cloud.read',
+    operationId: 'getAgentUpdates',
+    summary: 'Get automatic updates of agents',
+    description: 'Returns the policy for all agents, and the progress of automatic updates to the version of this hub.',
+    response: AgentUpdates,
+    run: getAgentUpdates,
+  }),
+  route({
+    method: 'PATCH',
+    path: '/v1/agent-updates',
+    guard: 'cloud.write',
+    action: 'cloud.agent_updates.update',
+    operationId: 'updateAgentUpdates',
+    summary: 'Update the policy of updates of agents',
+    description: 'Sets whether agents that have no policy of their own are updated automatically.',
+    body: AgentUpdatesPatch,
+    response: AgentUpdates,
+    isUnversioned: true,
+    run: (ctx, { body }) => updateAgentUpdates(ctx, body),
+  }),
+  route({
+    method: 'POST',
+    path: '/v1/agent-updates/retry',
+    guard: 'cloud.write',
+    action: 'cloud.agent_updates.retry',
+    operationId: 'retryAgentUpdates',
+    summary: 'Continue automatic updates of agents',
+    description:
+      'Continues automatic updates that have stopped, because an update was rolled back. Again, 5 % of the agents are updated first.',
+    response: AgentUpdates,
+    problems: ['conflict'],
+    run: retryAgentUpdates,
+  }),
   ...crud({
     type: 'agent',
     response: Agent,
@@ -125,7 +164,11 @@ export const agentRoutes = area('agents', 'Servers and cloud', [
       run: listAgents,
     },
     get: { description: 'Returns an agent.', run: getAgent },
-    update: { description: 'Updates the settings that the agent gets with its next report.', body: AgentPatch, run: updateAgent },
+    update: {
+      description: 'Updates the settings that the agent gets with its next report, and how it is updated.',
+      body: AgentPatch,
+      run: updateAgent,
+    },
     delete: {
       description:
         'Deletes an agent. Its token stops working immediately, and the agent has to be enrolled again. The server and its metrics are kept.',

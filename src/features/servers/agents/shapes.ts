@@ -14,6 +14,9 @@ export const agentStates = [...linkedStates, 'awaiting_approval', 'revoked'] as 
 /** Pause between two reports unless an agent has another one. */
 export const defaultConfig: AgentConfig = { interval_seconds: 60, watched_units: [] }
 
+/** Whether agents are updated automatically. */
+export const updatePolicies = ['manual', 'auto'] as const
+
 /** Progress of the last update of an agent. */
 export const agentUpdateStates = ['updating', 'updated', 'rolled_back', 'failed'] as const
 
@@ -87,6 +90,10 @@ const agent = {
   facts: Nullable(AgentFacts, { description: 'What it reported about its server; null if nothing.' }),
   update: Shape(
     {
+      policy: Nullable(Words(updatePolicies), {
+        description:
+          '`auto`: it is updated automatically in maintenance windows. `manual`: only by an action. Null: as the policy for all agents says.',
+      }),
       available: Nullable(Type.String(), { description: 'The newer version that the hub has; null if it has none.' }),
       state: Nullable(Words(agentUpdateStates), {
         description:
@@ -123,6 +130,7 @@ const agentExample = {
   dropped: 0,
   facts: { hostname: 'web-1', os: 'Debian GNU/Linux 12 (bookworm)', kernel: '6.1.0-27-amd64', arch: 'x86_64' },
   update: {
+    policy: null,
     available: '0.4.0',
     state: 'rolled_back' as const,
     version: '0.4.0',
@@ -167,12 +175,79 @@ export const AgentPatch = Shape(
         { description: 'Settings to update. Omitted ones stay as they are.' },
       ),
     ),
+    update: Type.Optional(
+      Shape(
+        {
+          policy: Type.Optional(
+            Nullable(Words(updatePolicies), {
+              description: 'Whether it is updated automatically. Null: as the policy for all agents says.',
+            }),
+          ),
+        },
+        { description: 'How it is updated.' },
+      ),
+    ),
   },
   {
     $id: 'AgentPatch',
     description: 'Fields of an agent to update.',
-    examples: [{ config: { watched_units: ['nginx.service', 'postgresql.service'] } }],
+    examples: [{ config: { watched_units: ['nginx.service', 'postgresql.service'] } }, { update: { policy: 'auto' } }],
   },
+)
+
+const policyOfAll = Words(updatePolicies, {
+  description:
+    'Whether agents that have no policy of their own are updated automatically. `auto`: in maintenance windows. `manual`: only by an action.',
+})
+
+export const AgentUpdates = Shape(
+  {
+    policy: policyOfAll,
+    version: Type.String({ description: 'The version of this hub, to which agents are updated.' }),
+    state: Words(['idle', 'first', 'observing', 'all', 'stopped'], {
+      description:
+        'Progress of automatic updates to this version. `idle`: there are no agents to update. `first`: 5 % of the agents, and at least one, are updated first. `observing`: they are updated, and the others follow at `continues_at`. `all`: the others are updated. `stopped`: an update was rolled back, so the others are not updated automatically.',
+    }),
+    waiting: Type.Integer({ description: 'Number of agents that are still to be updated automatically.' }),
+    updating: Type.Integer({ description: 'Number of agents that are being updated.' }),
+    updated: Type.Integer({
+      description: 'Number of agents that were updated to this version since the automatic updates began.',
+    }),
+    first_count: Nullable(Type.Integer(), { description: 'Number of agents that are updated first; null before that.' }),
+    continues_at: NullableInstant({
+      description: 'When the other agents are updated: an hour after the first ones were. Null before that.',
+    }),
+    stopped: Nullable(
+      Shape({
+        agent_id: Type.String({ description: 'ID of the agent whose update was rolled back.' }),
+        stopped_at: Instant({ description: 'When it was rolled back.' }),
+        detail: Type.String({ description: 'Why.' }),
+      }),
+      { description: 'Why the automatic updates stopped; null unless they did.' },
+    ),
+  },
+  {
+    $id: 'AgentUpdates',
+    description: 'How agents are updated, and the progress of automatic updates.',
+    examples: [
+      {
+        policy: 'auto' as const,
+        version: '0.4.0',
+        state: 'observing' as const,
+        waiting: 38,
+        updating: 0,
+        updated: 2,
+        first_count: 2,
+        continues_at: '2026-11-27T03:12:00.000Z',
+        stopped: null,
+      },
+    ],
+  },
+)
+
+export const AgentUpdatesPatch = Shape(
+  { policy: Type.Optional(policyOfAll) },
+  { $id: 'AgentUpdatesPatch', description: 'How agents are updated.', examples: [{ policy: 'auto' }] },
 )
 
 export const AgentApproval = Shape(
@@ -288,6 +363,8 @@ export type AgentInstallInput = Static<typeof AgentInstallInput>
 export type AgentInstallationView = Static<typeof AgentInstallation>
 export type AgentSummaryView = Static<typeof AgentSummary>
 export type AgentView = Static<typeof Agent>
+export type AgentUpdatesView = Static<typeof AgentUpdates>
+export type AgentUpdatesPatch = Static<typeof AgentUpdatesPatch>
 export type AgentPatch = Static<typeof AgentPatch>
 export type AgentTokenRotation = Static<typeof AgentTokenRotation>
 export type AgentWithTokenView = Static<typeof AgentWithToken>

@@ -7,7 +7,7 @@ import { stopReasons } from '../../../wire/agent'
 import type { AgentPermission } from '../../../wire/agent-permissions'
 import { enrolmentKeys } from '../enrolment-keys/tables'
 import { servers } from '../tables'
-import { agentStates, agentUpdateStates } from './shapes'
+import { agentStates, agentUpdateStates, updatePolicies } from './shapes'
 
 /** A run of the program: it ends when the program or its server stops. */
 export interface AgentRun {
@@ -80,6 +80,8 @@ export const agents = table(
     stopReason: text('stop_reason', { enum: [...stopReasons] }),
     // Whether its state changed, and the health of its server has not been concluded from it yet.
     pending: flag('pending').notNull(),
+    // Null: as the workspace says.
+    updatePolicy: text('update_policy', { enum: [...updatePolicies] }),
     // The last update: its progress, its version, why it failed, when this changed, and the command to the agent. Null if there was none.
     updateState: text('update_state', { enum: [...agentUpdateStates] }),
     updateVersion: text('update_version'),
@@ -102,6 +104,9 @@ export const agents = table(
     index('agents_name').on(t.workspaceId, t.name, t.id),
     index('agents_workspace').on(t.workspaceId, t.state, t.id),
     index('agents_update').on(t.workspaceId, t.updateState, t.id),
+    index('agents_automatic')
+      .on(t.workspaceId)
+      .where(sql`update_policy = 'auto'`),
     index('agents_version').on(t.workspaceId, t.version, t.id),
     index('agents_unlinked')
       .on(t.lastSeenAt)
@@ -144,5 +149,6 @@ export const agentParts = table(
 
 /** The conditions of its indexes. SQLite uses an index only for queries that contain its condition. */
 export const isPending = sql`${agents.pending}`
+export const isUpdatedAutomatically = sql`${agents.updatePolicy} = 'auto'`
 export const isUnheard = sql`${agents.unheard}`
 export const isToNotify = sql`${agents.state} = 'silent' and not ${agents.notified} and not ${agents.unheard}`

@@ -28,6 +28,7 @@ export const agentView = (row: AnyAgentRow): AgentView => ({
   dropped: row.dropped,
   facts: row.facts,
   update: {
+    policy: row.updatePolicy,
     available: isNewerVersion(hubVersion, row.version) ? hubVersion : null,
     state: row.updateState,
     version: row.updateVersion,

@@ -1,0 +1,230 @@
+import { and, asc, eq, gte, isNotNull, ne, sql } from 'drizzle-orm'
+import { workspaces } from '../../../access/tables'
+import { planOf } from '../../../access/workspaces'
+import { change, jobContext, record, systemActor } from '../../../core/change'
+import { instant } from '../../../core/clock'
+import type { Ctx } from '../../../core/ctx'
+import { forUpdate } from '../../../core/db/dialect'
+import type { Reader, Tx } from '../../../core/db/transaction'
+import type { Hub } from '../../../core/hub'
+import { expandPermissions } from '../../../core/permissions'
+import { conflict, Problem } from '../../../core/problem'
+import { version } from '../../../core/version'
+import { isNewerVersion } from '../../../wire/agent-version'
+import { performServerAction } from '../actions/start'
+import { serversInMaintenance } from './maintenance'
+import { nextStage, type RolloutCounts } from './rollout-stage'
+import { agentRollouts } from './rollout-tables'
+import type { AgentUpdatesPatch, AgentUpdatesView } from './shapes'
+import { agents, isUpdatedAutomatically } from './tables'
+import { touchAgent } from './touch-agents'
+
+type RolloutRow = typeof agentRollouts.$inferSelect
+
+const task = 'update-agents'
+/** An agent that could not be updated is tried again after this time (ms). */
+const retryMs = 3_600_000
+
+const none = (workspaceId: string): RolloutRow => ({
+  workspaceId,
+  policy: 'manual',
+  ...{ version: null, since: null, firstCount: null, restAt: null, stoppedBy: null, stoppedAt: null, stoppedDetail: null },
+})
+
+async function rolloutOf(read: Reader, workspaceId: string): Promise<RolloutRow> {
+  const [row] = await read.select().from(agentRollouts).where(eq(agentRollouts.workspaceId, workspaceId))
+  return row ?? none(workspaceId)
+}
+
+/** Locks the rollout of a workspace until the transaction ends, and creates its row if necessary. */
+async function lockRollout(tx: Tx, workspaceId: string): Promise<RolloutRow> {
+  await tx.insert(agentRollouts).values(none(workspaceId)).onConflictDoNothing()
+  const own = eq(agentRollouts.workspaceId, workspaceId)
+  const [row] = await forUpdate(tx.select().from(agentRollouts).where(own))
+  return row!
+}
+
+/** Returns how the agents of a workspace are updated. */
+export const getAgentUpdates = async (ctx: Ctx): Promise<AgentUpdatesView> =>
+  await viewOf(ctx.hub.read, ctx.hub.clock.now(), await rolloutOf(ctx.hub.read, ctx.workspaceId))
+
+/** Sets the policy of all agents that have none of their own. */
+export const updateAgentUpdates = (ctx: Ctx, { policy }: AgentUpdatesPatch): Promise<AgentUpdatesView> =>
+  change(ctx, 'cloud.agent_updates.update', async tx => {
+    const row = await lockRollout(tx, ctx.workspaceId)
+    const before = await viewOf(tx, ctx.hub.clock.now(), row)
+    const target = await workspaceTarget(tx, ctx)
+    if (policy === undefined || policy === row.policy) return { result: before, target, unchanged: true }
+    return { ...(await saved(tx, ctx, row, { policy })), before, target }
+  })
+
+/** Continues a rollout that a rollback has stopped, beginning with the first agents. @throws Problem 409 if it has not stopped */
+export const retryAgentUpdates = (ctx: Ctx): Promise<AgentUpdatesView> =>
+  change(ctx, 'cloud.agent_updates.retry', async tx => {
+    const row = await lockRollout(tx, ctx.workspaceId)
+    if (row.stoppedAt === null) throw conflict('The rollout has not stopped.')
+    const before = await viewOf(tx, ctx.hub.clock.now(), row)
+    const columns = { ...begun(ctx.hub.clock.now()), ...{ stoppedBy: null, stoppedAt: null, stoppedDetail: null } }
+    return { ...(await saved(tx, ctx, row, columns)), before, target: await workspaceTarget(tx, ctx) }
+  })
+
+const begun = (since: number) => ({ since, firstCount: null, restAt: null })
+
+async function saved(tx: Tx, { hub, workspaceId }: Ctx, row: RolloutRow, columns: Partial<RolloutRow>) {
+  await tx.update(agentRollouts).set(columns).where(eq(agentRollouts.workspaceId, workspaceId))
+  touchAgent(tx, { workspaceId, id: '*', serverId: null })
+  const after = await viewOf(tx, hub.clock.now(), { ...row, ...columns })
+  return { result: after, after }
+}
+
+async function workspaceTarget(tx: Tx, { workspaceId: id }: Ctx) {
+  const [row] = await tx.select({ name: workspaces.name }).from(workspaces).where(eq(workspaces.id, id))
+  return { type: 'workspace', id, name: row?.name ?? '' }
+}
+
+async function viewOf(read: Reader, now: number, row: RolloutRow): Promise<AgentUpdatesView> {
+  const isCurrent = row.version === version
+  const waiting = await candidatesOf(read, row)
+  const { updating, updated } = await countsOf(read, row, 0)
+  const isStopped = isCurrent && row.stoppedAt !== null
+  return {
+    policy: row.policy,
+    version,
+    state: isStopped ? 'stopped' : stateOf(row, isCurrent, waiting.length + updating, now),
+    waiting: waiting.length,
+    updating,
+    updated,
+    first_count: isCurrent ? row.firstCount : null,
+    continues_at: isCurrent ? instant(row.restAt) : null,
+    stopped: isStopped
+      ? { agent_id: row.stoppedBy!, stopped_at: instant(row.stoppedAt!), detail: row.stoppedDetail ?? '' }
+      : null,
+  }
+}
+
+function stateOf({ restAt }: RolloutRow, isCurrent: boolean, left: number, now: number): AgentUpdatesView['state'] {
+  if (left === 0) return 'idle'
+  if (!isCurrent || restAt === null) return 'first'
+  return now < restAt ? 'observing' : 'all'
+}
+
+/** Agents that are to be updated to the version of this hub. */
+async function candidatesOf(read: Reader, { workspaceId, policy }: RolloutRow) {
+  const isAutomatic = policy === 'auto' ? sql`coalesce(${agents.updatePolicy}, 'auto') = 'auto'` : isUpdatedAutomatically
+  const rows = await read
+    .select({
+      ...{ id: agents.id, serverId: agents.serverId, state: agents.state, version: agents.version, allow: agents.allow },
+      ...{ updateState: agents.updateState, updateVersion: agents.updateVersion, updateAt: agents.updateAt },
+    })
+    .from(agents)
+    .where(and(eq(agents.workspaceId, workspaceId), ne(agents.version, version), isNotNull(agents.serverId), isAutomatic))
+    .orderBy(asc(agents.id))
+  return rows.filter(
+    row => row.allow.includes('update') && row.updateState !== 'updating' && isNewerVersion(version, row.version),
+  )
+}
+
+/** Counts agents by the state of their update to the version of this hub, which began in this rollout. */
+async function countsOf(read: Reader, { workspaceId, since, version: of }: RolloutRow, waiting: number): Promise<RolloutCounts> {
+  if (since === null || of !== version) return { waiting, updating: 0, updated: 0, lastAt: null }
+  const count = (state: string) => sql<number>`count(case when ${agents.updateState} = ${state} then 1 end)`.mapWith(Number)
+  const [counts] = await read
+    .select({
+      updating: count('updating'),
+      updated: count('updated'),
+      lastAt: sql<number | null>`max(case when ${agents.updateState} = 'updated' then ${agents.updateAt} end)`,
+    })
+    .from(agents)
+    .where(ofRollout(workspaceId, since))
+  return { waiting, ...counts!, lastAt: counts!.lastAt === null ? null : Number(counts!.lastAt) }
+}
+
+const ofRollout = (workspaceId: string, since: number) =>
+  and(eq(agents.workspaceId, workspaceId), eq(agents.updateVersion, version), gte(agents.updateAt, since))
+
+/**
+ * Updates agents that are to be updated automatically, while a maintenance window covers their servers: first a few of a workspace, and
+ * the others an hour after those, unless an update was rolled back.
+ */
+export async function updateAgents(hub: Hub): Promise<void> {
+  const ofAgents = await hub.read.selectDistinct({ id: agents.workspaceId }).from(agents).where(isUpdatedAutomatically)
+  const ofWorkspaces = await hub.read
+    .select({ id: agentRollouts.workspaceId })
+    .from(agentRollouts)
+    .where(eq(agentRollouts.policy, 'auto'))
+  for (const id of new Set([...ofAgents, ...ofWorkspaces].map(one => one.id))) await continueRollout(hub, id)
+}
+
+async function continueRollout(hub: Hub, workspaceId: string): Promise<void> {
+  const candidates = await candidatesOf(hub.read, await rolloutOf(hub.read, workspaceId))
+  if (candidates.length === 0) return
+  const room = await record(hub, async tx => ({ result: await takeStage(tx, hub, workspaceId, candidates.length) }))
+  if (room === 0) return
+  const now = hub.clock.now()
+  const hasFailed = (row: (typeof candidates)[number]) =>
+    row.updateState === 'failed' && row.updateVersion === version && row.updateAt! > now - retryMs
+  const ready = candidates.filter(row => row.state === 'reporting' && !hasFailed(row))
+  const inWindow = await serversInMaintenance(
+    hub,
+    workspaceId,
+    ready.map(row => row.serverId!),
+  )
+  let left = room
+  for (const { id, serverId } of ready) {
+    if (left === 0) return
+    if (inWindow.has(serverId!) && (await start(hub, workspaceId, id, serverId!))) left--
+  }
+}
+
+/** Moves the rollout to its next stage, or stops it. @returns how many agents may be updated now */
+async function takeStage(tx: Tx, hub: Hub, workspaceId: string, waiting: number): Promise<number> {
+  const now = hub.clock.now()
+  let row = await lockRollout(tx, workspaceId)
+  // Another hub has a newer version already.
+  if (row.version !== null && isNewerVersion(row.version, version)) return 0
+  if (row.version !== version)
+    row = { ...row, version, ...begun(now), ...{ stoppedBy: null, stoppedAt: null, stoppedDetail: null } }
+  if (row.stoppedAt === null) {
+    const isRolledBack = and(ofRollout(workspaceId, row.since!), eq(agents.updateState, 'rolled_back'))
+    const [failed] = await tx.select().from(agents).where(isRolledBack).orderBy(asc(agents.updateAt)).limit(1)
+    if (failed) row = { ...row, stoppedBy: failed.id, stoppedAt: failed.updateAt, stoppedDetail: failed.updateDetail }
+  }
+  const { room, ...stage } = nextStage(row, await countsOf(tx, row, waiting), now)
+  const after = row.stoppedAt === null ? { ...row, ...stage } : row
+  await tx.update(agentRollouts).set(after).where(eq(agentRollouts.workspaceId, workspaceId))
+  return row.stoppedAt === null ? room : 0
+}
+
+/** Starts the update of an agent. @returns whether it was started */
+async function start(hub: Hub, workspaceId: string, id: string, serverId: string): Promise<boolean> {
+  const { limits, planId } = await planOf(hub.read, workspaceId)
+  const ctx: Ctx = {
+    ...{ hub, workspaceId, sessionId: null, actor: systemActor(task), context: jobContext },
+    ...{
+      permissions: expandPermissions([]),
+      resourceIds: null,
+      operator: false,
+      limits,
+      planId,
+      ifMatch: null,
+      idempotency: null,
+    },
+  }
+  try {
+    await performServerAction(ctx, serverId, { action: 'update_agent' }, null)
+    return true
+  } catch (error) {
+    if (!(error instanceof Problem)) throw error
+    // Another action is working on the server: it is tried again in a minute.
+    if (error.code !== 'resource_locked')
+      await record(hub, async tx => {
+        const failed = { updateState: 'failed', updateVersion: version, updateDetail: error.detail } as const
+        await tx
+          .update(agents)
+          .set({ ...failed, updateAt: hub.clock.now(), updateCommandId: null })
+          .where(eq(agents.id, id))
+        return { result: undefined }
+      })
+    return false
+  }
+}
