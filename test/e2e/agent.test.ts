@@ -1,4 +1,4 @@
-import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
@@ -84,6 +84,20 @@ describe('the agent', () => {
     }
   }, 60_000)
 })
+
+// The budgets are 42 and 6 MiB; on a busy machine, garbage is collected a little later.
+test('the agent needs little memory over HTTPS', async () => {
+  const file = join(here.folder, 'weight.json')
+  const args = ['--only', 'https', 'pinned', '--warm-up', '1', '--seconds', '8', '--json', file]
+  const { code, err } = await runProgram('bailiwick', ['bench', 'agent-weight', ...args])
+  expect({ code, err }).toMatchObject({ code: 0 })
+  const figures = JSON.parse(readFileSync(file, 'utf8')).figures as { name: string; value: number }[]
+  for (const way of ['https', 'pinned']) {
+    const valueOf = (name: string) => figures.find(one => one.name === `${way}: ${name}`)!.value
+    expect(valueOf('RSS')).toBeWithin(1, 42)
+    expect(valueOf('own memory')).toBeWithin(1, 7)
+  }
+}, 60_000)
 
 test('the hub gives out the agent and the hub’s program as an agent', async () => {
   const manifest = await call(hub, '', 'GET', '/download/agent/manifest')

@@ -28,19 +28,27 @@ const nodeExporter = 'node-exporter'
 export const agentWeightBench: Bench = {
   name: 'agent-weight',
   summary: 'Measure memory and CPU time of the agent on a server',
-  options: [{ name: 'seconds', description: 'Seconds to measure', default: 600 }],
+  options: [
+    {
+      name: 'warm-up',
+      description: 'Seconds until CPU time is measured, because the agent counts package updates at first',
+      default: 60,
+    },
+    { name: 'seconds', description: 'Seconds to measure CPU time', default: 600 },
+  ],
   file: {
     name: 'agent',
     description: 'Program to measure. By default bailiwick-agent in the folder of this program, or the agent in this program',
     isOptional: true,
   },
   parts: [...ways, nodeExporter],
-  async run({ seconds }, parts, file) {
+  async run({ 'warm-up': warmUp, seconds }, parts, file) {
+    const times = { warmUp: warmUp!, seconds: seconds! }
     const command = file === undefined ? ownAgent() : [file]
     dropCache(command[0]!)
-    const measured = ways.filter(way => parts.includes(way)).map(way => measureAgent(command, way, seconds!))
+    const measured = ways.filter(way => parts.includes(way)).map(way => measureAgent(command, way, times))
     const exporter = Bun.which('node_exporter') ?? Bun.which('prometheus-node-exporter')
-    if (parts.includes(nodeExporter) && exporter) measured.push(measureNodeExporter(exporter, seconds!))
+    if (parts.includes(nodeExporter) && exporter) measured.push(measureNodeExporter(exporter, times))
     return {
       figures: [
         ...(await Promise.all(measured)).flat(),
@@ -65,7 +73,7 @@ function ownAgent(): string[] {
   return existsSync(beside) ? [beside] : [process.execPath, 'agent']
 }
 
-async function measureAgent(command: readonly string[], way: Way, seconds: number): Promise<Figure[]> {
+async function measureAgent(command: readonly string[], way: Way, times: Times): Promise<Figure[]> {
   const { folder, remove } = temporaryInstallation()
   const now = systemClock.now()
   const authority = createAuthority('bench', now)
@@ -77,10 +85,10 @@ async function measureAgent(command: readonly string[], way: Way, seconds: numbe
   if (way === 'pinned') settings.push(`pin = sha256:${fingerprintOf({ raw: derOf(tls!.cert) })}`)
   writeFileSync(file, `${settings.join('\n')}\n`)
   writeFileSync(ca, authority.cert)
-  allowUser(folder)
+  const program = asUser(command, folder)
   const environment = way === 'https' ? ['env', `NODE_EXTRA_CA_CERTS=${ca}`] : []
   const start = (args: readonly string[]) =>
-    Bun.spawn([...asUser, ...environment, ...command, ...args, '--config', file], {
+    Bun.spawn([...environment, ...program, ...args, '--config', file], {
       ...{ stdin: 'ignore', stdout: 'ignore', stderr: 'inherit' },
     })
   try {
@@ -96,7 +104,7 @@ async function measureAgent(command: readonly string[], way: Way, seconds: numbe
       }
       const firstReport = (hub.reportedAt()! - startedAt) / 1000
       return [
-        ...(await weightOf(way, agent.pid, seconds)),
+        ...(await weightOf(way, agent.pid, times)),
         { name: `${way}: start to first report`, value: firstReport, unit: 's' },
       ]
     } finally {
@@ -109,11 +117,15 @@ async function measureAgent(command: readonly string[], way: Way, seconds: numbe
   }
 }
 
-/** Runs the agent without privileges, as on a server: root would see the files of all processes. */
-const asUser = process.getuid?.() === 0 ? ['setpriv', `--reuid=${nobody}`, `--regid=${nobody}`, '--clear-groups', '--'] : []
-
-function allowUser(folder: string): void {
-  if (asUser.length > 0) Bun.spawnSync(['chown', '-R', `${nobody}:${nobody}`, folder])
+/**
+ * Runs a program without privileges, as on a server: root would see the files of all processes. As the current user if that isn't root, or
+ * others can't read the program.
+ */
+function asUser(command: readonly string[], folder: string): string[] {
+  const change = ['setpriv', `--reuid=${nobody}`, `--regid=${nobody}`, '--clear-groups', '--']
+  if (process.getuid?.() !== 0 || Bun.spawnSync([...change, 'test', '-r', command[0]!]).exitCode !== 0) return [...command]
+  Bun.spawnSync(['chown', '-R', `${nobody}:${nobody}`, folder])
+  return [...change, ...command]
 }
 
 /**
@@ -125,7 +137,7 @@ function dropCache(file: string): void {
   Bun.spawnSync(['dd', `if=${file}`, 'iflag=nocache', 'count=0'], { stderr: 'ignore' })
 }
 
-async function measureNodeExporter(program: string, seconds: number): Promise<Figure[]> {
+async function measureNodeExporter(program: string, times: Times): Promise<Figure[]> {
   const port = 20_000 + (process.pid % 10_000)
   const exporter = Bun.spawn([program, `--web.listen-address=127.0.0.1:${port}`], { stdout: 'ignore', stderr: 'ignore' })
   const request = { method: 'GET', url: `http://127.0.0.1:${port}/metrics` } as const
@@ -134,7 +146,7 @@ async function measureNodeExporter(program: string, seconds: number): Promise<Fi
   try {
     await Bun.sleep(sampleMs)
     scrape()
-    return await weightOf(nodeExporter, exporter.pid, seconds)
+    return await weightOf(nodeExporter, exporter.pid, times)
   } finally {
     clearInterval(scraping)
     exporter.kill('SIGKILL')
@@ -142,14 +154,23 @@ async function measureNodeExporter(program: string, seconds: number): Promise<Fi
   }
 }
 
-async function weightOf(name: string, pid: number, seconds: number): Promise<Figure[]> {
-  const [startedAt, cpu] = [performance.now(), cpuSecondsOf(pid, true)]
+interface Times {
+  /** In seconds. */
+  warmUp: number
+  seconds: number
+}
+
+async function weightOf(name: string, pid: number, { warmUp, seconds }: Times): Promise<Figure[]> {
   let [rss, own] = [0, 0]
-  while (performance.now() - startedAt < seconds * 1000) {
-    await Bun.sleep(sampleMs)
-    rss = Math.max(rss, residentBytes(pid))
-    own = Math.max(own, residentBytes(pid, 'RssAnon'))
+  const watch = async (duration: number) => {
+    for (const startedAt = performance.now(); performance.now() - startedAt < duration * 1000; await Bun.sleep(sampleMs)) {
+      rss = Math.max(rss, residentBytes(pid))
+      own = Math.max(own, residentBytes(pid, 'RssAnon'))
+    }
   }
+  await watch(warmUp)
+  const [startedAt, cpu] = [performance.now(), cpuSecondsOf(pid, true)]
+  await watch(seconds)
   const share = ((cpuSecondsOf(pid, true) - cpu) * 1000) / (performance.now() - startedAt)
   return [
     { name: `${name}: RSS`, value: rss / mebibyte, unit: 'MiB' },
