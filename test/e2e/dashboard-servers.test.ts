@@ -5,6 +5,7 @@ import { Machine } from '../support/agent-double'
 import { until } from '../support/binary'
 import { HetznerCloudDouble } from '../support/clouds/hetzner-cloud'
 import { dashboard, expectClean, forgetProblems, type Dashboard } from '../support/dashboard'
+import { ownCertificate, type OwnCertificate } from '../support/own-certificate'
 import { sshKeys } from '../support/ssh-keys'
 
 let ui: Dashboard
@@ -425,7 +426,23 @@ test('the page of a server shows what its agent reports, what has failed first, 
   expect((await machine.enrol(key)).status).toBe(201)
   const container = { image: 'shop:1.4', health: null, restarts: 0, exit_code: null }
   const disk = { model: 'WDC WD40EFRX', serial: null, failing: false, warnings: [], error: null }
+  const dayMs = 86_400_000
+  const [former, renewed] = [60, 1].map(days =>
+    ownCertificate({ from: Date.now() - days * dayMs, until: Date.now() + (90 - days) * dayMs }),
+  ) as [OwnCertificate, OwnCertificate]
+  const file = { kind: 'certbot', modified_at: null, owner: 'root', references: ['nginx: shop.example.com'], key: null }
+  const certificates = {
+    files: [
+      { ...file, path: '/etc/ssl/shop.pem', mode: '0644', chain: [renewed.sha256], error: null },
+      { ...file, path: '/root/tls.pem', mode: null, chain: [], error: 'The agent is not allowed to read it.' },
+    ],
+    served: [{ address: '0.0.0.0', port: 443, process: 'nginx', starttls: null, sni: 'shop.example.com', protocol: '1.3' }].map(
+      one => ({ ...one, chain: [former.sha256], error: null }),
+    ),
+    certificates: [former.base64, renewed.base64],
+  }
   const report = {
+    certificates,
     ...{ allow: ['collect', 'reboot'], spooled: 3, clock_offset_ms: 7000, problems: ['/mnt/backup doesn’t respond.'] },
     containers: [
       ...Array.from({ length: 12 }, (_, at) => ({ ...container, name: `shop-${at}`, state: 'running', health: 'healthy' })),
@@ -471,6 +488,12 @@ test('the page of a server shows what its agent reports, what has failed first, 
   await ports.getByRole('row').filter({ hasText: '22/tcp' }).getByText('all addresses (0.0.0.0) · user root').waitFor()
   await ports.getByRole('row').filter({ hasText: '5432/tcp' }).getByText('local', { exact: true }).waitFor()
   await ports.getByRole('row').filter({ hasText: 'alice' }).getByText('from 192.0.2.7 · pts/0').waitFor()
+  const served = page.getByRole('table', { name: 'Certificates on ports' }).getByRole('row').filter({ hasText: 'Port 443' })
+  await served.getByText('Renewed on disk, not served', { exact: true }).waitFor()
+  await served.getByText(/^\/etc\/ssl\/shop\.pem contains a certificate that expires .*: reload nginx · nginx · /).waitFor()
+  const files = page.getByRole('table', { name: 'Certificates in files' }).getByRole('row')
+  await files.filter({ hasText: '/etc/ssl/shop.pem' }).getByText('Valid', { exact: true }).waitFor()
+  await files.filter({ hasText: '/root/tls.pem' }).getByText('The agent is not allowed to read it.').waitFor()
   const journal = section(page, 'Journal')
   await journal.getByText('Container import exited with an error').waitFor()
   await journal.getByText('CPU use 97.1%').waitFor()
