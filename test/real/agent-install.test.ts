@@ -105,3 +105,18 @@ test('uninstalling it leaves nothing but its log', async () => {
   await on.paste('bailiwick-agent uninstall')
   expect((await traces()).filter(path => !path.startsWith('/var/log/'))).toEqual([])
 }, 60_000)
+
+test('the shell agent runs as a service of systemd, and is not started again if it is revoked', async () => {
+  const [{ server_id }] = (await agents()) as [{ server_id: string }]
+  const { commands } = await api('POST', `/v1/servers/${server_id}/agent`, {})
+  const printed = await on.paste(commands.shell_agent)
+  expect(printed).toBe(`The hub receives reports of this server: ${on.hub.url}/servers/${server_id}`)
+  const agent = (await agents()).find(one => one.state === 'reporting')
+  expect(agent).toMatchObject({ server_id, assurance: 'token', allow: [] })
+  await api('POST', `/v1/agents/${agent!.id}/revoke`)
+  await guest.run('systemctl restart bailiwick-agent-shell')
+  await until('the end', async () => (await guest.run('systemctl is-failed bailiwick-agent-shell || true')) === 'failed')
+  expect(await guest.run('systemctl show -P ExecMainStatus bailiwick-agent-shell')).toBe('78')
+  await guest.run('bailiwick-agent-shell uninstall')
+  expect((await traces()).filter(path => !path.startsWith('/var/log/'))).toEqual([])
+}, 60_000)

@@ -20,6 +20,11 @@ const folders = { run: '/var/run/bailiwick-agent-shell', spool: '/var/lib/bailiw
 const agents = async () => (await on.api('GET', '/v1/agents')).data as Record<string, any>[]
 const start = () => on.guest.run(`setsid ${program} run </dev/null >/tmp/log 2>&1 &`)
 const pid = () => on.guest.run(`cat ${folders.run}/pid`)
+const stopAgent = async () => {
+  const own = await pid()
+  await on.guest.run(`kill ${own}`)
+  await until('the end', async () => (await on.guest.run(`[ -d /proc/${own} ] || echo ended`)) === 'ended', 60_000)
+}
 const traces = () => on.guest.run("find / -xdev -name '*bailiwick*' -not -path '/proc/*' -not -path '/sys/*' -not -path '/tmp/*'")
 let command: string
 
@@ -67,8 +72,7 @@ test('what was measured while the hub was away arrives later, with the right fig
   )
     .split('\n')
     .map(Number)
-  await on.guest.run(`kill ${await pid()}`)
-  await until('the end', async () => (await on.guest.run(`[ -d /proc/${await pid()} ] || echo ended`)) === 'ended', 60_000)
+  await stopAgent()
   expect(await on.guest.run('cat /tmp/log')).toContain('The last report was not received.')
   const stored = await on.guest.run(`tail -n +2 ${folders.spool}/current | cut -d ' ' -f 1`)
   const minutes = stored.split('\n').map(at => Math.floor(Number(at) / 60_000) * 60_000)
@@ -90,8 +94,25 @@ test('what was measured while the hub was away arrives later, with the right fig
   expect(first.get('filesystem.used_bytes:/data')! / 1024 / used!).toBeCloseTo(1, 1)
 }, 180_000)
 
-test('uninstalling it leaves nothing', async () => {
+test('init of BusyBox starts it, also after it was killed', async () => {
+  await stopAgent()
+  await on.guest.run(`
+    sed '/^while/,$d' /sbin/init >/etc/start
+    chmod 755 /etc/start
+    ln -sf /bin/busybox /sbin/init
+    printf '::sysinit:/etc/start\\n::respawn:/bin/sleep 3600\\n' >/etc/inittab`)
+  await on.guest.restart()
+  const installed = await on.guest.run(`${program} install --hub ${on.hub.url} 2>&1`)
+  const [{ server_id }] = (await agents()) as [{ server_id: string }]
+  expect(installed).toBe(`The hub receives reports of this server: ${on.hub.url}/servers/${server_id}`)
+  const log = await on.guest.run('cat /var/log/bailiwick-agent-shell.log')
+  await on.guest.run(`kill -9 ${await pid()}`)
+  await until('another run', async () => (await on.guest.run('cat /var/log/bailiwick-agent-shell.log')) !== log, 30_000)
+}, 120_000)
+
+test('uninstalling it leaves nothing but the log', async () => {
   await on.guest.run(`${program} uninstall`)
-  expect(await traces()).toBe('')
+  expect(await traces()).toBe('/var/log/bailiwick-agent-shell.log')
+  expect(await on.guest.run('grep -c respawn /etc/inittab')).toBe('1')
   expect(await agents()).toMatchObject([{ state: 'stopped', stop_reason: 'stop' }])
 }, 60_000)

@@ -26,6 +26,12 @@ export class BusyboxGuest {
     await this.incus.cli('config', 'device', 'add', 'guest', 'folder', 'disk', `source=${folder}`, `path=${path}`)
   }
 
+  /** Starts it again, at once. */
+  async restart(): Promise<void> {
+    await this.incus.cli('restart', 'guest', '--force')
+    await this.connect()
+  }
+
   /** Waits until it has an address. @returns the address of this machine */
   async connect(): Promise<string> {
     await until('a route', async () => (await this.run('ip route').catch(() => '')).includes('default'), 30_000)

@@ -80,6 +80,8 @@ test('the shell agent is always checked before it is run, and contains a certifi
   expect(pinned).toBe(`f=$(mktemp) && curl -fsSk ${https}/download/agent.sh ${after(shellAgent(certificate), https)}`)
   const http = 'http://192.0.2.1:8080'
   const { shell_agent: plain } = installCommands({ ...installation, baseUrl: http })
-  expect(plain).toBe(`f=$(mktemp) && wget -qO- ${http}/download/agent.sh ${after(shellAgent(null), http)}`)
+  expect(plain).toBe(
+    `f=$(mktemp) && if command -v wget >/dev/null; then wget -qO- ${http}/download/agent.sh; else curl -fsS ${http}/download/agent.sh; fi ${after(shellAgent(null), http)}`,
+  )
   expect(shellAgent(certificate)).toContain(`certificate='${certificate.toString().trim()}'\n`)
 })

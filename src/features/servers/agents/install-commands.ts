@@ -39,7 +39,9 @@ export function installCommands(of: Installation): { curl: string; wget: string;
  */
 function installsShellAgent({ baseUrl, key, certificate }: Installation): string {
   const url = quoted(`${baseUrl}/download/agent.sh`)
-  const download = baseUrl.startsWith('https:') ? `curl -fsS${certificate ? 'k' : ''} ${url}` : `wget -qO- ${url}`
+  const download = baseUrl.startsWith('https:')
+    ? `curl -fsS${certificate ? 'k' : ''} ${url}`
+    : `if command -v wget >/dev/null; then wget -qO- ${url}; else curl -fsS ${url}; fi`
   return checked(download, sha256Hex(shellAgent(certificate)), `sh "$f" install --hub ${quoted(baseUrl)} --key ${key}`)
 }
 

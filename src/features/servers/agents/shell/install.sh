@@ -142,6 +142,7 @@ write() {
 
 # Fails if no service manager is known.
 start_service() {
+  mkdir -p "$root/var/log"
   if [ -f "$root/etc/rc.common" ]; then
     write /etc/init.d/$name 755 <<END
 #!/bin/sh /etc/rc.common
@@ -223,7 +224,9 @@ remove_from_inittab() {
 
 # Waits until the last report was sent.
 stop_program() {
-  [ -s "$run/pid" ] && read -r pid <"$run/pid" && kill "$pid" 2>/dev/null || return 0
+  [ -s "$run/pid" ] && read -r pid <"$run/pid" || return 0
+  # After a crash, the number can belong to another process.
+  grep -q "$name" "/proc/$pid/cmdline" 2>/dev/null && kill "$pid" || return 0
   waited=0
   while kill -0 "$pid" 2>/dev/null && [ $((waited += 1)) -le 25 ]; do pause 1; done
 }

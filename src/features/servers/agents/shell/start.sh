@@ -94,7 +94,8 @@ call() {
   if command -v curl >/dev/null; then call_with_curl "$@"; else call_with_nc "$@"; fi
   case $status in [1-5][0-9][0-9]) ;; *) status=000 ;; esac
   retry_after=$(sed -n 's/^[Rr]etry-[Aa]fter: *\([0-9]\{1,6\}\).*/\1/p' "$run/head" | tail -n 1)
-  detail=$(sed -n 's/.*"detail": *"\([^"\\]\{1,300\}\).*/: \1/p' "$run/body" | head -n 1)
+  # Each error of a problem has one too.
+  detail=$(sed -n 's/"detail": *"\([^"\\]\{1,300\}\).*/\n: \1/p' "$run/body" | sed -n 2p)
   problem="The hub responded with status $status${detail:-.}"
   [ "$status" != 000 ] || problem="The hub can’t be reached: $(tail -n 1 "$run/errors" | sed 's/^curl: ([0-9]*) //; s/ after [0-9]* m[a-z]*//')."
 }
