@@ -1,4 +1,5 @@
-import { chmodSync, mkdirSync, readdirSync, statSync, writeFileSync } from 'node:fs'
+import { X509Certificate } from 'node:crypto'
+import { chmodSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import { version } from '../../src/core/version'
@@ -257,4 +258,21 @@ describe('with curl', () => {
     )
     expect(leftover).toEqual([])
   }, 120_000)
+
+  test.each([
+    ['the pinned certificate', 'loopback', 0, ''],
+    ['another pinned certificate', 'self-signed', 1, 'bailiwick-agent: The hub can’t be reached: SSL certificate problem'],
+    ['a certificate that no authority confirms', null, 1, 'bailiwick-agent: The hub can’t be reached: SSL certificate problem'],
+  ])(
+    'a hub with %s',
+    async (_, pinned, expected, sentence) => {
+      const file = (name: string) => readFileSync(`test/fixtures/tls/${name}`, 'utf8')
+      machine = new ShellMachine(shell.shell, shell.env, '', pinned === null ? null : new X509Certificate(file(`${pinned}.pem`)))
+      hub = new AgentHub(machine.now, { tls: { cert: file('loopback.pem'), key: file('loopback.key') } })
+      const { code, err } = await enrol()
+      expect([code, err.slice(0, sentence.length), hub.enrolments.length]).toEqual([expected, sentence, 1 - expected])
+      if (expected === 0) expect(err).toBe('')
+    },
+    120_000,
+  )
 })

@@ -1,3 +1,4 @@
+import type { X509Certificate } from 'node:crypto'
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
@@ -77,17 +78,19 @@ export class ShellMachine implements Disposable {
    * @param shell the command of the shell
    * @param env of the agent
    * @param changes lines of the script, for limits
+   * @param certificate of the hub
    */
   constructor(
     private readonly shell: readonly string[],
     env: Record<string, string>,
     changes = '',
+    certificate: X509Certificate | null = null,
   ) {
     this.env = { ...env, BAILIWICK_ROOT: this.root }
     for (const [name, text] of Object.entries(files)) this.write(name, text)
     this.write('now', `${startMs / 1000}\n`)
     this.write('proc/net/dev', files['proc/net/start']!)
-    const [functions, main] = shellAgent(null).split('\ncase ${1-} in\n')
+    const [functions, main] = shellAgent(certificate).split('\ncase ${1-} in\n')
     writeFileSync(this.script, `${functions}\n${simulated}\n${changes}\ncase \${1-} in\n${main}`)
   }
 

@@ -97,7 +97,7 @@ call() {
   # Each error of a problem has one too.
   detail=$(sed -n 's/"detail": *"\([^"\\]\{1,300\}\).*/\n: \1/p' "$run/body" | sed -n 2p)
   problem="The hub responded with status $status${detail:-.}"
-  [ "$status" != 000 ] || problem="The hub can’t be reached: $(tail -n 1 "$run/errors" | sed 's/^curl: ([0-9]*) //; s/ after [0-9]* m[a-z]*//')."
+  [ "$status" != 000 ] || problem="The hub can’t be reached: $(head -n 1 "$run/errors" | sed 's/^curl: ([0-9]*) //; s/ after [0-9]* m[a-z]*//')."
 }
 
 call_with_curl() {
