@@ -4,20 +4,22 @@ import { checkUpdate as check } from '../root/check-update'
 import { rootFolders } from '../root/folders'
 import { systemd } from '../root/system'
 import { readStatus } from '../state/status-file'
-import type { Flags } from './arguments'
+import type { Flags, Print } from './arguments'
 
 /** Starts the version of an update, and undoes the update unless it reports to the hub. */
-export async function checkUpdate({ config = configFile }: Flags): Promise<number> {
+export async function checkUpdate({ config = configFile }: Flags, print: Print): Promise<number> {
   requireRoot('check-update')
   const settings = readConfigFile(config)
-  await check({
+  const problem = await check({
     folders: rootFolders(settings),
     system: systemd,
-    reportingVersion: () => {
+    running: () => {
       const status = readStatus(settings.runtimeFolder)
-      return status && status.last_report_at !== null ? status.version : null
+      return status && { version: status.version, hasReported: status.last_report_at !== null }
     },
     pause: Bun.sleep,
   })
+  // systemd would start it again and again if this were an error.
+  if (problem !== null) print.err(`${problem}\n`)
   return 0
 }

@@ -60,7 +60,7 @@ export function refreshUnits(): number {
 }
 
 function writeUnits(): void {
-  for (const [name, text] of Object.entries(units)) writeFile(join(unitFolder, name), text, { mode: 0o644 })
+  for (const [name, text] of Object.entries(units)) writeFile(join(unitFolder, name), text, { mode: 0o644, durable: true })
   runProgram('systemctl', 'daemon-reload')
   runProgram('systemctl', 'enable', '--quiet', ...enabledUnits)
   const started = ['root.path', 'certificates.path', 'firewall-watch.timer'].map(name => `bailiwick-agent-${name}`)

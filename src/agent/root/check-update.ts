@@ -22,8 +22,8 @@ const service = 'bailiwick-agent.service'
 interface CheckPieces {
   folders: RootFolders
   system: System
-  /** Version of the running agent whose report the hub has acknowledged; null if it has acknowledged none. */
-  reportingVersion: () => string | null
+  /** The agent that is running: its version, and whether the hub has acknowledged a report of it; null if none is running. */
+  running: () => { version: string; hasReported: boolean } | null
   /** Waits (ms). */
   pause: (ms: number) => Promise<unknown>
 }
@@ -32,23 +32,26 @@ interface CheckPieces {
  * Starts the new version of the agent, and undoes the update unless the hub acknowledges a report of it in time. The version before the
  * update runs this, so it does not depend on the new one. Does nothing if no update is being checked. It can be interrupted at any time
  * and run again. After a restart of the server, the update is undone: the new version may be the reason.
+ * @returns what could not be done
  */
-export async function checkUpdate({ folders, system, reportingVersion, pause }: CheckPieces): Promise<void> {
+export async function checkUpdate({ folders, system, running, pause }: CheckPieces): Promise<string | null> {
   const update = readUpdate(folders)
-  if (update?.state !== 'checking') return
+  if (update?.pending) return await finish(system, folders, update)
+  if (update?.state !== 'checking') return null
   const { from, version } = update
   if (!hasBegunHere(folders, update))
     return await undo(system, folders, update, `The server restarted before version ${version} had reported.`)
   if (currentVersion(folders.programs) === from) {
     await pause(resultMs)
     useVersion(folders.programs, version)
-    await restart(system)
   }
+  if (running()?.version !== version) await restart(system)
   for (let waited = 0; waited < reportMs; waited += pollMs) {
-    if (reportingVersion() === version) return await keep(system, folders, update)
+    const now = running()
+    if (now?.version === version && now.hasReported) return await keep(system, folders, update)
     await pause(pollMs)
   }
-  await undo(
+  return await undo(
     system,
     folders,
     update,
@@ -57,20 +60,35 @@ export async function checkUpdate({ folders, system, reportingVersion, pause }: 
 }
 
 /** In this order, so that it is complete if it is interrupted and run again. */
-async function undo(system: System, { programs, state }: RootFolders, update: Update, detail: string): Promise<void> {
-  useVersion(programs, update.from)
-  writeUpdate({ state }, { ...update, state: 'rolled_back', detail })
-  // It may not run at all, or be waiting to be started again.
-  await restart(system)
-  rmSync(versionFolder(programs, update.version), { recursive: true, force: true })
+async function undo(system: System, folders: RootFolders, update: Update, detail: string): Promise<string | null> {
+  useVersion(folders.programs, update.from)
+  const undone: Update = { ...update, state: 'rolled_back', detail, pending: 'restart' }
+  writeUpdate(folders, undone)
+  return await finish(system, folders, undone)
 }
 
-async function keep(system: System, { programs, state }: RootFolders, update: Update): Promise<void> {
-  writeUpdate({ state }, { ...update, state: 'updated' })
-  const kept = [update.from, update.version, previousName]
-  for (const name of readdirSync(programs.folder))
-    if (!kept.includes(name)) rmSync(join(programs.folder, name), { recursive: true, force: true })
-  await system.run([programs.link, 'units'], { withoutJit: true })
+async function keep(system: System, folders: RootFolders, update: Update): Promise<string | null> {
+  const kept: Update = { ...update, state: 'updated', pending: 'units' }
+  writeUpdate(folders, kept)
+  return await finish(system, folders, kept)
+}
+
+/** Does what is pending. If that fails, it is done when the server starts the next time. @returns what failed */
+async function finish(system: System, folders: RootFolders, { pending, ...update }: Update): Promise<string | null> {
+  const { programs } = folders
+  if (pending === 'restart') {
+    // The agent may not run at all, or be waiting to be started again.
+    await restart(system)
+    rmSync(versionFolder(programs, update.version), { recursive: true, force: true })
+  } else {
+    const needed = [update.from, update.version, previousName]
+    for (const name of readdirSync(programs.folder))
+      if (!needed.includes(name)) rmSync(join(programs.folder, name), { recursive: true, force: true })
+    const { isSuccess, output } = await system.run([programs.link, 'units'], { withoutJit: true })
+    if (!isSuccess) return `The units of version ${update.version} could not be written: ${output}`
+  }
+  writeUpdate(folders, update)
+  return null
 }
 
 async function restart(system: System): Promise<void> {

@@ -42,7 +42,7 @@ export async function prepareUpdate(
   if (from === null) return 'The agent was not installed with the command of the hub. To update it, run this command again.'
   if (!isNewerVersion(version, from)) return `Version ${version} is not newer than ${from}, which is installed.`
   const last = readUpdate(folders)
-  if (last?.state === 'checking') return `The update to version ${last.version} has not ended.`
+  if (last?.state === 'checking' || last?.pending === 'restart') return `The update to version ${last.version} has not ended.`
 
   const folder = versionFolder(programs, version)
   const program = join(folder, programName)
@@ -61,7 +61,8 @@ export async function prepareUpdate(
     markBegun(folders, update)
     // From now on, the unit undoes the update when the server starts.
     writeUpdate(folders, update)
-    const started = await system.run(['systemctl', 'start', '--no-block', unit])
+    // A check that is just ending would not be started again.
+    const started = await system.run(['systemctl', 'restart', '--no-block', unit])
     if (started.isSuccess) return null
     rmSync(updateFile(folders), { force: true })
     throw new Error(`${unit} could not be started: ${started.output}`)

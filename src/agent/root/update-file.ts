@@ -17,6 +17,8 @@ export interface Update {
   state: (typeof updateStates)[number]
   /** Why it was undone; null unless it was. */
   detail: string | null
+  /** What is still to be done: to restart the agent, or to write the units of the new version. */
+  pending?: 'restart' | 'units'
 }
 
 type Folders = Pick<RootFolders, 'state'>

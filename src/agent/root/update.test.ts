@@ -25,10 +25,14 @@ const program = '#!/bin/sh\necho 0.2.0\n'
 class Server implements System {
   readonly done: string[] = []
   failing = ''
+  /** The version that is running. */
+  running = '0.1.0'
+  onRestart = () => {}
   async run(args: string[]) {
     if (args[0]!.endsWith('.new')) return await systemd.run(args)
     const command = args.join(' ')
     this.done.push(command)
+    if (command === 'systemctl restart bailiwick-agent.service') this.onRestart()
     return { isSuccess: this.failing === '' || !command.includes(this.failing), output: 'Failed.' }
   }
   async startTimer(): Promise<never> {
@@ -49,6 +53,9 @@ beforeEach(() => {
   writeFileSync(join(folder, '0.1.0', 'bailiwick-agent'), 'the old one')
   symlinkSync(join(folder, '0.1.0', 'bailiwick-agent'), link)
   writeFileSync(here.folders.download, program)
+  server.onRestart = () => {
+    server.running = linked()!
+  }
 })
 afterEach(() => here[Symbol.dispose]())
 
@@ -70,7 +77,7 @@ async function check(reportsAfter: number | null): Promise<number> {
   let waited = 0
   await checkUpdate({
     ...{ folders: here.folders, system: server },
-    reportingVersion: () => (reportsAfter !== null && waited - 3000 >= reportsAfter ? linked()! : '0.1.0'),
+    running: () => ({ version: server.running, hasReported: reportsAfter !== null && waited - 3000 >= reportsAfter }),
     pause: async ms => void (waited += ms),
   })
   return waited
@@ -79,7 +86,7 @@ async function check(reportsAfter: number | null): Promise<number> {
 test('the new version is installed in addition to the current one, and started once the hub knows the result', async () => {
   expect(await update()).toMatchObject({ outcome: 'done' })
   expect([linked(), versions()]).toEqual(['0.1.0', ['0.1.0', '0.2.0', 'previous']])
-  expect(server.done).toEqual(['systemctl start --no-block bailiwick-agent-update.service'])
+  expect(server.done).toEqual(['systemctl restart --no-block bailiwick-agent-update.service'])
   const installed = join(here.folders.programs.folder, '0.2.0', 'bailiwick-agent')
   expect([readFileSync(installed, 'utf8'), statSync(installed).mode & 0o777]).toEqual([program, 0o755])
   expect(reportedUpdate(here.folders)).toMatchObject({ version: '0.2.0', state: 'checking', detail: null })
@@ -129,7 +136,7 @@ test.each([
   if (isStarted)
     await expect(
       checkUpdate({
-        ...{ folders: here.folders, system: server, reportingVersion: () => null },
+        ...{ folders: here.folders, system: server, running: () => null },
         pause: ms => (ms > 1000 ? Promise.resolve() : Promise.reject(interrupted)),
       }),
     ).rejects.toBe(interrupted)
@@ -143,16 +150,63 @@ test.each([
   })
 })
 
-test('a check that was interrupted continues without another restart', async () => {
-  await update()
-  await checkUpdate({
-    ...{ folders: here.folders, system: server, reportingVersion: () => null },
+/** Checks the update until it waits for the report of the new version, and is killed then. */
+const interrupt = () =>
+  checkUpdate({
+    ...{ folders: here.folders, system: server, running: () => ({ version: server.running, hasReported: false }) },
     pause: ms => (ms > 1000 ? Promise.resolve() : Promise.reject(new Error('killed'))),
   }).catch(() => {})
+
+test('a check that was interrupted continues without another restart', async () => {
+  await update()
+  await interrupt()
   server.done.length = 0
   await check(-3000)
   expect(server.done).toEqual([`${here.folders.programs.link} units`])
   expect(linked()).toBe('0.2.0')
+})
+
+test('what was interrupted before a restart is restarted', async () => {
+  await update()
+  // It was killed after the link was changed, but before the restart.
+  server.onRestart = () => {
+    throw new Error('killed')
+  }
+  await interrupt()
+  expect([linked(), server.running]).toEqual(['0.2.0', '0.1.0'])
+  server.onRestart = () => {
+    server.running = linked()!
+  }
+  await interrupt()
+  expect(server.running).toBe('0.2.0')
+  // It was killed after the update was undone, but before the restart.
+  server.onRestart = () => {
+    throw new Error('killed')
+  }
+  await expect(check(null)).rejects.toThrow('killed')
+  expect([linked(), server.running]).toEqual(['0.1.0', '0.2.0'])
+  writeFileSync(here.folders.download, program)
+  expect((await update()).detail).toBe('The update to version 0.2.0 has not ended.')
+  server.onRestart = () => {
+    server.running = linked()!
+  }
+  await check(null)
+  expect([server.running, versions(), readUpdate(here.folders)!.state]).toEqual(['0.1.0', ['0.1.0', 'previous'], 'rolled_back'])
+})
+
+test('units that could not be written are written when the server starts the next time', async () => {
+  await update()
+  server.failing = ' units'
+  await check(0)
+  expect(reportedUpdate(here.folders)).toMatchObject({ state: 'updated' })
+  server.failing = ''
+  server.done.length = 0
+  restartServer()
+  await check(null)
+  expect(server.done).toEqual([`${here.folders.programs.link} units`])
+  server.done.length = 0
+  await check(null)
+  expect([server.done, linked()]).toEqual([[], '0.2.0'])
 })
 
 describe('nothing has changed if', () => {
@@ -187,7 +241,7 @@ describe('nothing has changed if', () => {
   })
 
   test('systemd doesn’t start the check', async () => {
-    server.failing = 'start --no-block'
+    server.failing = 'restart --no-block'
     expect((await update()).detail).toMatch(/could not be started: Failed/)
     expect([linked(), existsSync(updateFile(here.folders))]).toEqual(['0.1.0', false])
   })
