@@ -35,8 +35,8 @@ class Scripted implements Machine {
   sample = (at: number) => Promise.resolve(this.sums.add(at, new Map([['cpu.used_percent', Math.floor(at / minute) % 1000]])))
   end = () => this.sums.end()
   parts = () => Promise.resolve(this.changing)
-  watch(units: readonly string[]) {
-    this.watched = units
+  watch(units: readonly string[], processes: readonly string[]) {
+    this.watched = [...units, ...processes]
   }
 }
 
@@ -145,11 +145,11 @@ describe('reports', () => {
 
   test('settings of the hub are followed and kept', () =>
     scene(async (hub, times) => {
-      hub.config = { interval_seconds: 300, watched_units: ['nginx.service'] }
+      hub.config = { interval_seconds: 300, watched_units: ['nginx.service'], watched_processes: ['nginx'] }
       const running = startAgent(hub, times)
       await pass(times, running, hour)
       expect(running.kept).toEqual([hub.config])
-      expect(running.machine.watched).toEqual(['nginx.service'])
+      expect(running.machine.watched).toEqual(['nginx.service', 'nginx'])
       expect(hub.reports.length).toBeWithin(13, 17)
       expect(hub.minutes.size).toBeGreaterThan(54)
       expect(running.status().spooled).toBeLessThanOrEqual(5)

@@ -87,7 +87,7 @@ export class Agent {
 
   constructor(private readonly pieces: AgentPieces) {
     this.config = pieces.config
-    pieces.machine.watch(this.config.watched_units)
+    pieces.machine.watch(this.config.watched_units, this.config.watched_processes ?? [])
   }
 
   /** Identifies this run of the program in requests. */
@@ -377,7 +377,7 @@ export class Agent {
   private keepConfig(config: AgentConfig): void {
     if (JSON.stringify(config) === JSON.stringify(this.config)) return
     this.config = config
-    this.pieces.machine.watch(config.watched_units)
+    this.pieces.machine.watch(config.watched_units, config.watched_processes ?? [])
     try {
       this.pieces.keepConfig(config)
     } catch (error) {

@@ -13,6 +13,7 @@ export const reportParts = [
   'sockets',
   'mounts',
   'sessions',
+  'processes',
   'problems',
   'update',
 ] as const
@@ -32,8 +33,8 @@ export interface Machine {
   parts(now: number, isForced: boolean): Promise<ReportParts>
   /** What has happened and was not reported yet. */
   readonly news: Pick<News, 'next' | 'remove'>
-  /** Units of systemd whose state is reported. */
-  watch(units: readonly string[]): void
+  /** Units of systemd whose state is reported, and programs whose processes are counted. */
+  watch(units: readonly string[], processes: readonly string[]): void
 }
 
 /** Measures what a server does now. */

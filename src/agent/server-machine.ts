@@ -83,8 +83,9 @@ export class ServerMachine implements Machine {
     return { ...parts, problems: [...new Set([...this.sampler.problems, ...(parts.problems ?? [])])].slice(0, maxProblems) }
   }
 
-  watch(units: readonly string[]): void {
+  watch(units: readonly string[], processes: readonly string[]): void {
     this.watched = units
+    this.reader.watchProcesses(processes)
   }
 }
 

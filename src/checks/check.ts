@@ -192,7 +192,7 @@ export const serverNumbers = [
 export const truths = ['CONNECTED', 'SMART_FAILING', 'REBOOT_REQUIRED'] as const
 
 /** Sources of conditions about a server. */
-export const serverSources = [...serverNumbers, 'SMART_FAILING', 'REBOOT_REQUIRED', 'UNIT', 'CONTAINER'] as const
+export const serverSources = [...serverNumbers, 'SMART_FAILING', 'REBOOT_REQUIRED', 'UNIT', 'CONTAINER', 'PROCESS'] as const
 
 /** Sources of conditions; the first eight are spelled as in Gatus. */
 export const conditionSources = [

@@ -98,6 +98,12 @@ export const AgentConfig = Shape({
     maxItems: 20,
     description: 'Units of systemd whose state is reported each minute.',
   }),
+  watched_processes: Type.Optional(
+    Type.Array(words(100, 'Name of the program.'), {
+      maxItems: 20,
+      description: 'Programs whose processes are counted each minute.',
+    }),
+  ),
 })
 export type AgentConfig = Static<typeof AgentConfig>
 
@@ -225,6 +231,11 @@ export const AgentReport = Shape({
     }),
     200,
     'File systems that store data.',
+  ),
+  processes: part(
+    Shape({ name: words(100, 'Name of the program.'), count: count('Number of its processes.') }),
+    20,
+    'Watched processes.',
   ),
   sessions: part(
     Shape({

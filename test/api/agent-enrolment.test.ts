@@ -102,7 +102,7 @@ describe('an agent', () => {
       server_id: expect.stringMatching(/^srv_/),
       token: expect.stringMatching(/^bw_agent_[0-9A-Za-z]{36}$/),
       hub_key: expect.stringMatching(/^ed25519:[A-Za-z0-9_-]{43}$/),
-      config: { interval_seconds: 60, watched_units: [] },
+      config: { interval_seconds: 60, watched_units: [], watched_processes: [] },
     })
     expect((await here.acme.call('GET', `/v1/servers/${body.server_id}`)).body).toMatchObject({
       ...{ name: 'web-1', kind: 'vm', origin: 'added', labels: { role: 'web' }, health: 'up', status: 'running' },
@@ -358,7 +358,7 @@ describe('an enrolled agent', () => {
     const one = `/v1/agents/${agent.id}`
     await here.audited()
     const updated = await here.acme.call('PATCH', one, { config: { watched_units: ['nginx.service'] } })
-    expect(updated.body.config).toEqual({ interval_seconds: 60, watched_units: ['nginx.service'] })
+    expect(updated.body.config).toEqual({ interval_seconds: 60, watched_units: ['nginx.service'], watched_processes: [] })
     expect((await agent.sendReport()).body.config).toEqual(updated.body.config)
     expect((await here.acme.call('PATCH', one, { config: { interval_seconds: 5 } })).status).toBe(422)
     const server = async () => (await here.acme.call('GET', `/v1/servers/${agent.serverId}`)).body

@@ -42,7 +42,7 @@ describe('a report', () => {
       200,
       {
         ...{ acknowledged: machine.seq, time: here.clock.now(), send_all: false },
-        config: { interval_seconds: 60, watched_units: [] },
+        config: { interval_seconds: 60, watched_units: [], watched_processes: [] },
       },
     ])
     expect(await stored(here, agent)).toEqual(new Map([[start, 12.5]]))

@@ -146,6 +146,8 @@ test('a failed unit, a container, a failing disk, and a degraded array each open
     ['[SMART_FAILING] == true', 'A disk is failing: /dev/sda: It wears out'],
     ['[SMART_FAILING]./dev/sda == true', 'The disk /dev/sda is failing'],
     ['[ARRAYS_DEGRADED] > 0', 'Number of degraded arrays is 1, more than 0: md0'],
+    ['[PROCESS].nginx.count < 1', 'Number of nginx processes is 0, less than 1'],
+    ['[PROCESS]."my app.count".count != 2', 'Number of my app.count processes is 3, not 2'],
     ['[SECURITY_UPDATES] > 10', 'Number of security updates is 11, more than 10'],
     ['[REBOOT_REQUIRED] == true', 'A restart is required'],
   ]
@@ -165,6 +167,10 @@ test('a failed unit, a container, a failing disk, and a degraded array each open
     ],
     disks: [{ ...disk, failing: true, warnings: ['It wears out.'] }],
     arrays: [{ name: 'md0', kind: 'md', state: 'active', degraded: true }],
+    processes: [
+      { name: 'nginx', count: 0 },
+      { name: 'my app.count', count: 3 },
+    ],
     facts: { security_updates: 11, reboot_required: true },
   }
   expect((await agent.sendReport(failing)).status).toBe(200)
@@ -180,6 +186,10 @@ test('a failed unit, a container, a failing disk, and a degraded array each open
     units: [],
     arrays: [],
     disks: [{ ...disk, failing: false, warnings: [] }],
+    processes: [
+      { name: 'nginx', count: 1 },
+      { name: 'my app.count', count: 2 },
+    ],
     facts: { security_updates: 0, reboot_required: false },
   }
   await agent.sendReport({ ...well, containers: [{ ...container, name: 'db' }] })
@@ -263,6 +273,10 @@ test('only servers that the caller can read can be followed', async () => {
     '[CPU_PERCENT] > high',
     '[UNIT] == failed',
     '[SMART_FAILING] == yes',
+    '[PROCESS] < 1',
+    '[PROCESS].nginx < 1',
+    '[PROCESS].nginx.counter < 1',
+    '[PROCESS].nginx.count == running',
     '[FAILED_UNITS].nginx > 0',
   ])
     expect({ condition, found: pointers(await create({ down_if: [condition] })) }).toMatchObject({
@@ -270,6 +284,8 @@ test('only servers that the caller can read can be followed', async () => {
     })
   const form = { source: 'TEMPERATURE', path: 'CPU1 Temp', op: '>', value: 80 }
   expect((await create({ down_if: [form] })).body.down_if).toEqual(['[TEMPERATURE]."CPU1 Temp" > 80'])
+  const counted = { source: 'PROCESS', path: 'nginx', op: '<', value: 1 }
+  expect((await create({ down_if: [counted] })).body.down_if).toEqual(['[PROCESS].nginx.count < 1'])
 })
 
 test('a monitor of a server is no proof that the server is up, alone or in a group', async () => {

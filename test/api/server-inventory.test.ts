@@ -25,13 +25,22 @@ test('the inventory has each part that the agent reported, with its time, and wh
   expect((await inventory(here, id)).body).toEqual({
     ...{ agent_id: null, observed_at: null, stale: false },
     ...{ containers: nothing, units: nothing, disks: nothing, arrays: nothing, problems: nothing },
-    ...{ sockets: nothing, mounts: nothing, sessions: nothing },
+    ...{ sockets: nothing, mounts: nothing, sessions: nothing, processes: nothing },
   })
 
   const agent = await AgentDouble.enroll(here, id)
   const first = time(here)
   expect((await agent.sendReport({ containers, units, problems, arrays: [] })).status).toBe(200)
-  expect((await agent.sendReport({ sockets, mounts, sessions: [{ ...session, since: here.clock.now() }] })).status).toBe(200)
+  expect(
+    (
+      await agent.sendReport({
+        processes: [{ name: 'nginx', count: 0 }],
+        sockets,
+        mounts,
+        sessions: [{ ...session, since: here.clock.now() }],
+      })
+    ).status,
+  ).toBe(200)
   await here.advance(minuteMs)
   const second = time(here)
   expect((await agent.sendReport({ disks, containers: [] })).status).toBe(200)
@@ -47,6 +56,7 @@ test('the inventory has each part that the agent reported, with its time, and wh
       problems: { items: problems, reported_at: first, reason: null },
       sockets: { items: sockets, reported_at: first, reason: null },
       mounts: { items: mounts.map(one => ({ ...one, hours_left: null })), reported_at: first, reason: null },
+      processes: { items: [{ name: 'nginx', count: 0 }], reported_at: first, reason: null },
       sessions: { items: [{ ...session, since_at: first }], reported_at: first, reason: null },
     },
   ])

@@ -12,6 +12,7 @@ import { refreshSmartFile, statesIn } from './smart-file'
 import { OpenPorts } from './sockets'
 import { combinedUnits, failedUnits, watchedUnits } from './units'
 import { PackageUpdates } from './updates'
+import { countProcesses } from './watched-processes'
 
 type Units = NonNullable<ReportParts['units']>
 type Problem = (sentence: string) => void
@@ -28,6 +29,7 @@ const intervals = {
   sockets: minuteMs,
   mounts: minuteMs,
   sessions: minuteMs,
+  processes: minuteMs,
   disks: 10 * minuteMs,
   // Only looks for changes most of the time.
   certificates: minuteMs,
@@ -65,6 +67,7 @@ export class PartsReader {
   private readonly updates: PackageUpdates
   private readonly openPorts: OpenPorts
   private watched: readonly string[] = []
+  private processes: readonly string[] = []
   private failed: { at: number; units: Units } | null = null
   private smartAt: number | undefined
 
@@ -81,9 +84,15 @@ export class PartsReader {
     sockets: problem => this.openPorts.read(problem),
     mounts: problem => mountedIn(this.options.root, problem),
     sessions: problem => readSessions(this.options.root, problem),
+    processes: problem => countProcesses(this.options.root, this.processes, problem),
     disks: (problem, now) => this.disks(problem, now),
     certificates: (problem, now, isForced) => this.options.certificates?.read(problem, now, isForced) ?? null,
     updates: problem => this.updates.read(problem),
+  }
+
+  /** Programs whose processes are counted. */
+  watchProcesses(names: readonly string[]): void {
+    this.processes = names
   }
 
   /**

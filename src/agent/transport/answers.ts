@@ -34,19 +34,24 @@ export function readEnrolmentAnswer(body: unknown): EnrolmentAnswer {
   }
 }
 
+const areNames = (value: unknown, maxLength: number): value is string[] =>
+  Array.isArray(value) &&
+  value.length <= 20 &&
+  value.every(one => typeof one === 'string' && one !== '' && one.length <= maxLength)
+
 /** Checks settings from the hub. @throws InvalidAnswer */
 export function readConfig(value: unknown): AgentConfig {
   const config = record(value, 'config')
-  const { interval_seconds: interval, watched_units: units } = config
+  const { interval_seconds: interval, watched_units: units, watched_processes: processes = [] } = config
   if (!Number.isInteger(interval) || (interval as number) < 10 || (interval as number) > 3600)
     throw new InvalidAnswer(`config.interval_seconds must be from 10 to 3600, not ${shown(interval)}`)
-  if (
-    !Array.isArray(units) ||
-    units.length > 20 ||
-    units.some(unit => typeof unit !== 'string' || unit === '' || unit.length > 200)
-  )
-    throw new InvalidAnswer('config.watched_units must be up to 20 names')
-  return { interval_seconds: interval as number, watched_units: units as string[] }
+  if (!areNames(units, 200)) throw new InvalidAnswer('config.watched_units must be up to 20 names')
+  if (!areNames(processes, 100)) throw new InvalidAnswer('config.watched_processes must be up to 20 names')
+  return {
+    interval_seconds: interval as number,
+    watched_units: units,
+    ...(processes.length > 0 && { watched_processes: processes }),
+  }
 }
 
 function record(value: unknown, name = 'the body'): Record<string, unknown> {

@@ -117,6 +117,7 @@ const sourcesOf = (...operands: Operand[]): ConditionSource[] => [
 const numeric: readonly ConditionSource[] = [
   ...(['STATUS', 'RESPONSE_TIME', 'TTFB', 'CERTIFICATE_EXPIRATION', 'DOMAIN_EXPIRATION'] as const),
   ...serverNumbers,
+  'PROCESS',
 ]
 
 function validateOperands(

@@ -17,7 +17,7 @@ export const ConditionForm = Type.Object(
       Type.String({
         maxLength: 300,
         description:
-          'With `BODY`: JSONPath of the value (RFC 9535). With `HEADER`: name of the header. With `DISK_PERCENT`, `DISK_HOURS_LEFT`, `INODES_PERCENT`, `TEMPERATURE`, and `SMART_FAILING`: the file system, sensor, or disk. With `UNIT` and `CONTAINER`: the name, which is required.',
+          'With `BODY`: JSONPath of the value (RFC 9535). With `HEADER`: name of the header. With `DISK_PERCENT`, `DISK_HOURS_LEFT`, `INODES_PERCENT`, `TEMPERATURE`, and `SMART_FAILING`: the file system, sensor, or disk. With `UNIT`, `CONTAINER`, and `PROCESS`: the name, which is required.',
         examples: ['$.items[0].state'],
       }),
     ),
@@ -63,7 +63,10 @@ function textOf({ source, path, function: apply, op, value, not }: ConditionForm
 }
 
 function pathOf(source: string, path: string): string {
-  if (withDevice.some(one => one === source)) return `.${/[\s")]/.test(path) ? JSON.stringify(path) : path}`
+  if (withDevice.some(one => one === source)) {
+    const device = `.${/[\s")]/.test(path) ? JSON.stringify(path) : path}`
+    return source === 'PROCESS' ? `${device}.count` : device
+  }
   if (source !== 'BODY' && source !== 'HEADER')
     throw new InvalidCondition(`must have a path only with the sources BODY, HEADER, ${withDevice.join(', ')}`, 0)
   const rest = source === 'BODY' && path.startsWith('$') ? path.slice(1) : path

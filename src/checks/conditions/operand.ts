@@ -56,7 +56,7 @@ export function readSource(reader: Reader): Operand | null {
 }
 
 /** Sources that need the name of a unit or container. */
-const named: readonly ConditionSource[] = ['UNIT', 'CONTAINER']
+const named: readonly ConditionSource[] = ['UNIT', 'CONTAINER', 'PROCESS']
 /** Sources that can be limited to a device. Without one, the worst value counts. */
 export const withDevice: readonly ConditionSource[] = [
   'DISK_PERCENT',
@@ -69,10 +69,21 @@ export const withDevice: readonly ConditionSource[] = [
 
 /** Reads a device, such as `./data`, in double quotes if it contains spaces. */
 function readDevice(reader: Reader, source: ConditionSource): string | null {
+  if (source === 'PROCESS') return readProcess(reader)
   if (reader.text[reader.at] !== '.')
     return named.includes(source) ? fail(reader, `must have a name after [${source}], such as [${source}].nginx`) : null
   const [whole, quoted, plain] = /^\.(?:"([^"]{1,100})"|([^\s")]{1,100}))/.exec(reader.text.slice(reader.at)) ?? []
   if (whole === undefined) return fail(reader, 'must have the name of a device after the dot, such as [DISK_PERCENT]./data')
+  reader.at += whole.length
+  return quoted ?? plain!
+}
+
+/** Reads the name of a program and `.count`, such as `.nginx.count`. */
+function readProcess(reader: Reader): string {
+  const [whole, quoted, plain] =
+    /^\.(?:"([^"]{1,100})"|([^\s")]{1,100}?))\.count(?![^\s)])/.exec(reader.text.slice(reader.at)) ?? []
+  if (whole === undefined)
+    return fail(reader, 'must have the name of a program and .count after [PROCESS], such as [PROCESS].nginx.count')
   reader.at += whole.length
   return quoted ?? plain!
 }

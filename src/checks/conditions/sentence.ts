@@ -159,6 +159,15 @@ const nouns: Record<Source['source'], string> = {
   REBOOT_REQUIRED: 'required restart',
   UNIT: 'unit',
   CONTAINER: 'container',
+  PROCESS: 'number of processes',
+}
+
+/** Nouns of sources with a device that differ from “disk use of /data”. */
+const deviceNouns: Partial<Record<Source['source'], (device: string) => string>> = {
+  UNIT: device => `unit ${device}`,
+  CONTAINER: device => `container ${device}`,
+  PROCESS: device => `number of ${device} processes`,
+  DISK_HOURS_LEFT: device => `time until ${device} is full`,
 }
 
 function nounOf({ source, apply, path, header, device, text }: Source): string {
@@ -169,11 +178,7 @@ function nounOf({ source, apply, path, header, device, text }: Source): string {
         ? `response field ${/\[BODY\]\.?(.*?)\s*\)?$/i.exec(text)![1]}`
         : device === null
           ? nouns[source]
-          : source === 'UNIT' || source === 'CONTAINER'
-            ? `${nouns[source]} ${device}`
-            : source === 'DISK_HOURS_LEFT'
-              ? `time until ${device} is full`
-              : `${nouns[source]} of ${device}`
+          : (deviceNouns[source]?.(device) ?? `${nouns[source]} of ${device}`)
   return apply === 'len' ? `length of the ${noun}` : apply === 'age' ? `age of the ${noun}` : noun
 }
 

@@ -97,6 +97,7 @@ const Details = ({ agent: one }: { agent: AgentView }) => (
       ['Allowed', one.allow.join(', ')],
       ['Interval', `${one.interval_seconds} seconds`],
       ['Watched services', one.config.watched_units.join(', ')],
+      ['Watched processes', one.config.watched_processes.join(', ')],
       ['Clock', clockText(one.clock_offset_ms)],
       ['Waiting to be sent', one.spooled > 0 && `${one.spooled} minutes`],
       ['Dropped', one.dropped > 0 && `${one.dropped} minutes`],

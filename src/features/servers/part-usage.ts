@@ -11,7 +11,7 @@ const unhealthyStates = ['restarting', 'dead']
  * @param notServed services that don’t present the newest certificate on disk
  */
 export function partUsage(
-  { units, containers, disks, arrays }: Pick<AgentReport, 'units' | 'containers' | 'disks' | 'arrays'>,
+  { units, containers, disks, arrays, processes }: Pick<AgentReport, 'units' | 'containers' | 'disks' | 'arrays' | 'processes'>,
   facts: AgentFacts | null,
   notServed?: readonly string[],
 ): ServerUsage {
@@ -43,6 +43,10 @@ export function partUsage(
     }),
     ...(arrays && counted('ARRAYS_DEGRADED', arrays, one => one.degraded && one.name)),
     ...(notServed && counted('CERTIFICATES_NOT_SERVED', notServed, one => one)),
+    ...(processes && {
+      PROCESS: processes.length,
+      ...Object.fromEntries(processes.map(one => [usageKey('PROCESS', one.name), one.count])),
+    }),
     ...(facts?.security_updates !== undefined && { SECURITY_UPDATES: facts.security_updates }),
     ...(facts?.reboot_required !== undefined && { REBOOT_REQUIRED: facts.reboot_required }),
   }

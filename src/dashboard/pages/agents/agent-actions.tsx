@@ -94,13 +94,18 @@ const editSettings = ({ id, name, config, update: { policy } }: AgentView): void
   openForm({
     title: `Settings of the agent of ${name}`,
     submitLabel: 'Save changes',
-    initial: { interval_seconds: String(config.interval_seconds), watched_units: config.watched_units, policy: policy ?? '' },
-    call: values => ({
+    initial: {
+      interval_seconds: String(config.interval_seconds),
+      watched_units: config.watched_units,
+      watched_processes: config.watched_processes,
+      policy: policy ?? '',
+    },
+    call: ({ interval_seconds, policy: chosen, ...watched }) => ({
       method: 'PATCH',
       path: `/agents/${id}`,
       body: {
-        config: { interval_seconds: Number(values.interval_seconds), watched_units: values.watched_units },
-        update: { policy: values.policy === '' ? null : values.policy },
+        config: { ...watched, interval_seconds: Number(interval_seconds) },
+        update: { policy: chosen === '' ? null : chosen },
       },
     }),
     send: { toast: 'Settings saved', invalidates },
@@ -112,6 +117,12 @@ const editSettings = ({ id, name, config, update: { policy } }: AgentView): void
           label="Watched services"
           placeholder="e.g. nginx.service, postgresql.service"
           hint="Units of systemd whose state is reported each time."
+        />
+        <ListField
+          name="watched_processes"
+          label="Watched processes"
+          placeholder="e.g. nginx, redis-server"
+          hint="Programs whose processes are counted each time."
         />
         <SelectField
           name="policy"

@@ -98,11 +98,19 @@ interface Part {
   describe: (item: never) => Described
 }
 
+const describeProcesses = ({ name, count }: ItemOf<'processes'>): Described => ({
+  name,
+  tone: count > 0 ? 'ok' : 'warn',
+  state: count > 0 ? 'running' : 'not running',
+  details: [count === 1 ? '1 process' : `${count.toLocaleString()} processes`],
+})
+
 /** Parts of an inventory that can fail, in the order in which they are shown. */
 const services: readonly Part[] = [
   { name: 'containers', title: 'Containers', kind: 'Container', describe: describeContainer },
   { name: 'units', title: 'Units of systemd', kind: 'Unit', describe: describeUnit },
   { name: 'disks', title: 'Disks', kind: 'Disk', describe: describeDisk },
+  { name: 'processes', title: 'Watched processes', kind: 'Process', describe: describeProcesses },
   { name: 'arrays', title: 'Disk arrays', kind: 'Array', describe: describeArray },
 ]
 

@@ -3,7 +3,7 @@ import { Nullable, NullableInstant, Shape } from '../../../core/shapes'
 import { AgentReport } from '../../../wire/agent'
 import type { PartName } from './tables'
 
-const { containers, units, disks, arrays, sockets, mounts, sessions, problems } = AgentReport.properties
+const { containers, units, disks, arrays, sockets, mounts, sessions, processes, problems } = AgentReport.properties
 const { path, source, type } = mounts.items.properties
 const { user, terminal, from } = sessions.items.properties
 
@@ -61,6 +61,10 @@ const parts = {
       { $id: 'ServerSession', description: 'A user who is logged in.' },
     ),
     'Users who are logged in.',
+  ),
+  processes: part(
+    Shape(processes.items.properties, { $id: 'ServerProcesses', description: 'How many processes a program has.' }),
+    'Processes that the agent was set to count.',
   ),
   problems: part(problems.items, 'What could not be measured, and why.'),
 } satisfies Record<PartName, TSchema>
@@ -125,6 +129,11 @@ export const ServerInventory = Shape(
         },
         sessions: {
           items: [{ user: 'alice', terminal: 'pts/0', from: '192.0.2.7', since_at: '2026-11-27T09:30:00.000Z' }],
+          reported_at: '2026-11-27T09:30:40.000Z',
+          reason: null,
+        },
+        processes: {
+          items: [{ name: 'nginx', count: 3 }],
           reported_at: '2026-11-27T09:30:40.000Z',
           reason: null,
         },

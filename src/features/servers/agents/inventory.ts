@@ -19,6 +19,7 @@ const whyEmpty: Readonly<Record<PartName, string>> = {
   sockets: 'No program listens for connections.',
   mounts: 'The agent found no file systems that store data.',
   sessions: 'No user is logged in.',
+  processes: 'The agent counts no processes. Choose which ones in its settings.',
   problems: 'The agent could read everything that it reports.',
 }
 

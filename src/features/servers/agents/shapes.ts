@@ -12,7 +12,7 @@ export type LinkedState = (typeof linkedStates)[number]
 export const agentStates = [...linkedStates, 'awaiting_approval', 'revoked'] as const
 
 /** Pause between two reports unless an agent has another one. */
-export const defaultConfig: AgentConfig = { interval_seconds: 60, watched_units: [] }
+export const defaultConfig: AgentConfig = { interval_seconds: 60, watched_units: [], watched_processes: [] }
 
 /** Whether agents are updated automatically. */
 export const updatePolicies = ['manual', 'auto'] as const
@@ -55,6 +55,11 @@ const config = {
     maxItems: 20,
     uniqueItems: true,
     description: 'Units of systemd whose state is reported each minute, such as `nginx.service`.',
+  }),
+  watched_processes: Type.Array(Line({ minLength: 1, maxLength: 100 }), {
+    maxItems: 20,
+    uniqueItems: true,
+    description: 'Programs whose processes are counted each minute, by the names in `/proc/<pid>/comm`, such as `nginx`.',
   }),
 }
 
@@ -124,7 +129,7 @@ const agentExample = {
   run_id: '01k3z9a1b2c3d4e5f6g7h8j9km',
   interval_seconds: 60,
   allow: ['collect'],
-  config: { interval_seconds: 60, watched_units: ['nginx.service'] },
+  config: { interval_seconds: 60, watched_units: ['nginx.service'], watched_processes: ['nginx'] },
   clock_offset_ms: -12,
   spooled: 0,
   dropped: 0,
@@ -171,7 +176,11 @@ export const AgentPatch = Shape(
   {
     config: Type.Optional(
       Shape(
-        { interval_seconds: Type.Optional(config.interval_seconds), watched_units: Type.Optional(config.watched_units) },
+        {
+          interval_seconds: Type.Optional(config.interval_seconds),
+          watched_units: Type.Optional(config.watched_units),
+          watched_processes: Type.Optional(config.watched_processes),
+        },
         { description: 'Settings to update. Omitted ones stay as they are.' },
       ),
     ),

@@ -127,7 +127,17 @@ export const agents = table(
 )
 
 /** What agents report as a whole when it changed, in addition to facts. */
-export const partNames = ['containers', 'units', 'disks', 'arrays', 'sockets', 'mounts', 'sessions', 'problems'] as const
+export const partNames = [
+  'containers',
+  'units',
+  'disks',
+  'arrays',
+  'sockets',
+  'mounts',
+  'sessions',
+  'processes',
+  'problems',
+] as const
 export type PartName = (typeof partNames)[number]
 
 /** The parts that agents reported last. */

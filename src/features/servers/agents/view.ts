@@ -22,7 +22,7 @@ export const agentView = (row: AnyAgentRow): AgentView => ({
   run_id: row.runs[0]?.id ?? null,
   interval_seconds: row.intervalSeconds,
   allow: [...row.allow],
-  config: row.config,
+  config: { watched_processes: [], ...row.config },
   clock_offset_ms: row.clockOffsetMs,
   spooled: row.spooled,
   dropped: row.dropped,
