@@ -27,7 +27,7 @@ test('the eight core kinds come first, with their exact names', () => {
   expect(eventKinds.slice(0, 8).every(entry => !entry.extension)).toBe(true)
 })
 
-test('there are eight extensions', () => {
+test('there are nine extensions', () => {
   expect(eventKinds.filter(entry => entry.extension).map(entry => entry.kind)).toEqual([
     'monitor.recovered',
     'monitor.acknowledged',
@@ -36,6 +36,7 @@ test('there are eight extensions', () => {
     'dynamic_ip.changed',
     'firewall.reverted',
     'port.opened',
+    'server.certificate_not_served',
     'webhook.endpoint_disabled',
   ])
 })

@@ -5,7 +5,7 @@ import { dnsKinds } from './dns/event-kinds'
 import { domainKinds } from './domains/event-kinds'
 import { dynamicIpKinds } from './dynamic-ips/event-kinds'
 import { monitoringKinds } from './incidents/event-kinds'
-import { firewallKinds, portKinds, serverKinds } from './servers/event-kinds'
+import { firewallKinds, portKinds, servedCertificateKinds, serverKinds } from './servers/event-kinds'
 import { watchedDomainKinds } from './watched-domains/event-kinds'
 import { webhookKinds } from './webhooks/event-kinds'
 
@@ -22,6 +22,7 @@ const entries = [
   ...dynamicIpKinds,
   ...firewallKinds,
   ...portKinds,
+  ...servedCertificateKinds,
   ...webhookKinds,
 ] as const
 

@@ -100,6 +100,8 @@ test('a certificate that was renewed on disk is not served until the service was
   const [former, renewed] = [issued(60), issued(1)]
   expect((await report([file(former)], [served(former), served(former, { sni: null })], [former])).status).toBe(200)
   await pass(2)
+  const events = async () =>
+    (await here.acme.call('GET', '/v1/events?kind=server.certificate_not_served&sort=occurred_at')).body.data
   const state = async () => (await here.acme.call('GET', `/v1/monitors/${created.id}`)).body
   expect([(await state()).status, await incidents()]).toEqual(['up', []])
 
@@ -109,6 +111,9 @@ test('a certificate that was renewed on disk is not served until the service was
     { sni: null, on_disk_not_served: true, certificate: { sha256: former.sha256 } },
     { sni: 'shop.example.com', on_disk_not_served: true, newer_file: { path, certificate: { sha256: renewed.sha256 } } },
   ])
+  const about = { server: { id, name: 'web-1' }, port: 443, process: 'nginx', names: ['shop.example.com'], sha256: former.sha256 }
+  const raised = { ...about, status: 'raised', file: path, observed_at: time(here) }
+  expect((await events()).map((one: any) => one.data)).toEqual([raised])
   await pass(4)
   expect(await state()).toMatchObject({
     status: 'degraded',
@@ -122,10 +127,12 @@ test('a certificate that was renewed on disk is not served until the service was
   // The same certificates again change nothing.
   expect((await report([file(renewed)], rows, [former, renewed])).status).toBe(200)
   await pass(1)
-  expect(await incidents()).toHaveLength(1)
+  expect([await incidents(), await events()].map(list => list.length)).toEqual([1, 1])
 
   expect((await report([file(renewed)], [served(renewed)], [renewed])).status).toBe(200)
   expect((await get()).body.served).toMatchObject([{ on_disk_not_served: false, newer_file: null }])
+  const resolved = { ...about, status: 'resolved', file: null, observed_at: time(here) }
+  expect((await events()).map((one: any) => one.data)).toEqual([raised, resolved])
   await pass(4)
   expect([(await state()).status, (await incidents()).map(([status]: [string]) => status)]).toEqual(['up', ['resolved']])
 })

@@ -396,6 +396,7 @@ test('the catalog lists all kinds with a schema and an example, core kinds first
     'dynamic_ip.changed',
     'firewall.reverted',
     'port.opened',
+    'server.certificate_not_served',
     'webhook.endpoint_disabled',
   ])
   const one = await acme.call('GET', '/v1/event-kinds/domain.expiring')

@@ -78,6 +78,36 @@ export const portKinds = [
   }),
 ] as const
 
+export const servedCertificateKinds = [
+  extensionKind({
+    kind: 'server.certificate_not_served',
+    area: 'cloud',
+    title: 'Renewed certificate not served',
+    description:
+      'A certificate was renewed in a file on a server, but a service still presents the previous one, according to the agent; or the service presents the new one now.',
+    data: Shape({
+      server: Named('srv', 'The server.'),
+      status: Words(['raised', 'resolved'], { description: 'Whether the previous certificate is presented, or no longer is.' }),
+      port: Type.Integer({ description: 'TCP port of the service.' }),
+      process: MaybeText('Name of the program; null if unknown.'),
+      names: Texts('Server names for which the port presents the certificate.'),
+      sha256: Text('SHA-256 of the previous certificate, in hexadecimal.'),
+      file: MaybeText('Path of the file with the new certificate; null if resolved.'),
+      observed_at: At('When it was reported.'),
+    }),
+    example: {
+      server: { id: 'srv_01k3z9a1b2c3d4e5f6g7h8j9km', name: 'web-1' },
+      status: 'raised',
+      port: 443,
+      process: 'nginx',
+      names: ['shop.example.com'],
+      sha256: '2c26b46b68ffc68ff99b453c1d30413413422d706483bfa0f98a5e886266e7ae',
+      file: '/etc/letsencrypt/live/shop.example.com/fullchain.pem',
+      observed_at: '2027-01-31T09:26:53.589Z',
+    },
+  }),
+] as const
+
 export const firewallKinds = [
   extensionKind({
     kind: 'firewall.reverted',

@@ -7,6 +7,7 @@ import { findRow } from '../../../core/rows'
 import type { AgentServedCertificate } from '../../../wire/agent-certificates'
 import { agentOf } from '../agents/rows'
 import { serverRows } from '../view'
+import { services } from './not-served'
 import type { ServerCertificatesView, ServerCertificateView } from './shapes'
 import { agentCertificateFiles, agentCertificates, agentServedCertificates, hasNewer } from './tables'
 
@@ -92,17 +93,18 @@ export async function notServedBy(
   agents: readonly { id: string; certificatesAt: number | null }[],
 ): Promise<Map<string, string[]>> {
   const reported = agents.filter(one => one.certificatesAt !== null).map(one => one.id)
-  const found = new Map(reported.map(id => [id, new Map<string, string>()]))
   if (reported.length === 0) return new Map()
-  for (const { agentId, data } of await read
+  const rows = await read
     .select()
     .from(agentServedCertificates)
-    .where(and(inArray(agentServedCertificates.agentId, reported), hasNewer))) {
-    const key = `${data.port} ${data.chain[0]}`
-    const services = found.get(agentId)!
-    // Rows without a server name come with others of the same certificate.
-    if (data.sni !== null || !services.has(key))
-      services.set(key, `${data.sni === null ? '' : `${data.sni} on `}port ${data.port}`)
-  }
-  return new Map([...found].map(([id, services]) => [id, [...services.values()].sort()]))
+    .where(and(inArray(agentServedCertificates.agentId, reported), hasNewer))
+  const found = Map.groupBy(rows, row => row.agentId)
+  return new Map(
+    reported.map(id => [
+      id,
+      [...services(found.get(id) ?? []).values()]
+        .map(({ names, port }) => `${names[0] ? `${names[0]} on ` : ''}port ${port}`)
+        .sort(),
+    ]),
+  )
 }

@@ -1,21 +1,30 @@
 import { isDeepStrictEqual } from 'node:util'
 import { eq, type Column } from 'drizzle-orm'
 import type { SQLiteTable } from 'drizzle-orm/sqlite-core'
+import type { EventDraft } from '../../../core/change-result'
 import { sha256Hex } from '../../../core/crypto'
 import { deleteRows } from '../../../core/db/delete-rows'
 import { insertRows } from '../../../core/db/insert-rows'
 import type { Tx } from '../../../core/db/transaction'
 import { isTurnOver, yieldToEventLoop } from '../../../core/time-slices'
+import type { AgentRow } from '../agents/rows'
+import { eventsAbout, services } from './not-served'
 import { newerOnDisk } from './newer-on-disk'
 import type { FoundCertificates } from './parse'
 import { agentCertificateFiles, agentCertificates, agentServedCertificates } from './tables'
 
 /**
  * Replaces the certificates that an agent found before. Rows that have not changed are not written.
- * @param agentId of an agent that is locked in the transaction
+ * @param agent locked in the transaction
  * @param now the time (ms UTC)
+ * @returns events about services that no longer present the newest certificate, or do so again
  */
-export async function saveCertificates(tx: Tx, agentId: string, found: FoundCertificates, now: number): Promise<void> {
+export async function saveCertificates(
+  tx: Tx,
+  { id: agentId, serverId }: Pick<AgentRow, 'id' | 'serverId'>,
+  found: FoundCertificates,
+  now: number,
+): Promise<EventDraft[]> {
   const id = (...parts: unknown[]) => `${agentId} ${sha256Hex(parts.join(' ')).slice(0, 32)}`
   const leaf = ({ chain }: { chain: readonly string[] }) => found.certificates.get(chain[0] ?? '')?.details ?? null
   const onDisk = found.files.flatMap(file => {
@@ -51,6 +60,7 @@ export async function saveCertificates(tx: Tx, agentId: string, found: FoundCert
     if (isTurnOver()) await yieldToEventLoop()
   }
   await replace(tx, agentServedCertificates, served, rows, (a, b) => isSame(a, b) && isDeepStrictEqual(a.newer, b.newer))
+  return await eventsAbout(tx, serverId, services(served), services(rows), now)
 }
 
 /** What a file or a port had before, and has now. The time is when its certificate was first reported. */

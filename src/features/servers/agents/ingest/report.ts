@@ -74,7 +74,7 @@ export async function receiveReport(hub: Hub, { request, ip }: { request: Reques
     const again = judgeRun(row, report, sentAt, at)
     if (again.kind !== 'accepted') throw problemOf(again)
     isCloned = again.isCloned
-    if (certificates) await saveCertificates(tx, row.id, certificates, at)
+    const certificateEvents = certificates ? await saveCertificates(tx, row, certificates, at) : []
     await recordJournal(tx, row.serverId, report, offsetMs)
     const changes = await saveParts(tx, row.id, report, at)
     if (report.facts && row.facts) changes.push(...compareFacts(row.facts, report.facts))
@@ -91,7 +91,7 @@ export async function receiveReport(hub: Hub, { request, ip }: { request: Reques
       dropped: report.dropped,
       lastReportAt: at,
       ...(certificates && { certificatesAt: at }),
-      events: await recordChanges(tx, row.serverId, changes, report.facts ?? row.facts, at),
+      events: [...(await recordChanges(tx, row.serverId, changes, report.facts ?? row.facts, at)), ...certificateEvents],
       ...update,
     }
   }
