@@ -1,7 +1,9 @@
 import { globSync, mkdirSync, rmSync, statSync } from 'node:fs'
 import { version } from '../core/version'
+import { agentPlatforms } from '../wire/agent-platforms'
 
-// Builds the three programs in dist/: `bun src/bin/build.ts [--target bun-linux-arm64] [--outdir DIR]`
+// Builds the three programs in dist/: `bun src/bin/build.ts [--target bun-linux-arm64] [--agents] [--outdir DIR]`
+// With --agents, also the agents of all other platforms, which the hub gives to servers. Their runtimes come from the npm registry.
 // Tests build one of them with other constants: `--program bailiwick-agent --define 'BUILD_VERSION="0.0.9"'`
 const flags = [
   '--compile',
@@ -20,6 +22,9 @@ if (only.length === 0) {
   if (built.exitCode !== 0) process.exit(built.exitCode)
 }
 
+const [target] = options('--target')
+const ownPlatform = target?.replace(/^bun-/, '') ?? `linux-${process.arch}`
+const agent = { entries: ['src/bin/agent.ts'], assets: [], flags: small }
 // Worker threads must be entry points in the same folder as the main one, or the compiled program doesn't find them.
 const programs = [
   {
@@ -27,16 +32,22 @@ const programs = [
     entries: ['src/bin/hub.ts', 'src/bin/name-server.ts', 'src/bin/checks.ts'],
     assets: ['dist/web'],
     flags: large,
+    target,
   },
-  { name: 'bailiwick-agent', entries: ['src/bin/agent.ts'], assets: [], flags: small },
-  { name: 'bailiwick-probe', entries: ['src/bin/probe.ts'], assets: [], flags: large },
+  { name: 'bailiwick-agent', ...agent, target },
+  { name: 'bailiwick-probe', entries: ['src/bin/probe.ts'], assets: [], flags: large, target },
 ]
+const agents = agentPlatforms
+  .filter(platform => platform !== ownPlatform)
+  .map(platform => ({ name: `bailiwick-agent-${platform}`, ...agent, target: `bun-${platform}` }))
+const chosen =
+  only.length > 0
+    ? [...programs, ...agents].filter(({ name }) => only.includes(name))
+    : [...programs, ...(process.argv.includes('--agents') ? agents : [])]
 
-const [target] = options('--target')
 const [folder = 'dist'] = options('--outdir')
 mkdirSync(folder, { recursive: true })
-for (const { name, entries, assets, flags: own } of programs) {
-  if (only.length > 0 && !only.includes(name)) continue
+for (const { name, entries, assets, flags: own, target: platform } of chosen) {
   const file = `${folder}/${name}`
   const { exitCode } = Bun.spawnSync(
     [
@@ -44,7 +55,7 @@ for (const { name, entries, assets, flags: own } of programs) {
       'build',
       ...flags,
       ...own,
-      ...(target ? [`--target=${target}`] : []),
+      ...(platform ? [`--target=${platform}`] : []),
       ...options('--define').flatMap(one => ['--define', one]),
       ...assets.flatMap(folder => ['--asset', folder]),
       ...entries,

@@ -55,6 +55,7 @@ describe('the list of downloads', () => {
     place('bailiwick-agent', 'agent')
     place('bailiwick-agent-linux-arm64-musl', 'other agent')
     place('bailiwick-agent-windows', '')
+    place('bailiwick-agent-linux-arm64-baseline', '')
     place('bailiwick-agent.map', '')
     const manifest = new Uint8Array(await (await get('/download/agent/manifest')).arrayBuffer())
     expect(Buffer.from(manifest).toString().split('\n')).toEqual([
@@ -68,6 +69,13 @@ describe('the list of downloads', () => {
     expect(await (await get('/download/agent/linux-arm64-musl')).text()).toBe('other agent')
     place('bailiwick-agent', 'a newer agent')
     expect(await (await get('/download/agent/manifest')).text()).toContain(`${own} ${sha256('a newer agent')} 13`)
+  })
+
+  test('a program with the loader of musl is for systems with musl', async () => {
+    place('bailiwick-agent', `\x7fELF${'\0'.repeat(500)}/lib/ld-musl-x86_64.so.1\0`)
+    const lines = (await (await get('/download/agent/manifest')).text()).split('\n')
+    expect(lines.slice(1, -1).map(line => line.split(' ')[0])).toEqual([own, `${own}-musl`])
+    expect(await (await get(`/download/agent/${own}`)).text()).toBe('the hub')
   })
 
   test('without an agent next to it, the hub gives its own program', async () => {
@@ -110,7 +118,7 @@ test('the hub serves the script, and requests are limited', async () => {
 })
 
 /** The program of the agent in these tests: writes down how it was called. */
-const agentProgram = (log: string) => `#!/bin/sh\necho "$(basename "$0") $*" >>${log}\n`
+const agentProgram = (log: string) => `#!/bin/sh\n[ "$1" = --version ] || echo "$(basename "$0") $*" >>${log}\n`
 
 describe.each([['dash'], ['busybox sh'], ['bash --posix']])('the script in %s', shell => {
   /** Runs the script with everything it writes in a folder of the test. */
@@ -173,6 +181,17 @@ describe.each([['dash'], ['busybox sh'], ['bash --posix']])('the script in %s', 
     expect({ code, log }).toEqual({ code: 1, log: [] })
     expect(err).toMatch(message)
     expect([installed(), leftover()]).toEqual([[], []])
+  })
+
+  test('a program that does not run: one sentence, and nothing is left behind', async () => {
+    const name = readdirSync(join(folder, 'hub')).find(one => one.startsWith('bailiwick-agent-'))!
+    place(name, '#!/bin/sh\necho "Error loading libstdc++.so.6" >&2\nexit 127\n')
+    expect(await install(...options())).toEqual({
+      code: 1,
+      err: 'bailiwick-agent: The program does not run on this server: Error loading libstdc++.so.6.\n',
+      log: [],
+    })
+    expect([installed().filter(path => path.includes('agent')), leftover()]).toEqual([[], []])
   })
 
   test('an incomplete script does nothing', async () => {

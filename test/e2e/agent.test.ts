@@ -1,7 +1,8 @@
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { version } from '../../src/core/version'
 import {
   call,
   fullToken,
@@ -112,3 +113,18 @@ test('the hub gives out the agent and the hub’s program as an agent', async ()
     rmSync(alone, { recursive: true })
   }
 })
+
+test.if(process.arch === 'x64')(
+  'the agent for processors without AVX2 is built, and runs',
+  async () => {
+    const out = mkdtempSync(join(tmpdir(), 'bailiwick-agents-'))
+    const name = 'bailiwick-agent-linux-x64-baseline'
+    const build = Bun.spawn([process.execPath, 'src/bin/build.ts', '--program', name, '--outdir', out], { stdout: 'ignore' })
+    expect(await build.exited).toBe(0)
+    expect(readdirSync(out)).toEqual([name])
+    const run = Bun.spawn([join(out, name), '--version'], { stdout: 'pipe' })
+    expect(await new Response(run.stdout).text()).toBe(`${version}\n`)
+    rmSync(out, { recursive: true })
+  },
+  120_000,
+)

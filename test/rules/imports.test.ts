@@ -135,6 +135,8 @@ const layers: [from: string, mayImport: string[], reason: string][] = [
       'src/features/dns/server/thread',
       'src/checks/engine/thread',
       'src/core/version',
+      // The build has an entry point too.
+      'src/wire/agent-platforms',
     ],
     'an entry point only starts a program',
   ],

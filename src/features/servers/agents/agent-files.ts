@@ -5,6 +5,7 @@ import type { Hub } from '../../../core/hub'
 import { conflict } from '../../../core/problem'
 import { version } from '../../../core/version'
 import type { CommandParams } from '../../../wire/agent-command'
+import { agentPlatforms } from '../../../wire/agent-platforms'
 import type { AgentRow } from './rows'
 
 declare module '../../../core/hub' {
@@ -24,11 +25,10 @@ interface AgentFile {
   sha256: string
 }
 
-/** Platforms of the agent, as builds of the runtime are called. */
-const platform = /^linux-(x64|arm64)(-musl)?(-baseline)?$/
+const platforms = new Set<string>(agentPlatforms)
 
-/** The platform of this program. */
-const ownPlatform = `linux-${process.arch}`
+/** The path of the loader is at the start of a program (ELF). */
+const loaderBytes = 4096
 
 /**
  * The agents that this hub can give to servers: `bailiwick-agent` for its own platform and `bailiwick-agent-<platform>` for others, in
@@ -38,14 +38,24 @@ export async function agentFiles({ program }: Pick<Hub, 'program'>): Promise<Age
   const folder = dirname(program)
   const paths = new Map<string, string>()
   for (const name of await readdir(folder)) {
-    const found = name === 'bailiwick-agent' ? ownPlatform : name.replace(/^bailiwick-agent-/, '')
-    if (platform.test(found)) paths.set(found, join(folder, name))
+    const path = join(folder, name)
+    const found = name === 'bailiwick-agent' ? await ownPlatform(path) : name.replace(/^bailiwick-agent-/, '')
+    if (platforms.has(found)) paths.set(found, path)
   }
-  if (!paths.has(ownPlatform) && basename(program).startsWith('bailiwick')) paths.set(ownPlatform, program)
+  if (basename(program).startsWith('bailiwick')) {
+    const own = await ownPlatform(program)
+    if (!paths.has(own)) paths.set(own, program)
+  }
   // One after the other, because each reads 100 MB.
   const files: AgentFile[] = []
   for (const [name, path] of [...paths].sort()) files.push({ platform: name, path, ...(await digestOf(path)) })
   return files
+}
+
+/** The platform of a program that was built together with this hub. */
+async function ownPlatform(path: string): Promise<string> {
+  const start = await Bun.file(path).slice(0, loaderBytes).text()
+  return `linux-${process.arch}${start.includes('/ld-musl-') ? '-musl' : ''}`
 }
 
 /** What the installer reads: the version, and a line for each file. */

@@ -99,6 +99,13 @@ main() {
   mkdir -p "$folder" "${program%/*}"
   cp "$files/bailiwick-agent" "$folder/bailiwick-agent.new"
   chmod 755 "$folder/bailiwick-agent.new"
+  # Such as without a library.
+  if ! "$folder/bailiwick-agent.new" --version </dev/null >/dev/null 2>"$files/error"; then
+    rm -f "$folder/bailiwick-agent.new"
+    rmdir "$folder" "$versions" 2>/dev/null || :
+    case $platform in *-musl*) advice=' On Alpine Linux, install the package libstdc++, and run the command again.' ;; *) advice='' ;; esac
+    fail "The program does not run on this server: $(head -n 1 "$files/error").$advice"
+  fi
   sync "$folder/bailiwick-agent.new"
   mv -f "$folder/bailiwick-agent.new" "$folder/bailiwick-agent"
   ln -sfn "$folder/bailiwick-agent" "$program.new"
