@@ -1,5 +1,5 @@
 import { X509Certificate } from 'node:crypto'
-import { certificateFacts } from './certificate'
+import { ownFacts } from './certificate'
 import type { CertificateFacts } from './check'
 
 /** What is known of a certificate by itself (X.509, RFC 5280). Times are ms UTC. */
@@ -20,15 +20,21 @@ export interface CertificateDetails extends Pick<CertificateFacts, 'sha256' | 's
   issued_by: string
 }
 
-/** Parses a certificate. Null if it isn’t one. @param input in DER or PEM form */
+/** At most this many names of a certificate are kept. Let’s Encrypt allows 100. */
+export const maxNames = 200
+
+/**
+ * Parses a certificate. Null if it isn’t one. It may be one of many that a hostile server made up, so nothing is cached.
+ * @param input in DER or PEM form
+ */
 export function certificateDetails(input: Uint8Array | string): (CertificateDetails & { raw: Uint8Array }) | null {
   try {
     const x509 = new X509Certificate(input)
-    const { sha256, subject, issuer, serial, names, not_before, not_after } = certificateFacts(x509 as never)
+    const { sha256, subject, issuer, serial, names, not_before, not_after } = ownFacts(x509)
     if (!Number.isSafeInteger(not_before) || !Number.isSafeInteger(not_after)) return null
     const issued_by = line(/^O=(.*)$/m.exec(x509.issuer ?? '')?.[1] ?? issuer)
     const common = { sha256, serial, not_before, not_after, issued_by, key: keyOf(x509), raw: x509.raw }
-    return { ...common, subject: line(subject), issuer: line(issuer), names: names.map(line) }
+    return { ...common, subject: line(subject), issuer: line(issuer), names: names.slice(0, maxNames).map(line) }
   } catch {
     return null
   }

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import { certificateFacts, daysLeft, namesOf, formatDuration } from './certificate'
+import { certificateDetails } from './certificate-details'
 import { X509Certificate } from 'node:crypto'
 
 const fixture = async (name: string) =>
@@ -39,6 +40,12 @@ describe('the facts of a certificate', () => {
     expect(ending.chain_not_after).toBe(Date.parse(issuer.validTo))
     expect(certificateFacts(shown(later)).chain_not_after).toBe(facts.chain_not_after)
     expect(ending.chain_not_after).toBe(Date.parse(issuer.validTo))
+  })
+
+  test('are not cached for certificates whose details are read, which hostile servers can make up in any number', async () => {
+    const { raw, fingerprint256 } = await fixture('two-names')
+    expect(certificateDetails(raw)?.names).toEqual(['a.test', 'b.test'])
+    expect(() => certificateFacts({ fingerprint256, raw: new Uint8Array() })).toThrow()
   })
 
   test('count the days left, also past the expiry', async () => {

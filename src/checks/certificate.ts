@@ -86,9 +86,19 @@ function parseCertificate(certificate: PresentedCertificate): ParsedCertificate 
   const known = parsedCertificates.get(fingerprint)
   if (known) return known
   const x509 = certificate instanceof X509Certificate ? certificate : new X509Certificate(certificate.raw)
+  const facts = ownFacts(x509)
+  const entry: ParsedCertificate = { facts, not_after: facts.not_after, root: x509.subject === x509.issuer, latest: null }
+  const [oldest] = parsedCertificates.keys()
+  if (parsedCertificates.size >= maxCached) parsedCertificates.delete(oldest!)
+  parsedCertificates.set(fingerprint, entry)
+  return entry
+}
+
+/** What a certificate says about itself. Nothing of it is cached. */
+export function ownFacts(x509: X509Certificate): ParsedCertificate['facts'] {
   const { subject, issuer } = x509
-  const facts = {
-    sha256: fingerprint.replaceAll(':', '').toLowerCase(),
+  return {
+    sha256: x509.fingerprint256.replaceAll(':', '').toLowerCase(),
     subject: nameLine(subject),
     issuer: nameLine(issuer),
     serial: x509.serialNumber.toLowerCase(),
@@ -96,11 +106,6 @@ function parseCertificate(certificate: PresentedCertificate): ParsedCertificate 
     not_before: Date.parse(x509.validFrom),
     not_after: Date.parse(x509.validTo),
   }
-  const entry: ParsedCertificate = { facts, not_after: facts.not_after, root: subject === issuer, latest: null }
-  const [oldest] = parsedCertificates.keys()
-  if (parsedCertificates.size >= maxCached) parsedCertificates.delete(oldest!)
-  parsedCertificates.set(fingerprint, entry)
-  return entry
 }
 
 /** A distinguished name on one line. OpenSSL prints one attribute per line. */

@@ -64,10 +64,11 @@ test('certificates are shown by file and by port, with when they were first seen
     {
       ...{ agent_id: agent.id, observed_at: first, stale: false, reported_at: first, reason: null },
       files: [
-        { ...shown, modified_at, certificate, first_seen_at: first },
-        { ...shownUnreadable, modified_at, certificate: null, first_seen_at: first },
+        { ...shown, modified_at, first_seen_at: first },
+        { ...shownUnreadable, modified_at, first_seen_at: first },
       ],
-      served: [{ ...served(one), certificate, on_disk_not_served: false, newer_file: null, first_seen_at: first }],
+      served: [{ ...served(one), on_disk_not_served: false, newer_file: null, first_seen_at: first }],
+      certificates: [certificate],
     },
   ])
   // The time of a certificate stays while it is reported, also if something else about its file changes.
@@ -108,8 +109,8 @@ test('a certificate that was renewed on disk is not served until the service was
   const rows = [served(former), served(former, { sni: null })]
   expect((await report([file(renewed)], rows, [former, renewed])).status).toBe(200)
   expect((await get()).body.served).toMatchObject([
-    { sni: null, on_disk_not_served: true, certificate: { sha256: former.sha256 } },
-    { sni: 'shop.example.com', on_disk_not_served: true, newer_file: { path, certificate: { sha256: renewed.sha256 } } },
+    { sni: null, on_disk_not_served: true, chain: [former.sha256] },
+    { sni: 'shop.example.com', on_disk_not_served: true, newer_file: { path, sha256: renewed.sha256 } },
   ])
   const about = { server: { id, name: 'web-1' }, port: 443, process: 'nginx', names: ['shop.example.com'], sha256: former.sha256 }
   const raised = { ...about, status: 'raised', file: path, observed_at: time(here) }
@@ -155,17 +156,28 @@ test('what is refused names the field', async () => {
   const large = Array.from({ length: 40 }, () => issued(1, { padding: 15_000 }))
   expect((await report([], [], large)).body.errors).toMatchObject([{ pointer: '#/certificates/certificates' }])
   expect((await get()).body.reported_at).toBeNull()
+  // The size is checked before anything is parsed.
+  const unreadable = Array.from({ length: 40 }, () => 'A'.repeat(20_000))
+  expect(await problems({ certificates: unreadable })).toEqual([422, ['#/certificates/certificates']])
 })
 
 test('as many certificates as a report may have are stored without blocking others', async () => {
   const { issued, get, report } = await scene()
-  const some = Array.from({ length: certificateLimits.files }, (_, at) => issued(1, { names: [`n${at}.example.com`] }))
+  // One of them has more names than are stored.
+  const names = (at: number) => [
+    `n${at}.example.com`,
+    ...Array.from({ length: at === 0 ? 1000 : 0 }, (_, more) => `${more}.test`),
+  ]
+  const some = Array.from({ length: certificateLimits.files }, (_, at) => issued(1, { names: names(at) }))
   const files = some.map((one, at) => file(one, { path: `/etc/ssl/${at}.pem` }))
   const ports = some.map((one, at) => served(one, { sni: `n${at}.example.com` }))
   expect((await report(files, ports, some)).status).toBe(200)
   const { body } = await get()
   expect([body.files.length, body.served.length]).toEqual([certificateLimits.files, certificateLimits.served])
-  expect(body.served.every((one: any) => !one.on_disk_not_served && one.certificate.names.includes(one.sni))).toBe(true)
+  const namesOf = new Map<string, string[]>(body.certificates.map((one: any) => [one.sha256, one.names]))
+  expect(namesOf.size).toBe(certificateLimits.files)
+  expect(namesOf.get(some[0]!.sha256)).toHaveLength(200)
+  expect(body.served.every((one: any) => !one.on_disk_not_served && namesOf.get(one.chain[0])!.includes(one.sni))).toBe(true)
 })
 
 test('certificates of other workspaces are not found, and reading them needs cloud.read', async () => {

@@ -38,8 +38,14 @@ const describeCertificate = ({ names, issuer, key }: ServerCertificateView): (st
   key.type && [key.type.toUpperCase(), key.bits].filter(Boolean).join(' '),
 ]
 
-function servedRow(one: ServedView, now: number): Row {
-  const { address, port, process, starttls, sni, protocol, certificate, newer_file: newer, error } = one
+/** Certificates by their SHA-256. */
+type Certificates = ReadonlyMap<string, ServerCertificateView>
+const leafOf = ({ chain }: { chain: readonly string[] }, all: Certificates) => all.get(chain[0] ?? '') ?? null
+
+function servedRow(one: ServedView, all: Certificates, now: number): Row {
+  const { address, port, process, starttls, sni, protocol, newer_file: newer, error } = one
+  const certificate = leafOf(one, all)
+  const renewed = newer && (all.get(newer.sha256) ?? null)
   return {
     id: `${address} ${port} ${sni ?? ''}`,
     name: `Port ${port}${sni === null ? '' : ` as ${sni}`}`,
@@ -50,7 +56,8 @@ function servedRow(one: ServedView, now: number): Row {
         : validity(certificate, now)),
     details: [
       newer &&
-        `${newer.path} contains a certificate that expires ${formatDate(newer.certificate.not_after)}: reload ${process ?? 'the service'}`,
+        renewed &&
+        `${newer.path} contains a certificate that expires ${formatDate(renewed.not_after)}: reload ${process ?? 'the service'}`,
       process,
       address,
       starttls && `STARTTLS (${starttls})`,
@@ -62,8 +69,9 @@ function servedRow(one: ServedView, now: number): Row {
   }
 }
 
-function fileRow(one: FileView, now: number): Row {
-  const { path, kind, certificate, key, references, mode, owner, error } = one
+function fileRow(one: FileView, all: Certificates, now: number): Row {
+  const certificate = leafOf(one, all)
+  const { path, kind, key, references, mode, owner, error } = one
   return {
     id: path,
     name: path,
@@ -128,6 +136,7 @@ export function ServerCertificates({ id }: { id: string }) {
       </Card>
     )
   }
+  const all = new Map(certificates?.certificates.map(one => [one.sha256, one]))
   const list = (of: 'Port' | 'File', title: string, rows: readonly Row[]) => (
     <CertificateList of={of} title={title} rows={sorted(rows)} found={found} isStale={certificates?.stale ?? false} />
   )
@@ -136,12 +145,12 @@ export function ServerCertificates({ id }: { id: string }) {
       {list(
         'Port',
         'Certificates on ports',
-        (certificates?.served ?? []).map(one => servedRow(one, now)),
+        (certificates?.served ?? []).map(one => servedRow(one, all, now)),
       )}
       {list(
         'File',
         'Certificates in files',
-        (certificates?.files ?? []).map(one => fileRow(one, now)),
+        (certificates?.files ?? []).map(one => fileRow(one, all, now)),
       )}
     </>
   )

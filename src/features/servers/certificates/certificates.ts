@@ -16,17 +16,16 @@ export async function getCertificates(ctx: Ctx, id: string): Promise<ServerCerti
   const { read } = ctx.hub
   await findRow(read, ctx, serverRows, id)
   const agent = await agentOf(read, id)
-  const { files, served } = agent ? await foundBy(read, agent.id) : { files: [], served: [] }
+  const found = agent ? await foundBy(read, agent.id) : { files: [], served: [], certificates: [] }
   const reportedAt = agent?.certificatesAt ?? null
-  const isEmpty = files.length === 0 && served.length === 0
+  const isEmpty = found.files.length === 0 && found.served.length === 0
   return {
     agent_id: agent?.id ?? null,
     observed_at: instant(agent?.lastReportAt ?? null),
     stale: agent !== undefined && agent.state !== 'reporting',
     reported_at: instant(reportedAt),
     reason: isEmpty ? whyEmpty(agent !== undefined, reportedAt !== null) : null,
-    files,
-    served,
+    ...found,
   }
 }
 
@@ -37,14 +36,15 @@ const whyEmpty = (hasAgent: boolean, isReported: boolean): string =>
       ? 'The agent found no certificates. Add your own files with the setting `certificates` in /etc/bailiwick-agent/agent.conf.'
       : 'The agent has not reported this yet.'
 
-async function foundBy(read: Reader, agentId: string): Promise<Pick<ServerCertificatesView, 'files' | 'served'>> {
+type Found = Pick<ServerCertificatesView, 'files' | 'served' | 'certificates'>
+
+async function foundBy(read: Reader, agentId: string): Promise<Found> {
   const { sha256, details } = agentCertificates
   const certificates = await read
     .select({ sha256, details })
     .from(agentCertificates)
     .where(eq(agentCertificates.agentId, agentId))
-  const views = new Map(certificates.map(one => [one.sha256, viewOf(one.details)]))
-  const view = (of: string | undefined) => views.get(of ?? '') ?? null
+    .orderBy(sha256)
   const files = await read.select().from(agentCertificateFiles).where(eq(agentCertificateFiles.agentId, agentId))
   const served = await read.select().from(agentServedCertificates).where(eq(agentServedCertificates.agentId, agentId))
   return {
@@ -52,22 +52,18 @@ async function foundBy(read: Reader, agentId: string): Promise<Pick<ServerCertif
       .map(({ data, seenAt }) => ({
         ...data,
         modified_at: instant(data.modified_at),
-        certificate: view(data.chain[0]),
         first_seen_at: instant(seenAt),
       }))
       .sort((a, b) => (a.path < b.path ? -1 : 1)),
     served: served
-      .map(({ data, newer, seenAt }) => {
-        const newerView = view(newer?.sha256)
-        return {
-          ...data,
-          certificate: view(data.chain[0]),
-          on_disk_not_served: newer !== null,
-          newer_file: newer && newerView && { path: newer.path, certificate: newerView },
-          first_seen_at: instant(seenAt),
-        }
-      })
+      .map(({ data, newer, seenAt }) => ({
+        ...data,
+        on_disk_not_served: newer !== null,
+        newer_file: newer,
+        first_seen_at: instant(seenAt),
+      }))
       .sort((a, b) => a.port - b.port || (sortKey(a) < sortKey(b) ? -1 : 1)),
+    certificates: certificates.map(one => viewOf(one.details)),
   }
 }
 

@@ -1,6 +1,8 @@
 import { Type, type Static } from '@sinclair/typebox'
 import { Instant, Nullable, NullableInstant, Shape } from '../../../core/shapes'
+import { maxNames } from '../../../checks/certificate-details'
 import { AgentCertificates } from '../../../wire/agent-certificates'
+import { certificateLimits } from '../../../wire/agent-limits'
 
 const file = AgentCertificates.properties.files.items.properties
 const served = AgentCertificates.properties.served.items.properties
@@ -31,7 +33,9 @@ const ServerCertificate = Shape(
     subject: text('Name of the subject.'),
     issuer: text('Name of the issuer.'),
     serial_number: text('Serial number in hexadecimal.'),
-    names: Type.Array(Type.String(), { description: 'DNS names and IP addresses for which it is valid.' }),
+    names: Type.Array(Type.String(), {
+      description: `DNS names and IP addresses for which it is valid, the first ${maxNames} of them.`,
+    }),
     not_before: Instant({ description: 'Start of its validity.' }),
     not_after: Instant({ description: 'End of its validity.' }),
     key: Shape(
@@ -49,14 +53,12 @@ const ServerCertificate = Shape(
 )
 export type ServerCertificateView = Static<typeof ServerCertificate>
 
-const certificate = (description: string) => Nullable(ServerCertificate, { description })
 const firstSeenAt = Instant({ description: 'When it was first reported with this certificate.' })
 
 const ServerCertificateFile = Shape(
   {
     ...file,
     modified_at: NullableInstant({ description: 'When the file was last modified. Null if unknown.' }),
-    certificate: certificate('The first certificate in the file. Null if there is none.'),
     first_seen_at: firstSeenAt,
   },
   { $id: 'ServerCertificateFile', description: 'A file with a certificate, or a file or folder that could not be read.' },
@@ -65,14 +67,16 @@ const ServerCertificateFile = Shape(
 const ServedCertificate = Shape(
   {
     ...served,
-    certificate: certificate('The certificate that the port presents. Null if there is none.'),
     on_disk_not_served: Type.Boolean({
       description:
         'Whether a file contains a newer certificate for the same names by the same CA. The service has to be reloaded to use it.',
     }),
-    newer_file: Nullable(Shape({ path: text('Path of the file.'), certificate: ServerCertificate }), {
-      description: 'The file with the newer certificate. Null if there is none.',
-    }),
+    newer_file: Nullable(
+      Shape({ path: text('Path of the file.'), sha256: text('SHA-256 of the certificate, in hexadecimal.') }),
+      {
+        description: 'The file with the newer certificate. Null if there is none.',
+      },
+    ),
     first_seen_at: firstSeenAt,
   },
   { $id: 'ServedCertificate', description: 'The certificate that a port presents for a server name.' },
@@ -94,6 +98,9 @@ export const ServerCertificates = Shape(
     served: Type.Array(ServedCertificate, {
       description: 'Certificates that TCP ports present, for each server name, at most 500.',
     }),
+    certificates: Type.Array(ServerCertificate, {
+      description: `The certificates in \`chain\` and \`newer_file\`, each once, at most ${certificateLimits.certificates.toLocaleString('en')}.`,
+    }),
   },
   {
     $id: 'ServerCertificates',
@@ -112,18 +119,18 @@ export const ServerCertificates = Shape(
             references: ['nginx: shop.example.com'],
             key: { path: '/etc/letsencrypt/live/shop.example.com/privkey.pem', mode: '0600', owner: 'root', matches: true },
             error: null,
-            certificate: renewed,
             first_seen_at: '2026-11-26T00:41:00.000Z',
           },
         ],
         served: [
           {
             ...{ address: '0.0.0.0', port: 443, process: 'nginx', starttls: null, sni: 'shop.example.com', protocol: '1.3' },
-            ...{ chain: [former.sha256], error: null, certificate: former, on_disk_not_served: true },
-            newer_file: { path: '/etc/letsencrypt/live/shop.example.com/fullchain.pem', certificate: renewed },
+            ...{ chain: [former.sha256], error: null, on_disk_not_served: true },
+            newer_file: { path: '/etc/letsencrypt/live/shop.example.com/fullchain.pem', sha256: renewed.sha256 },
             first_seen_at: '2026-09-01T00:38:00.000Z',
           },
         ],
+        certificates: [former, renewed],
       },
     ],
   },

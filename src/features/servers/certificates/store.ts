@@ -9,7 +9,6 @@ import type { Tx } from '../../../core/db/transaction'
 import { isTurnOver, yieldToEventLoop } from '../../../core/time-slices'
 import type { AgentRow } from '../agents/rows'
 import { eventsAbout, services } from './not-served'
-import { newerOnDisk } from './newer-on-disk'
 import type { FoundCertificates } from './parse'
 import { agentCertificateFiles, agentCertificates, agentServedCertificates } from './tables'
 
@@ -26,12 +25,6 @@ export async function saveCertificates(
   now: number,
 ): Promise<EventDraft[]> {
   const id = (...parts: unknown[]) => `${agentId} ${sha256Hex(parts.join(' ')).slice(0, 32)}`
-  const leaf = ({ chain }: { chain: readonly string[] }) => found.certificates.get(chain[0] ?? '')?.details ?? null
-  const onDisk = found.files.flatMap(file => {
-    const certificate = leaf(file)
-    return certificate ? [{ path: file.path, certificate }] : []
-  })
-
   const known = await tx
     .select({ id: agentCertificates.id, sha256: agentCertificates.sha256 })
     .from(agentCertificates)
@@ -49,16 +42,10 @@ export async function saveCertificates(
   )
 
   const served = await tx.select().from(agentServedCertificates).where(eq(agentServedCertificates.agentId, agentId))
-  const rows: (typeof agentServedCertificates.$inferInsert)[] = []
-  for (const data of found.served) {
-    const certificate = leaf(data)
-    const newer = certificate && newerOnDisk(certificate, onDisk, now)
-    rows.push({
-      ...{ id: id(data.address, data.port, data.sni), agentId, data, seenAt: now },
-      newer: newer && { path: newer.path, sha256: newer.certificate.sha256 },
-    })
-    if (isTurnOver()) await yieldToEventLoop()
-  }
+  const rows = found.served.map(data => ({
+    ...{ id: id(data.address, data.port, data.sni), agentId, data, seenAt: now },
+    newer: found.newer.get(data.chain[0] ?? '') ?? null,
+  }))
   await replace(tx, agentServedCertificates, served, rows, (a, b) => isSame(a, b) && isDeepStrictEqual(a.newer, b.newer))
   return await eventsAbout(tx, serverId, services(served), services(rows), now)
 }

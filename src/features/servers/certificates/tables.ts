@@ -4,6 +4,7 @@ import { bytes, json, text, time } from '../../../core/db/columns'
 import { index, table } from '../../../core/db/dialect'
 import type { AgentCertificateFile, AgentServedCertificate } from '../../../wire/agent-certificates'
 import { agents } from '../agents/tables'
+import type { NewerFile } from './newer-on-disk'
 
 const ofAgent = () => ({
   // Of the agent and what identifies the row for it.
@@ -36,12 +37,6 @@ export const agentCertificateFiles = table(
   },
   t => [index('agent_certificate_files_agent').on(t.agentId)],
 )
-
-/** A file with a certificate that replaces the one that a port presents. */
-interface NewerFile {
-  path: string
-  sha256: string
-}
 
 /** The certificates that ports present, for each server name. */
 export const agentServedCertificates = table(

@@ -65,7 +65,7 @@ export async function receiveReport(hub: Hub, { request, ip }: { request: Reques
   const verdict = judgeRun(agent, report, sentAt, now)
   if (verdict.kind !== 'accepted') throw await refusal(hub, agent, verdict)
 
-  const certificates = report.certificates && (await parseCertificates(report.certificates))
+  const certificates = report.certificates && (await parseCertificates(report.certificates, now))
 
   await store(hub, agent, report, offsetMs)
   let isCloned = false
