@@ -22,6 +22,7 @@ CREATE TABLE "agent_rollouts" (
 	"since" bigint,
 	"first_count" bigint,
 	"rest_at" bigint,
+	"busy_until" bigint,
 	"stopped_by" text collate "C",
 	"stopped_at" bigint,
 	"stopped_detail" text collate "C"

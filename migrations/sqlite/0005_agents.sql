@@ -27,6 +27,7 @@ CREATE TABLE `agent_rollouts` (
 	`since` integer,
 	`first_count` integer,
 	`rest_at` integer,
+	`busy_until` integer,
 	`stopped_by` text,
 	`stopped_at` integer,
 	`stopped_detail` text,

@@ -48,7 +48,8 @@ async function scene(count: number) {
     async pass(minutes = 1): Promise<number[]> {
       for (let n = 0; n < minutes; n++) {
         await here.advance(minute)
-        await updateAgents(here.hub)
+        // As if there were two hubs.
+        await Promise.all([updateAgents(here.hub), updateAgents(here.hub)])
       }
       const asked: number[] = []
       for (const [at, agent] of agents.entries()) {

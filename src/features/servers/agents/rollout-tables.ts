@@ -18,6 +18,8 @@ export const agentRollouts = table('agent_rollouts', {
   firstCount: int('first_count'),
   // When the others are updated; null while the first ones are.
   restAt: time('rest_at'),
+  // Until then, the hub that continues the rollout starts updates. Other hubs wait.
+  busyUntil: time('busy_until'),
   // Why it stopped: the agent whose update was rolled back, and when. Null unless it did.
   stoppedBy: text('stopped_by'),
   stoppedAt: time('stopped_at'),

@@ -28,7 +28,8 @@ const retryMs = 3_600_000
 const none = (workspaceId: string): RolloutRow => ({
   workspaceId,
   policy: 'manual',
-  ...{ version: null, since: null, firstCount: null, restAt: null, stoppedBy: null, stoppedAt: null, stoppedDetail: null },
+  ...{ version: null, since: null, firstCount: null, restAt: null, busyUntil: null },
+  ...{ stoppedBy: null, stoppedAt: null, stoppedDetail: null },
 })
 
 async function rolloutOf(read: Reader, workspaceId: string): Promise<RolloutRow> {
@@ -176,12 +177,16 @@ async function continueRollout(hub: Hub, workspaceId: string): Promise<void> {
   }
 }
 
+/** All hubs continue rollouts in the same second of each minute. Only the first one may, since its updates don’t count before they start. */
+const busyMs = 55_000
+
 /** Moves the rollout to its next stage, or stops it. @returns how many agents may be updated now */
 async function takeStage(tx: Tx, hub: Hub, workspaceId: string, waiting: number): Promise<number> {
   const now = hub.clock.now()
   let row = await lockRollout(tx, workspaceId)
   // Another hub has a newer version already.
   if (row.version !== null && isNewerVersion(row.version, version)) return 0
+  if (row.busyUntil !== null && now < row.busyUntil) return 0
   if (row.version !== version)
     row = { ...row, version, ...begun(now), ...{ stoppedBy: null, stoppedAt: null, stoppedDetail: null } }
   if (row.stoppedAt === null) {
@@ -191,7 +196,10 @@ async function takeStage(tx: Tx, hub: Hub, workspaceId: string, waiting: number)
   }
   const { room, ...stage } = nextStage(row, await countsOf(tx, row, waiting), now)
   const after = row.stoppedAt === null ? { ...row, ...stage } : row
-  await tx.update(agentRollouts).set(after).where(eq(agentRollouts.workspaceId, workspaceId))
+  await tx
+    .update(agentRollouts)
+    .set({ ...after, busyUntil: now + busyMs })
+    .where(eq(agentRollouts.workspaceId, workspaceId))
   return row.stoppedAt === null ? room : 0
 }
 
