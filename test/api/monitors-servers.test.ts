@@ -109,7 +109,7 @@ test('a file system that will be full soon, and a clock that is wrong', async ()
   })
   await rollUpMetrics(here.hub)
   const messages: [condition: string, message: RegExp][] = [
-    ['[DISK_HOURS_LEFT] < 24', /^Time until a disk is full is 2\.\d+ h, less than 24 h$/],
+    ['[DISK_HOURS_LEFT] < 24', /^Time until a disk is full is 2\.\d+ h, less than 24 h: \/data$/],
     ['[DISK_HOURS_LEFT]./data < 24', /^Time until \/data is full is 2\.\d+ h, less than 24 h$/],
     ['[CLOCK_OFFSET] > 5s', /^Clock offset is 7s, more than 5s$/],
     ['[CLOCK_OFFSET] > 1000', /^Clock offset is 7s, more than 1s$/],
