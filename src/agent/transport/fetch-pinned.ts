@@ -1,8 +1,25 @@
 import type { Socket } from 'bun'
 import { sha256Hex } from '../../core/crypto'
 import { PinMismatch } from '../../core/net/pin-mismatch'
-import type { Asked, Received } from './hub-fetch'
 import { ResponseReader } from './response-reader'
+
+/** A request to the hub. The hub may take `waitMs`; at most `maxBodyBytes` of its response are read. */
+export interface Asked {
+  method: 'GET' | 'POST'
+  path: string
+  headers: Record<string, string>
+  body: Uint8Array<ArrayBuffer> | null
+  isOnNewConnection?: boolean
+  waitMs: number
+  maxBodyBytes: number
+}
+
+/** A complete response, not compressed. */
+export interface Received {
+  status: number
+  headers: Headers
+  body: Uint8Array
+}
 
 /**
  * Sends a request on a connection of its own, after its certificate was compared with a fingerprint. With sockets of Bun instead of

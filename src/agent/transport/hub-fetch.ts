@@ -1,28 +1,11 @@
 import { failureOf } from '../../core/net/fetch-failure'
 import type { PinMismatch } from '../../core/net/pin-mismatch'
+import type { Asked, Received } from './fetch-pinned'
 
 /** Where a hub is, and how its certificate is verified. */
 export interface HubAddress {
   hub: string
   pin: string | null
-}
-
-/** A request to the hub. The hub may take `waitMs`; at most `maxBodyBytes` of its response are read. */
-export interface Asked {
-  method: 'GET' | 'POST'
-  path: string
-  headers: Record<string, string>
-  body: Uint8Array<ArrayBuffer> | null
-  isOnNewConnection?: boolean
-  waitMs: number
-  maxBodyBytes: number
-}
-
-/** A complete response, not compressed. */
-export interface Received {
-  status: number
-  headers: Headers
-  body: Uint8Array
 }
 
 /** There was no complete response. The message is a sentence. */
