@@ -22,6 +22,7 @@ import { cloudKinds } from '../../src/features/servers/clouds'
 import { serverVerbs } from '../../src/features/servers/clouds/cloud'
 import { controllerKinds } from '../../src/features/servers/controllers'
 import { verbRules } from '../../src/features/servers/actions/verbs'
+import { metricUnits } from '../../src/features/servers/metrics/names'
 import { serverStatuses } from '../../src/features/servers/shapes'
 import { messageHeaders } from '../../src/hub/openapi-webhooks'
 import { world } from '../support/world'
@@ -55,6 +56,29 @@ test('each setting has a heading, in the order of the code, with its flag and de
     ])
     if (flag) expect(section).toContain(`Flag \`${flag}\``)
   }
+})
+
+test('each metric is in a table with its unit', () => {
+  const rows = text('server-metrics')
+    .split('\n')
+    .flatMap(line => {
+      const [, names = '', unit = ''] = /^\| (`.+`) \| (.+) \|$/.exec(line) ?? []
+      return [...names.matchAll(/`([a-z0-9_.]+)`/g)].map(match => [match[1]!, unit] as const)
+    })
+  const units = new Map(rows)
+  const words: Record<string, RegExp> = {
+    bytes: /bytes(?! per second,?$)/i,
+    celsius: /degrees Celsius/i,
+    count: /counts/i,
+    load: /load averages/i,
+    ms: /milliseconds/i,
+    rpm: /revolutions per minute/i,
+  }
+  for (const [name, unit] of Object.entries(metricUnits))
+    expect([name, units.get(name)]).toEqual([
+      name,
+      expect.stringMatching(words[unit] ?? new RegExp(unit.replaceAll('_', ' '), 'i')),
+    ])
 })
 
 test('each error code has a heading, in the order of the code', () => {
@@ -129,6 +153,7 @@ test('each event kind has a row with its area, and no unknown kind is mentioned'
     ...permissions,
     ...noticeKindNames,
     ...serverVerbs.map(verb => `server.${verb}`),
+    ...Object.keys(metricUnits),
     'firewall.apply',
     'heartbeat.missed',
   ] as string[])
