@@ -429,7 +429,16 @@ const newsNames: readonly (keyof ReportNews)[] = ['moments', 'events']
 /** The fields that contain minutes. */
 const tableNames: readonly string[] = ['columns', 'minutes']
 
-const digestOf = (part: unknown) => sha256Hex(JSON.stringify(part))
+/** Digests of parts that are the same objects in several reports, such as certificates, which can be long. */
+const digests = new WeakMap<object, string>()
+
+function digestOf(part: unknown): string {
+  const known = digests.get(Object(part))
+  if (known !== undefined) return known
+  const digest = sha256Hex(JSON.stringify(part))
+  digests.set(Object(part), digest)
+  return digest
+}
 
 const without = <T extends object>(value: T, names: readonly (keyof T)[]): T =>
   Object.fromEntries(Object.entries(value).filter(([name]) => !names.includes(name as keyof T))) as T
