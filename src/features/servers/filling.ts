@@ -1,10 +1,8 @@
-import { and, asc, eq, isNull } from 'drizzle-orm'
 import { tiers } from '../../core/db/series/metric-tiers'
 import type { Hub } from '../../core/hub'
-import { agents } from './agents/tables'
+import { reportingServers } from './agents/counts'
 import { staleMs, subjectOf } from './metrics/names'
 import { fileSystemUse, type FileSystemUse } from './metrics/read'
-import { servers } from './tables'
 
 /** A file system that is nearly full, or will be soon. */
 interface FillingFileSystem {
@@ -44,13 +42,7 @@ const [minutes, tenMinutes] = tiers
 const isUsed = (column: string): boolean => column.startsWith('filesystem.') && !column.includes('inodes')
 
 async function read(hub: Hub, workspaceId: string, now: number): Promise<FillingFileSystem[]> {
-  const rows = await hub.read
-    .select({ id: servers.id, name: servers.name })
-    .from(agents)
-    .innerJoin(servers, eq(servers.id, agents.serverId))
-    .where(and(eq(agents.workspaceId, workspaceId), eq(agents.state, 'reporting'), isNull(servers.deletedAt)))
-    .orderBy(asc(agents.id))
-    .limit(maxServers)
+  const rows = await reportingServers(hub.read, workspaceId, maxServers)
   const subjects = rows.map(({ id }) => subjectOf(id, 'agent'))
   const { metrics } = hub.series
   const current = await metrics.summaries(subjects, minutes, now - staleMs, now, isUsed)

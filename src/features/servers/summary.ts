@@ -1,11 +1,8 @@
-import { and, asc, count, eq, inArray, isNull, ne, or } from 'drizzle-orm'
-import { instant } from '../../core/clock'
+import { and, asc, count, eq, inArray, isNull, or } from 'drizzle-orm'
 import type { Ctx } from '../../core/ctx'
 import { countsByWord } from '../../core/db/counts'
-import type { Hub } from '../../core/hub'
 import { listCloudAccounts } from './accounts/accounts'
-import { agentStates } from './agents/shapes'
-import { agents } from './agents/tables'
+import { countAgents, type AgentCounts } from './agents/counts'
 import { fillingFileSystems } from './filling'
 import { serverViews } from './servers'
 import { serverHealths, type ServerHealth, type ServerView } from './shapes'
@@ -17,11 +14,7 @@ interface ServerSummary {
   /** Servers that are down, missing, or whose last action failed. */
   failing: ServerView[]
   filling: Awaited<ReturnType<typeof fillingFileSystems>>
-  agents: {
-    by_state: Record<(typeof agentStates)[number], number>
-    /** Agents that don’t report although their servers are not down. */
-    silent: { id: string; server_id: string; name: string; silent_since_at: string | null }[]
-  }
+  agents: AgentCounts
 }
 
 /** Counts the servers of the workspace by health and their agents by state, and finds those with issues, by name. */
@@ -39,34 +32,7 @@ export async function serverSummary({ hub, workspaceId }: Ctx, maxFailing: numbe
     by_health: countsByWord(serverHealths, rows),
     failing: await serverViews(hub.read, failing),
     filling: (await fillingFileSystems(hub, workspaceId)).slice(0, maxFailing),
-    agents: await agentSummary(hub, workspaceId, maxFailing),
-  }
-}
-
-async function agentSummary({ read }: Hub, workspaceId: string, maxSilent: number): Promise<ServerSummary['agents']> {
-  const rows = await read
-    .select({ word: agents.state, n: count() })
-    .from(agents)
-    .where(eq(agents.workspaceId, workspaceId))
-    .groupBy(agents.state)
-  const silent = await read
-    .select({ id: agents.id, serverId: servers.id, name: servers.name, silentAt: agents.silentAt })
-    .from(agents)
-    .innerJoin(servers, eq(servers.id, agents.serverId))
-    .where(
-      and(
-        ...[eq(agents.workspaceId, workspaceId), eq(agents.state, 'silent')],
-        ...[ne(servers.health, 'down'), isNull(servers.deletedAt)],
-      ),
-    )
-    .orderBy(asc(servers.name), asc(servers.id))
-    .limit(maxSilent)
-  return {
-    by_state: countsByWord(agentStates, rows),
-    silent: silent.map(({ id, serverId, name, silentAt }) => ({
-      ...{ id, server_id: serverId, name },
-      silent_since_at: instant(silentAt),
-    })),
+    agents: await countAgents(hub.read, workspaceId, maxFailing),
   }
 }
 
