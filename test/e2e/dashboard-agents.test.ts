@@ -7,12 +7,23 @@ let ui: Dashboard
 let serverId = ''
 beforeAll(async () => {
   ui = await dashboard()
-  const response = await fetch(`${ui.hub.url}/v1/servers`, {
-    method: 'POST',
-    headers: { authorization: `Bearer ${ui.token}`, 'content-type': 'application/json', 'idempotency-key': 'nas' },
-    body: JSON.stringify({ name: 'nas' }),
-  })
-  serverId = ((await response.json()) as { id: string }).id
+  const create = async (path: string, body: object) => {
+    const response = await fetch(`${ui.hub.url}/v1/${path}`, {
+      method: 'POST',
+      headers: {
+        authorization: `Bearer ${ui.token}`,
+        'content-type': 'application/json',
+        'idempotency-key': crypto.randomUUID(),
+      },
+      body: JSON.stringify(body),
+    })
+    if (response.status !== 201) throw new Error(await response.text())
+    return ((await response.json()) as { id: string }).id
+  }
+  serverId = await create('servers', { name: 'nas', addresses: ['192.0.2.30'] })
+  await create('monitors', { name: 'Server nas', target: serverId })
+  for (const port of [22, 443])
+    await create('monitors', { name: `Port ${port}`, type: 'tcp', target: `192.0.2.30:${port}`, interval_seconds: 3600 })
 }, 60_000)
 afterAll(() => ui?.[Symbol.asyncDispose]())
 
@@ -57,6 +68,14 @@ test('the agent is installed on a server with one command, and its arrival is sh
   }
   await page.getByText('Every 2 seconds, while you look at this page.').waitFor()
   await expectClean(page)
+
+  await page.getByRole('button', { name: 'Add dependency' }).click()
+  const dependents = page.getByRole('dialog', { name: 'Monitors that depend on nas' })
+  await dependents.getByLabel('Port 443').uncheck()
+  await expectClean(page)
+  await dependents.getByRole('button', { name: 'Add dependency' }).click()
+  await page.getByText('192.0.2.30 · depends on the server').waitFor()
+  expect(await page.getByText('· depends on the server').count()).toBe(1)
 }, 90_000)
 
 test('an enrolment key is created, and an agent that it enrolls is approved', async () => {

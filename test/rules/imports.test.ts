@@ -194,7 +194,7 @@ const publicModules: Record<string, string[]> = {
   heartbeats: ['all-heartbeats', 'counts', 'heartbeats', 'watching'],
   incidents: ['outages/event-data', 'incidents', 'outages/outage', 'outages/outages', 'relation', 'subject'],
   maintenance: ['all-windows', 'calendar', 'summary', 'targets', 'view', 'windows'],
-  monitors: ['check-now', 'counts', 'of-servers', 'server-states', 'statuses', 'watching'],
+  monitors: ['at-addresses', 'check-now', 'counts', 'of-servers', 'server-states', 'statuses', 'watching'],
   notices: ['notices'],
   notifications: [
     'acknowledge-link',

@@ -25,6 +25,7 @@ import { ServerSnapshots } from './cloud/server-snapshots'
 import { RecentActions, ServerHistory } from './cloud/server-history'
 import { ServerJournal } from './cloud/server-journal'
 import { ServerMetrics } from './cloud/server-metrics'
+import { ServerMonitors } from './cloud/server-monitors'
 import { Origin, ServerHealth, ServerPower, ServerStatus } from './cloud/server-status'
 import { kindTitles, labelsText, originTitles, toneOfServer } from './cloud/server-text'
 
@@ -80,6 +81,7 @@ function ServerPage({ resource: server }: { resource: ServerView }) {
         <div className="flex min-w-0 flex-col gap-4">
           <Details server={server} />
           <ServerAgent server={server} />
+          <ServerMonitors server={server} />
           {server.provider_ref !== null && <ServerFirewalls id={server.id} />}
           {server.account_id !== null && <ServerSnapshots id={server.id} />}
           <RecentActions id={server.id} />

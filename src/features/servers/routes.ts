@@ -3,6 +3,8 @@ import { area, route } from '../../api/route'
 import { listQuery } from '../../core/list'
 import { Action } from '../actions/shapes'
 import { performServerAction } from './actions/start'
+import { ServerMonitors } from './monitor-shapes'
+import { listServerMonitors } from './monitors'
 import { listFacts } from './facts'
 import { serverRelations } from './relations'
 import { createServer, deleteServer, getServer, listServers, serverListing, updateServer } from './servers'
@@ -130,6 +132,17 @@ export const serverRoutes = area('servers', 'Servers and cloud', [
     description: 'Lists what is known about a server, where each fact comes from, how old it is, and what other sources say.',
     response: ServerFactList,
     run: (ctx, { params }) => listFacts(ctx, params.id!),
+  }),
+  route({
+    method: 'GET',
+    path: '/v1/servers/:id/monitors',
+    guard: 'cloud.read',
+    operationId: 'listServerMonitors',
+    summary: 'List the monitors at the addresses of a server',
+    description:
+      'Lists up to 200 monitors whose targets are at a server, and the monitor that follows the server. Add that to their `depends_on`, and a server that is down causes one alert. A target is at a server if it is one of its addresses, a name with such a record in the DNS zones of the workspace, or if the last check by this hub connected to one. Nothing is resolved. Without `monitoring.read`, the list is empty, and without `dns.read`, records are not considered.',
+    response: ServerMonitors,
+    run: (ctx, { params }) => listServerMonitors(ctx, params.id!),
   }),
   route({
     method: 'GET',

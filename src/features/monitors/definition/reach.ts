@@ -55,6 +55,10 @@ async function refuseClosed(
   }
 }
 
+/** The host that a check connects to; null if it connects to another one, such as a proxy, first. */
+export const targetHost = (type: MonitorType, input: TargetAndOptions): string | null =>
+  serversOf(type, input).find(one => one.pointer === '#/target')?.host ?? null
+
 /** The servers a check connects to according to its target and options. */
 function serversOf(type: MonitorType, { target, options }: TargetAndOptions): Server[] {
   const configured = new Map(destinations(type, options))
