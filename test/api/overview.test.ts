@@ -328,13 +328,14 @@ test('file systems that fill, and agents that are silent on servers that are not
   expect((await overview(here.acme)).servers).toMatchObject({ filling: [], agents: { by_state: { reporting: 2 }, silent: [] } })
 
   const minuteMs = 60_000
-  const size = { 'filesystem.size_bytes:/': 100, 'filesystem.size_bytes:/srv': 100, 'filesystem.size_bytes:/old': 100 }
-  const used = (root: number, srv: number, old: number) => ({
-    ...size,
-    ...{ 'filesystem.used_bytes:/': root, 'filesystem.used_bytes:/srv': srv, 'filesystem.used_bytes:/old': old },
-  })
+  const columns = ['/', '/srv', '/old'].flatMap(path => [`filesystem.used_bytes:${path}`, `filesystem.size_bytes:${path}`])
+  const used = (srv: number) => [95, 100, srv, 100, 80, 100]
   const start = Math.floor(here.clock.now() / minuteMs) * minuteMs
-  await web.measured(used(95, 20, 80), ...Array.from({ length: 60 }, (_, n) => start - (24 * 60 + 1 + n) * minuteMs))
+  // It fills by 2 % an hour.
+  await web.sends(here, {
+    columns,
+    minutes: Array.from({ length: 23 }, (_, n) => [start - n * 60 * minuteMs, 6, used(69 - 2 * n), used(69 - 2 * n)]),
+  })
   await here.advance(0)
   await rollUpMetrics(here.hub)
   for (let n = 0; n < 36; n++) {
@@ -342,12 +343,12 @@ test('file systems that fill, and agents that are silent on servers that are not
     if (n % 6 === 5) await web.reports()
     await watchServers(here.hub)
   }
-  await web.measured(used(95, 69, 80), Math.floor(here.clock.now() / minuteMs - 1) * minuteMs)
+  await web.sends(here, { columns, minutes: [[Math.floor(here.clock.now() / minuteMs - 1) * minuteMs, 6, used(69), used(69)]] })
   const { servers } = await overview(here.acme)
   const ofWeb = { server_id: web.serverId, name: 'web-1' }
   expect(servers.filling).toEqual([
     { ...ofWeb, path: '/', used_percent: 95, hours_left: null },
-    { ...ofWeb, path: '/srv', used_percent: 69, hours_left: 15.5 },
+    { ...ofWeb, path: '/srv', used_percent: 69, hours_left: expect.closeTo(15.5, 0) },
   ])
   expect(servers.agents).toMatchObject({
     by_state: { reporting: 1, silent: 1 },
