@@ -131,6 +131,35 @@ test('the changes of a report and of a day are limited', async () => {
   expect(await total()).toBe(1100)
 })
 
+test('events about opened ports are limited, and never repeated', async () => {
+  const { here, reports } = await scene()
+  const opened = async (): Promise<number[]> => {
+    const { data } = (await here.acme.call('GET', '/v1/events?kind=port.opened&limit=100')).body
+    return data.map((one: any) => one.data.socket.port)
+  }
+  const many = (from: number, length: number, changed = {}) => Array.from({ length }, (_, at) => socket(from + at, changed))
+  await reports({ facts, sockets: [socket(22)] })
+  await reports({ sockets: many(1000, 100) })
+  expect(await opened()).toHaveLength(20)
+  // The limit of the day is reached, whether or not the others were announced.
+  await reports({ sockets: many(2000, 5) })
+  expect(await opened()).toHaveLength(20)
+
+  // Changes beyond the limit are not stored, so it would be unknown whether a port was opened before.
+  await here.advance(dayMs)
+  const local = many(3000, 150, { address: '127.0.0.1' })
+  for (let round = 0; round < 2; round++) {
+    await reports({ sockets: local })
+    await reports({ sockets: [...local.slice(0, 20), socket(443)] })
+    await reports({ sockets: [] })
+  }
+  expect((await opened()).filter(port => port === 443).length).toBeLessThanOrEqual(1)
+  for (let round = 0; round < 12; round++) await reports({ sockets: many(4000 + 200 * round, 150, { address: '127.0.0.1' }) })
+  const before = (await opened()).length
+  for (const sockets of [[socket(8443)], [], [socket(8443)]]) await reports({ sockets })
+  expect(await opened()).toHaveLength(before)
+})
+
 test('servers of other workspaces have no changes, and reading them needs cloud.read', async () => {
   const { here, agent } = await scene()
   const path = `/v1/servers/${agent.serverId}/inventory/changes`

@@ -1,4 +1,4 @@
-import { and, count, eq, gte, inArray } from 'drizzle-orm'
+import { and, count, eq, gte } from 'drizzle-orm'
 import type { EventDraft } from '../../../core/change-result'
 import { instant } from '../../../core/clock'
 import type { Ctx } from '../../../core/ctx'
@@ -21,8 +21,9 @@ import { inventoryChanges } from './tables'
 const maxPerReport = 100
 const maxPerDay = 1000
 const maxPerServer = 5000
-/** At most this many events are sent for a report. */
+/** At most this many events are sent for a report, and for the ports of a server that were opened in a day. */
 const maxEvents = 20
+const maxEventsPerDay = 50
 const dayMs = 86_400_000
 
 type Socket = NonNullable<AgentReport['sockets']>[number]
@@ -43,9 +44,9 @@ export async function recordChanges(
   const [server] = await tx.select().from(servers).where(eq(servers.id, serverId))
   if (!server) return []
   const today = and(eq(inventoryChanges.serverId, server.id), gte(inventoryChanges.at, at - dayMs))
-  const opened = await newlyOpened(tx, server, changes, facts, at)
   const [{ stored }] = (await tx.select({ stored: count() }).from(inventoryChanges).where(today)) as [{ stored: number }]
   const kept = changes.slice(0, Math.max(0, Math.min(maxPerReport, maxPerDay - stored)))
+  const opened = await newlyOpened(tx, server, kept, facts, at)
   if (kept.length > 0) {
     await tx.insert(inventoryChanges).values(kept.map(one => ({ id: newId('ichg'), serverId: server.id, at, ...one })))
     await keepNewest(tx, inventoryChanges, server.id, maxPerServer)
@@ -58,7 +59,10 @@ export async function recordChanges(
   }))
 }
 
-/** Ports on public addresses that were opened, except those that were closed a short time ago, such as by a restart. */
+/**
+ * Ports on public addresses that were opened, except those that were closed a short time ago, such as by a restart.
+ * @param changes that are stored: later reports find only those
+ */
 async function newlyOpened(
   read: Reader,
   server: ServerRow,
@@ -70,18 +74,17 @@ async function newlyOpened(
   const own = [...(facts?.addresses ?? []), ...addressesOf(server).map(one => one.address)]
   const sockets = added.map(one => one.after as unknown as Socket).filter(one => isPublic(one.address, own))
   if (sockets.length === 0) return []
+  const { name, change, after } = inventoryChanges
+  const ofPorts = and(eq(inventoryChanges.serverId, server.id), eq(inventoryChanges.kind, 'port'))
   const recent = await read
-    .selectDistinct({ name: inventoryChanges.name })
+    .select({ name, change, after })
     .from(inventoryChanges)
-    .where(
-      and(
-        eq(inventoryChanges.serverId, server.id),
-        eq(inventoryChanges.kind, 'port'),
-        inArray(inventoryChanges.name, sockets.map(socketName)),
-        gte(inventoryChanges.at, at - dayMs),
-      ),
-    )
-  return sockets.filter(one => !recent.some(({ name }) => name === socketName(one))).slice(0, maxEvents)
+    .where(and(ofPorts, gte(inventoryChanges.at, at - dayMs)))
+    .limit(maxPerDay)
+  const known = new Set(recent.map(one => one.name))
+  const opened = recent.filter(one => one.change === 'added' && isPublic((one.after as unknown as Socket).address, own))
+  const left = Math.max(0, maxEventsPerDay - opened.length)
+  return sockets.filter(one => !known.has(socketName(one))).slice(0, Math.min(maxEvents, left))
 }
 
 /** Whether others on the internet can reach an address that a program listens on. @param own addresses of the server */
