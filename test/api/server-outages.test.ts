@@ -60,6 +60,14 @@ test('a site that fails while its server reports causes an alert with the next r
   expect(await alerted()).toEqual(sites.slice(0, 1))
 }, 60_000)
 
+test('a site that fails after only the agent was stopped causes an alert', async () => {
+  const { agent, sites, pass, alerted } = await scene(1)
+  await pass(1)
+  await agent.stops('stop')
+  await pass(4, { isSilent: true, failing: sites })
+  expect(await alerted()).toEqual(sites)
+}, 60_000)
+
 test.each([
   ['shutdown', 10],
   ['reboot', 5],

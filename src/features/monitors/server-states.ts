@@ -19,7 +19,7 @@ export interface ServerState {
 
 /** The last sign of life of a server from its agent. */
 export interface AgentSign {
-  /** `stopped`: it announced that it stops. */
+  /** `stopped`: it announced that its server shuts down or restarts. */
   state: 'reporting' | 'silent' | 'stopped'
   /** When it last reported (ms UTC). */
   heardAt: number
@@ -32,7 +32,7 @@ export interface ServerStates {
   /** The name of a server of the workspace; null if there is none. @param lock keeps the server until the transaction ends */
   nameOf(read: Reader, workspaceId: string, id: string, lock?: 'lock'): Promise<string | null>
   healthsOf(read: Reader, ids: readonly string[]): Promise<Map<string, ServerState>>
-  /** The last signs of life from the agents of servers. Servers without an agent are left out. */
+  /** The last signs of life from the agents of servers. Left out if there is no agent, or only the agent was stopped. */
   signsOf(read: Reader, ids: readonly string[]): Promise<Map<string, AgentSign>>
   /**
    * What servers used in the last minutes, and what their agents reported, by the sources of conditions. Names of what a number counts are

@@ -4,17 +4,20 @@ import type { AgentSign } from '../../monitors/server-states'
 import { linkedStates, type LinkedState } from './shapes'
 import { agents } from './tables'
 
-/** The last signs of life from the agents of servers, by the ids of the servers. */
+/**
+ * The last signs of life from the agents of servers, by the ids of the servers. Agents that were stopped without their server are left
+ * out: that says nothing about the server, so nothing waits for them.
+ */
 export async function signsOf(read: Reader, ids: readonly string[]): Promise<Map<string, AgentSign>> {
   if (ids.length === 0) return new Map()
-  const { serverId, state, lastSeenAt, dueAt, silentAt } = agents
+  const { serverId, state, stopReason, lastSeenAt, dueAt, silentAt } = agents
   const rows = await read
-    .select({ serverId, state, lastSeenAt, dueAt, silentAt })
+    .select({ serverId, state, stopReason, lastSeenAt, dueAt, silentAt })
     .from(agents)
     .where(inArray(serverId, [...ids]))
   return new Map(
     rows.flatMap(row =>
-      row.serverId !== null && isLinkedState(row.state)
+      row.serverId !== null && isLinkedState(row.state) && !(row.state === 'stopped' && row.stopReason === 'stop')
         ? [[row.serverId, { state: row.state, heardAt: row.lastSeenAt, silentAt: row.silentAt ?? row.dueAt ?? row.lastSeenAt }]]
         : [],
     ),
