@@ -4,6 +4,7 @@ import { record } from '../../../core/change'
 import type { EventDraft } from '../../../core/change-result'
 import type { Tx } from '../../../core/db/transaction'
 import type { Hub } from '../../../core/hub'
+import type { NoticeDraft } from '../../../core/notices'
 import { enforceHostJobFor } from '../firewalls/host-job'
 import type { AgentFacts, StopReason } from '../../../wire/agent'
 import type { AgentPermission } from '../../../wire/agent-permissions'
@@ -28,8 +29,9 @@ export interface AgentReport {
 type More = (row: AgentRow, now: number, tx: Tx) => Columns | Promise<Columns>
 
 interface Columns extends Partial<AnyAgentRow> {
-  /** What else the report tells. */
+  /** What else the report tells. Committed with it. */
   events?: EventDraft[]
+  notices?: NoticeDraft[]
 }
 
 /** How long an agent that stopped on purpose may stay away. */
@@ -112,11 +114,12 @@ async function updateAgent(hub: Hub, id: string, columns: More): Promise<boolean
   const known = await record(hub, async tx => {
     const row = await lockAgent(tx, id)
     if (!row) return { result: null }
-    const { events = [], ...set } = await columns(row, hub.clock.now(), tx)
+    const { events = [], notices = [], ...set } = await columns(row, hub.clock.now(), tx)
     await tx.update(agents).set(set).where(eq(agents.id, id))
     if ((set.state ?? row.state) !== row.state) touchAgent(tx, row)
     const isSame = !set.facts || isDeepStrictEqual(firewallFacts(set.facts), firewallFacts(row.facts))
-    return { result: { isPending: set.pending ?? row.pending }, events, jobs: isSame ? [] : [enforceHostJobFor(row.serverId)] }
+    const result = { isPending: set.pending ?? row.pending }
+    return { result, events, notices, jobs: isSame ? [] : [enforceHostJobFor(row.serverId)] }
   })
   if (known?.isPending) await concludeFromAgent(hub, id)
   return known !== null

@@ -68,18 +68,16 @@ export async function receiveReport(hub: Hub, { request, ip }: { request: Reques
   const certificates = report.certificates && (await parseCertificates(report.certificates, now))
 
   await store(hub, agent, report, offsetMs)
-  let isCloned = false
-  let rolledBack: Partial<AnyAgentRow> | null = null
   const more = async (row: AgentRow, at: number, tx: Tx) => {
     const again = judgeRun(row, report, sentAt, at)
     if (again.kind !== 'accepted') throw problemOf(again)
-    isCloned = again.isCloned
     const certificateEvents = certificates ? await saveCertificates(tx, row, certificates, at) : []
     await recordJournal(tx, row.serverId, report, offsetMs)
     const changes = await saveParts(tx, row.id, report, at)
     if (report.facts && row.facts) changes.push(...compareFacts(row.facts, report.facts))
     const update = report.backlog ? {} : updateColumns(row, report, at)
-    rolledBack = update.updateState === 'rolled_back' ? update : null
+    const notices = again.isCloned ? [clonedNotice(row, ip)] : []
+    if (update.updateState === 'rolled_back') notices.push(rolledBackNotice(row, update))
     if (report.facts || certificates || partNames.some(name => report[name] !== undefined)) touchAgent(tx, row)
     return {
       runs: again.runs,
@@ -92,6 +90,7 @@ export async function receiveReport(hub: Hub, { request, ip }: { request: Reques
       lastReportAt: at,
       ...(certificates && { certificatesAt: at }),
       events: [...(await recordChanges(tx, row.serverId, changes, report.facts ?? row.facts, at)), ...certificateEvents],
+      notices,
       ...update,
     }
   }
@@ -100,8 +99,6 @@ export async function receiveReport(hub: Hub, { request, ip }: { request: Reques
   const current = { version, intervalSeconds, allow, ...(facts && { facts }), ...(stopping && { stopping }) }
   const isKnown = report.backlog ? await recordBacklog(hub, agent.id, more) : await recordReport(hub, agent.id, current, more)
   if (!isKnown) throw notFound('agent')
-  if (isCloned) await record(hub, async () => ({ result: undefined, notices: [clonedNotice(agent, ip)] }))
-  if (rolledBack) await record(hub, async () => ({ result: undefined, notices: [rolledBackNotice(agent, rolledBack!)] }))
   if (report.firewall && !report.backlog) {
     const { digest, confirmed: isConfirmed, counters } = report.firewall
     await recordHostFirewall(hub, agent.id, { digest, isConfirmed, ...(counters && { counters }) })
