@@ -17,6 +17,7 @@ import { signAudit } from '../features/audit/checkpoint-file'
 import { pruneAudit } from '../features/audit/retention'
 import { pruneEvents } from '../features/events/retention'
 import { runSnapshotPolicies } from '../features/servers/snapshot-policies/run'
+import { liveServersOf } from '../features/servers/live/live-servers'
 import { watchStorage } from '../features/servers/snapshots/watch'
 import { pruneCommands } from '../features/servers/agents/command-results'
 import { updateAgents } from '../features/servers/agents/rollouts'
@@ -82,6 +83,7 @@ export function startScheduledTasks(hub: Hub, worker: Worker, listening: Listeni
     { name: 'flush-token-uses', pattern: '0 * * * * *', run: () => flushTokenUses(hub) },
     { name: 'flush-deprecated-use', pattern: '0 * * * * *', run: () => flushDeprecatedUse(hub) },
     { name: 'sweep-rate-limits', pattern: '30 * * * * *', run: async () => limiterOf(hub).sweep(hub.clock.now()) },
+    { name: 'sweep-live-servers', pattern: '10 * * * * *', run: async () => liveServersOf(hub).sweep() },
     { name: 'warn-of-expiring-tokens', pattern: '20 * * * * *', run: () => warnOfExpiringTokens(hub) },
     { name: 'check-failing-endpoints', pattern: '25 * * * * *', run: () => checkFailingEndpoints(hub) },
     { name: 'report-failed-jobs', pattern: '35 * * * * *', run: () => notifyFailedJobs(hub) },

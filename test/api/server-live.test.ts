@@ -1,7 +1,9 @@
+import { gzipSync } from 'node:zlib'
 import { describe, expect, test } from 'bun:test'
 import { isPostgres } from '../../src/core/db/dialect'
 import { Worker } from '../../src/core/jobs/worker'
-import { liveServersChannel, liveServersOf, maxRows } from '../../src/features/servers/live/live-servers'
+import { maxRows } from '../../src/features/servers/live/live-rows'
+import { liveServersChannel, liveServersOf } from '../../src/features/servers/live/live-servers'
 import { watchServers } from '../../src/features/servers/watch'
 import { createApp } from '../../src/hub/app'
 import { jobKinds } from '../../src/hub/jobs'
@@ -115,8 +117,8 @@ describe('live metrics', () => {
       code: 'rate_limited',
       'violated-policies': ['live-servers'],
     })
-    // Nobody has looked for a minute since.
-    await here.advance(121_000)
+    // Nobody looks any more.
+    await here.advance(61_000)
     await agent.sendReport()
     expect((await here.acme.call('GET', path)).status).toBe(200)
   })
@@ -162,6 +164,31 @@ describe('live metrics', () => {
     await here.advance(61_000)
     expect((await agent.sendLive({ 'cpu.used_percent': 1 })).body).toEqual({ live_seconds: 0 })
   })
+})
+
+test('what other hubs tell is limited and forgotten, although nobody looks here', async () => {
+  const { here } = await scene()
+  const live = liveServersOf(here.hub)
+  const receive = (message: object) => live.receive(JSON.stringify({ from: 'other', ...message }))
+  const row = () => gzipSync(JSON.stringify({ at: here.clock.now(), metrics: { 'cpu.used_percent': 1 } })).toString('base64')
+  const watch = (id: string, workspaceId: string) =>
+    receive({ id, workspaceId, agentId: 'agent', until: here.clock.now() + 60_000 })
+  for (let at = 0; at < 700; at++) watch(`srv_${at}`, `ws_${at % 11}`)
+  for (let at = 0; at < 700; at++) receive({ id: `srv_${at}`, row: row() })
+  const known = () => Array.from({ length: 700 }, (_, at) => live.rowsOf(`srv_${at}`).rows.length).filter(rows => rows > 0).length
+  expect(known()).toBe(500)
+  for (let at = 0; at < 60; at++) watch(`srv_own_${at}`, 'ws_own')
+  expect(live.secondsLeft('srv_own_0')).toBe(0)
+
+  // Kept for a minute, for a page that is opened again.
+  await here.advance(61_000)
+  live.sweep()
+  expect(known()).toBe(500)
+  for (let at = 0; at < 60; at++) watch(`srv_own_${at}`, 'ws_own')
+  expect([live.secondsLeft('srv_own_49'), live.secondsLeft('srv_own_50')]).toEqual([60, 0])
+  await here.advance(60_000)
+  live.sweep()
+  expect(known()).toBe(0)
 })
 
 test('a change that an agent reports is streamed at once, and metrics are not', async () => {

@@ -4,16 +4,9 @@ import { Problem } from '../../../core/problem'
 import { topicsOf } from '../../../core/topics'
 import { liveIntervalMs, liveMs } from '../../../wire/agent-limits'
 import { commandTopic } from '../agents/send-command'
+import { LiveRows, type LiveRow } from './live-rows'
 
-/** What a server did at a time (ms UTC). The names of metrics contain the device after a colon if they have one. */
-export interface LiveRow {
-  at: number
-  metrics: Readonly<Record<string, number>>
-}
-
-/** Rows that are kept for each server, in memory. */
-export const maxRows = 60
-/** Servers that are watched at the same time, in all workspaces and in one. */
+/** Servers that are watched at the same time, in all workspaces and in one. Includes those that are watched at other hubs. */
 const maxServers = { inAll: 500, ofWorkspace: 50 }
 /** An agent whose last row is older than this doesn’t send any, and is asked again, but not more often than `askAgainMs`. */
 const silentMs = 3 * liveIntervalMs
@@ -29,7 +22,7 @@ interface LiveServer {
   since: number
   /** When the agent was asked by this hub. */
   askedAt: number
-  rows: LiveRow[]
+  rows: LiveRows
 }
 
 /** What hubs on the same database tell each other. `row` is compressed JSON in base64. */
@@ -61,8 +54,8 @@ class LiveServers {
   watch({ id, workspaceId }: { id: string; workspaceId: string }, agentId: string): void {
     if (!this.isDue(id)) return
     const now = this.hub.clock.now()
-    this.forget(now)
-    if (!this.servers.has(id)) this.requireCapacity(workspaceId)
+    const problem = this.limitReached(id, workspaceId)
+    if (problem) throw problem
     const until = now + liveMs
     this.extend(id, workspaceId, agentId, until)
     this.announce({ from: this.hub.id, id, agentId, workspaceId, until })
@@ -82,7 +75,7 @@ class LiveServers {
   secondsToStart(id: string): number {
     const found = this.servers.get(id)
     const now = this.hub.clock.now()
-    if (!found || now - found.askedAt < askAgainMs || now - (found.rows.at(-1)?.at ?? 0) < silentMs) return 0
+    if (!found || now - found.askedAt < askAgainMs || now - (found.rows.all.at(-1)?.at ?? 0) < silentMs) return 0
     const seconds = this.secondsLeft(id)
     if (seconds > 0) found.askedAt = now
     return seconds
@@ -98,7 +91,9 @@ class LiveServers {
 
   /** The last rows of a server, oldest first, and since when someone has been looking (ms UTC). */
   rowsOf(id: string): { rows: readonly LiveRow[]; since: number; until: number } {
-    return this.servers.get(id) ?? { rows: [], since: this.hub.clock.now(), until: 0 }
+    const found = this.servers.get(id)
+    if (!found) return { rows: [], since: this.hub.clock.now(), until: 0 }
+    return { rows: found.rows.all, since: found.since, until: found.until }
   }
 
   /** Receives a message of another hub. */
@@ -107,41 +102,49 @@ class LiveServers {
     if (message.from === this.hub.id) return
     if ('row' in message)
       this.keep(message.id, JSON.parse(Buffer.from(gunzipSync(Buffer.from(message.row, 'base64'))).toString()))
-    else this.extend(message.id, message.workspaceId, message.agentId, message.until)
+    // Hubs that reach the limit at the same time can exceed it.
+    else if (!this.limitReached(message.id, message.workspaceId))
+      this.extend(message.id, message.workspaceId, message.agentId, message.until)
   }
 
   private extend(id: string, workspaceId: string, agentId: string, until: number): void {
     const now = this.hub.clock.now()
     const known = this.servers.get(id)
     if (known && known.until > now) known.until = Math.max(known.until, until)
-    else this.servers.set(id, { workspaceId, until, since: now, askedAt: 0, rows: known?.rows ?? [] })
+    else this.servers.set(id, { workspaceId, until, since: now, askedAt: 0, rows: known?.rows ?? new LiveRows() })
     topicsOf(this.hub).wake(commandTopic(agentId))
   }
 
   private keep(id: string, row: LiveRow): boolean {
     const found = this.servers.get(id)
     if (!found || found.until <= this.hub.clock.now()) return false
-    found.rows.push(row)
-    if (found.rows.length > maxRows) found.rows.shift()
+    found.rows.add(row)
     topicsOf(this.hub).wake(liveTopic(id))
     return true
   }
 
-  /** Rows are kept for a while, for a page that is opened again. */
-  private forget(now: number): void {
+  /** Forgets servers that nobody looks at. Rows are kept for a while, for a page that is opened again. */
+  sweep(): void {
+    const now = this.hub.clock.now()
     for (const [id, one] of this.servers) if (one.until < now - liveMs) this.servers.delete(id)
   }
 
-  private requireCapacity(workspaceId: string): void {
-    const own = [...this.servers.values()].filter(one => one.workspaceId === workspaceId).length
+  /** Why a server can’t be watched in addition to the others. Null if it can, or is watched already. */
+  private limitReached(id: string, workspaceId: string): Problem | null {
+    const now = this.hub.clock.now()
+    if ((this.servers.get(id)?.until ?? 0) > now) return null
+    this.sweep()
+    const watched = [...this.servers.values()].filter(one => one.until > now)
+    const own = watched.filter(one => one.workspaceId === workspaceId).length
     const extras = { headers: { 'Retry-After': '60' } }
     if (own >= maxServers.ofWorkspace)
-      throw new Problem('rate_limited', `${own} servers of this workspace are watched live, which is the maximum.`, {
+      return new Problem('rate_limited', `${own} servers of this workspace are watched live, which is the maximum.`, {
         ...extras,
         fields: { 'violated-policies': ['live-servers'] },
       })
-    if (this.servers.size >= maxServers.inAll)
-      throw new Problem('overloaded', `This hub shows ${this.servers.size} servers live, which is the maximum.`, extras)
+    if (watched.length >= maxServers.inAll)
+      return new Problem('overloaded', `This hub shows ${watched.length} servers live, which is the maximum.`, extras)
+    return null
   }
 
   private announce(message: Message): void {

@@ -10,7 +10,8 @@ import { agentOf, agentsOf, type AgentRow } from '../agents/rows'
 import { unitOf } from '../metrics/names'
 import { servers } from '../tables'
 import { serverRows } from '../view'
-import { liveServersOf, type LiveRow } from './live-servers'
+import type { LiveRow } from './live-rows'
+import { liveServersOf } from './live-servers'
 import type { ServerLiveQuery, ServerLiveView } from './shapes'
 
 /** Until then, the agent may have started to send. */
