@@ -169,6 +169,15 @@ export function noCredentials(address: string, perMinute = 300): Bucket {
   return { name: 'no-credentials', key: rateLimitKey(address), quota: perMinute, windowSeconds: 60 }
 }
 
+/**
+ * The bucket for parts of agents, which many servers at one address download at the same time when they are updated. A whole agent has
+ * about 25 parts.
+ * @param perMinute requests without credentials
+ */
+export function agentParts(address: string, perMinute = 300): Bucket {
+  return { name: 'agent-parts', key: rateLimitKey(address), quota: 10 * perMinute, windowSeconds: 60 }
+}
+
 /** The bucket for requests with one token. */
 export function tokenRequests(tokenId: string, perMinute: number | null): Bucket {
   return { name: 'token', key: tokenId, quota: perMinute, windowSeconds: 60 }

@@ -117,6 +117,15 @@ test('the hub serves the script, and requests are limited', async () => {
   expect(statuses).toEqual([200, 200, 429])
 })
 
+test('parts of programs have a limit of their own, so that many servers behind one address can be updated', async () => {
+  const { app } = await world({ BAILIWICK_ANONYMOUS_PER_MINUTE: '2' })
+  const get = async (path: string, headers = {}) => (await app.handle(new Request(`http://localhost${path}`, { headers }))).status
+  const parts = []
+  for (let at = 0; at < 21; at++) parts.push(await get('/download/agent/linux-riscv64', { Range: 'bytes=0-1' }))
+  expect(parts).toEqual([...Array.from({ length: 20 }, () => 404), 429])
+  expect(await get('/download/agent/manifest')).toBe(200)
+})
+
 /** The program of the agent in these tests: writes down how it was called. */
 const agentProgram = (log: string) => `#!/bin/sh\n[ "$1" = --version ] || echo "$(basename "$0") $*" >>${log}\n`
 

@@ -1,7 +1,7 @@
 import { sign } from 'node:crypto'
 import { Elysia, type AnyElysia } from 'elysia'
 import { countRequest } from '../../access/limiter'
-import { noCredentials } from '../../access/rate-limits'
+import { agentParts, noCredentials } from '../../access/rate-limits'
 import { callerIp, type Peer } from '../../api/serve'
 import type { Hub } from '../../core/hub'
 import { notFound } from '../../core/problem'
@@ -25,10 +25,11 @@ const headers = { 'Cache-Control': 'no-cache', 'X-Content-Type-Options': 'nosnif
 /** What a server needs to install the agent: a script, the programs, and their list, which the hub signs. Nothing of it is secret. */
 export function downloadRoutes(): AnyElysia {
   const limited =
-    (respond: (context: DownloadRequest) => Response | Promise<Response>) =>
+    (respond: (context: DownloadRequest) => Response | Promise<Response>, ofParts: typeof noCredentials = noCredentials) =>
     (context: unknown): Response | Promise<Response> => {
       const { request, hub, server } = context as DownloadRequest
-      countRequest(hub, [noCredentials(callerIp(hub, request, server), hub.config.anonymousPerMinute)])
+      const bucket = request.headers.has('range') ? ofParts : noCredentials
+      countRequest(hub, [bucket(callerIp(hub, request, server), hub.config.anonymousPerMinute)])
       return respond(context as DownloadRequest)
     }
   const manifest = async (hub: Hub) => Buffer.from(manifestOf(await agentFiles(hub)))
@@ -65,7 +66,7 @@ export function downloadRoutes(): AnyElysia {
         const file = (await agentFiles(hub)).find(({ platform }) => platform === params.platform)
         if (!file) throw notFound('path')
         return partOf(Bun.file(file.path), request.headers.get('range'))
-      }),
+      }, agentParts),
     )
 }
 
