@@ -507,6 +507,20 @@ test('the page of a server shows what its agent reports, what has failed first, 
   await agent.getByText('Set its firewall: firewall').waitFor()
   expect(await agent.getByText('Restart and shut down the server').count()).toBe(0)
   await expectClean(page)
+
+  const monitor = { name: 'Units of db-1', target: id, confirm: 1, degraded_if: ['[FAILED_UNITS] > 0'] }
+  await ui.api('POST', '/v1/monitors', monitor)
+  let incident: { id: string; title: string } | undefined
+  await until('the incident of the monitor', async () => {
+    const { data } = await ui.api('GET', '/v1/incidents')
+    incident = data.find((one: { title: string }) => one.title.startsWith(monitor.name))
+    return incident !== undefined
+  })
+  const incidentPage = await ui.open(`/incidents/${incident!.id}`)
+  const before = section(incidentPage, 'Journal of Units of db-1')
+  await before.getByText('CPU use 97.1%').waitFor()
+  await before.getByText('Container import exited with an error').waitFor()
+  await expectClean(incidentPage)
 }, 60_000)
 
 test('a creation whose outcome is unknown is retried', async () => {
