@@ -63,7 +63,16 @@ test('a unit is restarted within seconds', async () => {
         .filter((_, at) => at !== 1),
     ),
   ).toEqual(['restart_unit worker.service', 'collect'].flatMap(name => ['started', 'done'].map(result => [name, result])))
-}, 60_000)
+
+  await guest.run('systemctl kill --signal=KILL worker.service; while systemctl is-active worker.service; do :; done')
+  expect((await act('collect')).status).toBe('success')
+  const [entry] = await until('the journal of the server', async () => {
+    const { data } = await api('GET', `/v1/servers/${server}/journal?kind=unit.failed`)
+    return data.length > 0 && data
+  })
+  expect(entry).toMatchObject({ name: 'worker.service', moment: null })
+  await guest.run('systemctl restart worker.service')
+}, 120_000)
 
 test('a certificate that was renewed on disk, where only root can read it, is reported at once, until nginx was reloaded', async () => {
   // The program of this machine, which has the same system.
@@ -95,6 +104,11 @@ test('a certificate that was renewed on disk, where only root can read it, is re
     })
   }
   const { files, shop } = await found(false)
+  const changes = await until('the port of nginx', async () => {
+    const { data } = await api('GET', `/v1/servers/${server}/inventory/changes?kind=port`)
+    return data.length > 0 && data
+  })
+  expect(changes[0]).toMatchObject({ change: 'added', name: '0.0.0.0:443/tcp', after: { user: 'root' } })
   expect(files).toMatchObject([
     {
       ...{ path: `${live}/fullchain.pem`, kind: 'certbot', owner: 'root', references: ['nginx: shop.example.com'], error: null },
