@@ -2,6 +2,7 @@ import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { units } from '../../src/agent/install/units'
 import { until } from '../support/binary'
 import { HubOfGuest } from '../support/hub-of-guest'
+import { minuteOfLoad } from '../support/minute-of-load'
 
 // The command that installs the agent, on a Debian with systemd on which nothing is installed.
 
@@ -70,6 +71,57 @@ test('it needs little memory under all restrictions of its service', async () =>
   expect(rss).toBeLessThan(42)
   expect(own).toBeLessThan(6)
 })
+
+test('the hub shows for a minute of load what vmstat, free, and ip report', async () => {
+  const [{ server_id: id }] = (await agents()) as [{ server_id: string }]
+  const minute = await minuteOfLoad(guest, on.hub.url)
+  const [from, to] = [minute.start, minute.start + 60_000].map(time => new Date(time).toISOString())
+  // The agent reports at once.
+  await api('POST', `/v1/servers/${id}/actions`, { type: 'collect' })
+  const series = await until(
+    'the minute',
+    async () => {
+      const found = await api('GET', `/v1/servers/${id}/metrics?from=${from}&to=${to}&step=60`)
+      return found.series?.length > 0 && (found.series as { name: string; device: string | null; avg: [number] }[])
+    },
+    90_000,
+  )
+  const valueOf = (name: string, device: string | null = null) =>
+    series.find(one => one.name === name && one.device === device)!.avg[0]
+  const [before, after, beforeEnd, afterEnd] = minute.counters
+  const differences: string[] = []
+  const expectBetween = (name: string, value: number, low: number, high: number) => {
+    if (!(value >= low && value <= high)) differences.push(`${name} is ${value}, not between ${low} and ${high}`)
+  }
+  /** What the agent counted is at least what was counted between its samples, and at most what was around them. */
+  const expectCount = (name: string, device: string, count: (one: typeof before) => number) => {
+    const least = count(beforeEnd) - count(after)
+    expectBetween(name, valueOf(name, device) * 60, least * 0.98 - 60, (count(afterEnd) - count(before)) * 1.02 + 60)
+    return least
+  }
+  const received = expectCount('network.received_bytes_per_second', 'eth0', one => one.link.rx.bytes)
+  expectCount('network.received_packets_per_second', 'eth0', one => one.link.rx.packets)
+  expectCount('network.sent_bytes_per_second', 'eth0', one => one.link.tx.bytes)
+  const disks = series.flatMap(({ name, device }) => (name === 'disk.write_bytes_per_second' ? [device!] : []))
+  for (const disk of disks) {
+    expectCount('disk.read_bytes_per_second', disk, one => one.disks.get(disk)!.read)
+    expectCount('disk.write_bytes_per_second', disk, one => one.disks.get(disk)!.written)
+  }
+  expect(received).toBeGreaterThan(20_000_000)
+  const usedShare = (first: typeof before, last: typeof before) => {
+    const increase = (kinds: string[]) => kinds.reduce((sum, kind) => sum + last.cpu[kind]! - first.cpu[kind]!, 0)
+    const all = increase(Object.keys(first.cpu).filter(kind => !kind.includes('guest')))
+    return 100 - (100 * increase(['idle', 'IO-wait'])) / all
+  }
+  const shares = [usedShare(before, afterEnd), usedShare(after, beforeEnd)]
+  expectBetween('cpu.used_percent', valueOf('cpu.used_percent'), Math.min(...shares) - 2, Math.max(...shares) + 2)
+  for (const of of ['used', 'available'] as const) {
+    const all = minute.memory.map(one => one[of])
+    const slack = 0.02 * minute.memory[0]!.total
+    expectBetween(of, valueOf(`memory.${of}_bytes`), Math.min(...all) - slack, Math.max(...all) + slack)
+  }
+  expect(differences).toEqual([])
+}, 300_000)
 
 test('after a restart of the guest, it reports again, and the hub knows why it stopped', async () => {
   const [{ id }] = (await agents()) as [{ id: string }]

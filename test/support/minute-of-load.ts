@@ -1,0 +1,67 @@
+import type { DebianGuest } from './debian-guest'
+
+/**
+ * Reads what the tools of the system report before and after the samples at second 50, when the agent takes the last one of each
+ * minute. In between, the server is busy. The tools are read twice around each of the two samples.
+ */
+const script = `
+reading() { echo '== counters'; vmstat -s; vmstat -d; ip -s -j link show dev eth0; echo; }
+memory() { echo '== memory'; free -b | grep ^Mem; }
+at() { until [ "$(date +%S)" = "$1" ]; do sleep 0.1; done; }
+at 48; reading; at 52; reading
+at 55
+timeout 20 sh -c 'while :; do :; done' &
+dd if=/dev/zero of=/root/load bs=1M count=64 conv=fdatasync 2>/dev/null &
+curl -fsS --limit-rate 3M --max-time 30 -o /dev/null "$HUB/download/agent/$(uname -m | sed 's/x86_64/linux-x64/; s/aarch64/linux-arm64/')" 2>/dev/null &
+for second in 00 10 20 30 40; do at $second; memory; done
+wait
+at 48; reading; echo "== minute"; date +%s; memory; at 52; reading
+rm /root/load
+at 01
+`
+
+interface Counters {
+  /** Ticks of all CPUs by kind. */
+  cpu: Record<string, number>
+  disks: Map<string, { read: number; written: number }>
+  link: { rx: { bytes: number; packets: number }; tx: { bytes: number; packets: number } }
+}
+
+/** What the tools reported about a minute. */
+export interface MinuteOfLoad {
+  /** Start of the minute (ms UTC). */
+  start: number
+  /** Before and after the last sample of the minute before, and of the minute. */
+  counters: [before: Counters, after: Counters, beforeEnd: Counters, afterEnd: Counters]
+  memory: { total: number; used: number; available: number }[]
+}
+
+/** Lets a guest be busy for most of a minute, and waits until it is over. @param hub URL from which it downloads */
+export async function minuteOfLoad(guest: DebianGuest, hub: string): Promise<MinuteOfLoad> {
+  const sections = (await guest.run(`HUB='${hub}'\n${script}`)).split('== ').slice(1)
+  const of = (name: string) => sections.filter(one => one.startsWith(name)).map(one => one.slice(name.length).trim())
+  const minute = Math.floor(Number(of('minute')[0]) / 60) * 60_000
+  return {
+    start: minute,
+    counters: of('counters').map(countersIn) as MinuteOfLoad['counters'],
+    memory: of('memory').map(text => {
+      const [, total, used, , , , available] = text.split(/\s+/).map(Number)
+      return { total: total!, used: used!, available: available! }
+    }),
+  }
+}
+
+function countersIn(text: string): Counters {
+  const lines = text.split('\n')
+  const [link] = JSON.parse(lines.find(line => line.startsWith('['))!)
+  return {
+    cpu: Object.fromEntries([...text.matchAll(/^\s*(\d+) (.+) cpu ticks$/gm)].map(([, count, kind]) => [kind!, Number(count)])),
+    disks: new Map(
+      lines
+        .map(line => line.trim().split(/\s+/))
+        .filter(words => words.length === 11 && /^\d+$/.test(words[1]!))
+        .map(([name, , , read, , , , written]) => [name!, { read: Number(read) * 512, written: Number(written) * 512 }]),
+    ),
+    link: link.stats64,
+  }
+}
