@@ -133,8 +133,7 @@ export class Agent {
     const { machine, clock } = this.pieces
     await machine.sample(clock.now())
     await pause()
-    await machine.sample(clock.now())
-    const minute = machine.end()
+    const minute = (await machine.sample(clock.now())) ?? machine.end()
     const parts = await this.changedParts()
     await this.report(minute ? [minute] : [], { ...parts, ...machine.news.next(), backlog: false })
   }

@@ -1,23 +1,22 @@
 import type { DebianGuest } from './debian-guest'
 
 /**
- * Reads what the tools of the system report before and after the samples at second 50, when the agent takes the last one of each
- * minute. In between, the server is busy. The tools are read twice around each of the two samples.
+ * Reads what the tools of the system report at the start and the end of a minute, twice around each of the two samples of the agent. In
+ * between, the server is busy.
  */
 const script = `
 reading() { echo '== counters'; vmstat -s; vmstat -d; ip -s -j link show dev eth0; echo; }
 memory() { echo '== memory'; free -b | grep ^Mem; }
 at() { until [ "$(date +%S)" = "$1" ]; do sleep 0.1; done; }
-at 48; reading; at 52; reading
-at 55
+at 58; reading; at 02; reading
+at 05
 timeout 20 sh -c 'while :; do :; done' &
 dd if=/dev/zero of=/root/load bs=1M count=64 conv=fdatasync 2>/dev/null &
 curl -fsS --limit-rate 3M --max-time 30 -o /dev/null "$HUB/download/agent/$(uname -m | sed 's/x86_64/linux-x64/; s/aarch64/linux-arm64/')" 2>/dev/null &
-for second in 00 10 20 30 40; do at $second; memory; done
+for second in 10 20 30 40 50; do at $second; memory; done
 wait
-at 48; reading; echo "== minute"; date +%s; memory; at 52; reading
+at 58; reading; echo "== minute"; date +%s; memory; at 02; reading
 rm /root/load
-at 01
 `
 
 interface Counters {
@@ -31,7 +30,7 @@ interface Counters {
 export interface MinuteOfLoad {
   /** Start of the minute (ms UTC). */
   start: number
-  /** Before and after the last sample of the minute before, and of the minute. */
+  /** Before and after its start, and before and after its end. */
   counters: [before: Counters, after: Counters, beforeEnd: Counters, afterEnd: Counters]
   memory: { total: number; used: number; available: number }[]
 }

@@ -22,6 +22,18 @@ test('a minute has the average and maximum of each metric, over the samples that
   expect(sums.end()).toBeNull()
 })
 
+test('a sample is in the minute that contains most of the time since the one before, and ends it at its end', () => {
+  const sums = new MinuteSums()
+  for (let at = 10_000; at < 60_000; at += 10_000)
+    expect(sums.add(start + at, new Map([['a', 1]]), start + at - 10_000)).toBeNull()
+  expect(sums.add(start + 60_003, new Map([['a', 7]]), start + 50_000)).toEqual({ columns: ['a'], row: [start, 6, [2], [7]] })
+  expect(sums.end()).toBeNull()
+  expect(sums.add(start + 70_000, new Map([['a', 3]]), start + 60_003)).toBeNull()
+  // One that is taken late ends the minute before, and its own with the next one.
+  expect(sums.add(start + 181_000, new Map([['a', 4]]), start + 135_000)!.row[0]).toBe(start + 60_000)
+  expect(sums.add(start + 190_000, new Map([['a', 5]]), start + 181_000)!.row).toEqual([start + 120_000, 1, [4], [4]])
+})
+
 test('a clock that is set back starts another minute', () => {
   const sums = new MinuteSums()
   sums.add(start, new Map([['a', 1]]))

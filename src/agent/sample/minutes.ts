@@ -19,10 +19,11 @@ export class MinuteSums {
   /**
    * Adds a sample.
    * @param at when it was taken (ms UTC)
-   * @returns the minute before, if this sample is in another one
+   * @param since the start of the time that it is about (ms UTC). The sample is in the minute that contains most of this time
+   * @returns the minute that ended before this sample, or with it
    */
-  add(at: number, values: ReadonlyMap<string, number>): MeasuredMinute | null {
-    const start = Math.floor(at / minuteMs) * minuteMs
+  add(at: number, values: ReadonlyMap<string, number>, since = at): MeasuredMinute | null {
+    const start = minuteOf((since + at) / 2)
     const ended = start === this.start ? null : this.end()
     this.start = start
     this.samples++
@@ -34,7 +35,7 @@ export class MinuteSums {
         known.most = Math.max(known.most, value)
       } else if (this.sums.size < maxColumns) this.sums.set(column, { count: 1, sum: value, most: value })
     }
-    return ended
+    return ended ?? (minuteOf(at) > start ? this.end() : null)
   }
 
   /** Ends the minute early, such as when the agent stops. Null without samples. */
@@ -49,6 +50,8 @@ export class MinuteSums {
     return minute
   }
 }
+
+const minuteOf = (at: number): number => Math.floor(at / minuteMs) * minuteMs
 
 /** The hub stores fewer digits, so more would only make reports longer. */
 const rounded = (value: number): number => Number(value.toPrecision(6))

@@ -30,6 +30,8 @@ export class Sampler {
 
   private figures: ReadonlyMap<string, Figure> = new Map<string, Figure>()
   private readonly sums = new MinuteSums()
+  /** When the last sample was taken (ms UTC). */
+  private sampledAt: number | null = null
   private readonly fileSystems: FileSystems
   /** Without it, the texts of the files take up megabytes of memory. */
   private readonly garbage = new GarbageCollector({ youngMs: Infinity, fullMs: 60_000 })
@@ -58,7 +60,7 @@ export class Sampler {
   /**
    * Takes a sample. Takes at most two seconds, if a file system doesn’t respond.
    * @param at the time (ms UTC)
-   * @returns the minute that ended with the previous sample, if any
+   * @returns the minute that ended, if any
    */
   async sample(at: number): Promise<MeasuredMinute | null> {
     const problems = new Set<string>()
@@ -75,7 +77,11 @@ export class Sampler {
     this.latest = values
     this.problemsNow = [...problems]
     this.garbage.collect()
-    return this.sums.add(at, values)
+    const { sampledAt } = this
+    this.sampledAt = at
+    // Rates are about the time since the sample before.
+    const since = sampledAt !== null && at > sampledAt && at - sampledAt < 60_000 ? sampledAt : at
+    return this.sums.add(at, values, since)
   }
 
   /** What can’t be measured, in sentences. */
