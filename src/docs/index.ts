@@ -8,6 +8,7 @@ import agents from './agents.md' with { type: 'text' }
 import agentCommands from './agent-commands.md' with { type: 'text' }
 import agentUpdates from './agent-updates.md' with { type: 'text' }
 import agentData from './agent-data.md' with { type: 'text' }
+import agentManyServers from './agent-many-servers.md' with { type: 'text' }
 import agentProgram from './agent-program.md' with { type: 'text' }
 import agentShell from './agent-shell.md' with { type: 'text' }
 import actions from './actions.md' with { type: 'text' }
@@ -149,6 +150,7 @@ export const groups: readonly Group[] = [
       page('ssh-keys', sshKeys),
       page('server-metrics', serverMetrics),
       page('agents', agents),
+      page('agent-many-servers', agentManyServers),
       page('agent-program', agentProgram),
       page('agent-shell', agentShell),
       page('agent-data', agentData),
