@@ -1,4 +1,4 @@
-import { connect as openSocket, type Socket } from 'node:net'
+import { connect as openSocket, isIP, type Socket } from 'node:net'
 import { connect as openTls, type DetailedPeerCertificate, type TLSSocket } from 'node:tls'
 import { certificateDetails } from '../../checks/certificate-details'
 import type { AgentServedCertificate } from '../../wire/agent-certificates'
@@ -52,7 +52,7 @@ export async function findServed(
   found.withoutTls = sockets.filter(one => withoutTls.has(one.inode)).map(one => one.inode)
   if (open.length > maxPorts) found.problems.push(`Certificates of only ${maxPorts} of ${open.length} ports are read.`)
   const sent = names
-    .filter(name => hostName.test(name))
+    .filter(name => hostName.test(name) && isIP(name) === 0)
     .slice(0, maxNames)
     .map(sentName)
   const waiting = open.slice(0, maxPorts)
@@ -102,9 +102,9 @@ async function readPort(
     Object.assign(found.certificates, certificates)
   }
   const first = await present(null)
-  if (first === 'plain') {
-    // A server that offers no TLS may do so after a reload.
-    if (starttls === null) found.withoutTls.push(inode)
+  if (first === 'plain' || first === 'unknown') {
+    // A server that offers no TLS now may do so after a reload.
+    if (first === 'plain' && starttls === null) found.withoutTls.push(inode)
     return
   }
   if (typeof first === 'object') add(null, first)
@@ -130,19 +130,33 @@ const hostName = /^[a-z0-9_*][a-z0-9_.-]{0,252}$/i
 const covers = (names: readonly string[], name: string): boolean =>
   names.includes(name) || names.includes(name.replace(/^[^.]+/, '*'))
 
-/** Connects once. `plain`: it is not TLS, or nothing answers. `alert`: it is, but the handshake was refused. */
+/** Connects once. `plain`: it is not TLS. `alert`: it is, but the handshake was refused. `unknown`: there was no response. */
 async function presented(
   { address, port }: ListeningSocket,
   sni: string | null,
   until: number,
-): Promise<Presented | 'plain' | 'alert'> {
-  const host = address === '0.0.0.0' ? '127.0.0.1' : address === '::' ? '::1' : address
-  const socket = openSocket({ host, port })
+): Promise<Presented | 'plain' | 'alert' | 'unknown'> {
+  let socket = open(loopback[address] ?? address, port)
   const late = Promise.withResolvers<never>()
-  const timer = setTimeout(() => late.reject(new Error('timeout')), Math.max(1, until - performance.now()))
+  let isLate = false
+  const timer = setTimeout(
+    () => {
+      isLate = true
+      late.reject(new Error('timeout'))
+    },
+    Math.max(1, until - performance.now()),
+  )
+  let isConnected = false
   let destroy = () => void socket.destroy()
   try {
-    await Promise.race([late.promise, event(socket, 'connect')])
+    await Promise.race([late.promise, event(socket, 'connect')]).catch(async error => {
+      if (address !== '::' || isLate) throw error
+      // Without IPv6 on the loopback interface, such a socket can still accept connections over IPv4.
+      socket.destroy()
+      socket = open('127.0.0.1', port)
+      await Promise.race([late.promise, event(socket, 'connect')])
+    })
+    isConnected = true
     const protocol = startTlsPorts[port]
     if (protocol) await Promise.race([late.promise, startTls(socket, protocol)])
     const secured = openTls({ socket, rejectUnauthorized: false, ...(sni !== null && { servername: sni }) })
@@ -154,7 +168,7 @@ async function presented(
     await Promise.race([late.promise, event(secured, 'secureConnect')])
     return chainOf(secured)
   } catch (error) {
-    return /ALERT/i.test(String((error as NodeJS.ErrnoException).code)) ? 'alert' : 'plain'
+    return /ALERT/i.test(String((error as NodeJS.ErrnoException).code)) ? 'alert' : isConnected && !isLate ? 'plain' : 'unknown'
   } finally {
     clearTimeout(timer)
     late.promise.catch(() => {})
@@ -162,11 +176,18 @@ async function presented(
   }
 }
 
+function open(host: string, port: number): Socket {
+  const socket = openSocket({ host, port })
+  socket.on('error', () => {})
+  return socket
+}
+
+const loopback: Readonly<Record<string, string>> = { '0.0.0.0': '127.0.0.1', '::': '::1' }
+
 function event(socket: Socket, name: 'connect' | 'secureConnect'): Promise<void> {
   return new Promise((resolve, reject) => {
     socket.once(name, () => resolve())
-    // Stays, because errors after the end of the connection must not end the program.
-    socket.on('error', reject)
+    socket.once('error', reject)
     socket.once('close', () => reject(new Error('closed')))
   })
 }

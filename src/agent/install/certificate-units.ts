@@ -20,7 +20,7 @@ WantedBy=multi-user.target
 const service = `[Unit]
 Description=Read the files with certificates for the Bailiwick agent
 StartLimitIntervalSec=60
-StartLimitBurst=20
+StartLimitBurst=300
 
 [Service]
 Type=oneshot
