@@ -319,7 +319,7 @@ export const AgentReport = Shape({
     ),
   ),
   problems: part(words(300, 'Sentence.'), 20, 'What could not be measured, and why.'),
-  spooled: count('Minutes that wait to be sent.'),
+  spooled: count('Minutes that wait to be sent, those of this report included.'),
   dropped: count('Minutes that were dropped because too many waited.'),
 })
 export type AgentReport = Static<typeof AgentReport>

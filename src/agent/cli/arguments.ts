@@ -25,19 +25,19 @@ export const help = `Usage: bailiwick-agent <command> [options]
 Measures a server and reports to a Bailiwick hub. It connects to the hub; nothing connects to it.
 
 Commands:
-  run        Measure and report until stopped. The systemd service runs this
-  status     Show whether the hub receives reports
-  doctor     Check settings, files, the connection to the hub, and the clock
-  send-once  Send one report and exit
-  enrol      Register this server at a hub with an enrolment key
-  install    Create the user, files, and systemd service of the agent, enroll, and start. Run as root
-  uninstall  Stop the agent and delete everything but its log. Run as root
-  root       Run the commands of the hub that need root. A unit of systemd runs this
-  units      Write the units of systemd of this version. Run as root
-  check-update  Restart an updated agent, and undo the update unless it reports. A unit of systemd runs this
-  certificates  Show the certificates that are reported, as JSON. Private keys are never reported
-  read-certificates  Read the files with certificates as root. A unit of systemd runs this
-  disks      Read the SMART data of the disks as root. A timer of systemd runs this
+  run               Measure and report until stopped. The systemd service runs this
+  status            Show whether the hub receives reports
+  doctor            Check settings, files, the connection to the hub, and the clock
+  send-once         Send one report and exit
+  enrol             Register this server at a hub with an enrolment key
+  install           Create the user, files, and systemd service of the agent, enroll, and start. Run as root
+  uninstall         Stop the agent and delete everything but its log. Run as root
+  root              Run the commands of the hub that need root. A unit of systemd runs this
+  units             Write the units of systemd of this version. Run as root
+  check-update      Restart an updated agent, and undo the update unless it reports. A unit of systemd runs this
+  certificates      Show the certificates that are reported, as JSON. Private keys are never reported
+  read-certificates Read the files with certificates as root. A unit of systemd runs this
+  disks             Read the SMART data of the disks as root. A timer of systemd runs this
 
 Options:
   --config FILE      Settings (default /etc/bailiwick-agent/agent.conf)

@@ -15,24 +15,26 @@ export function AutomaticUpdates({ canWrite }: { canWrite: boolean }) {
   const updates = useOne<AgentUpdatesView>(path, {}, { refetchMs: 60_000 }).data
   if (!updates) return null
   return (
-    <Card
-      title="Automatic updates"
-      actions={
-        canWrite && (
-          <>
-            {updates.stopped && <Button onClick={retry}>Continue updates</Button>}
-            <Button onClick={() => changePolicy(updates)}>Change policy</Button>
-          </>
-        )
-      }
-    >
-      <p className="text-muted">
-        {updates.policy === 'auto'
-          ? `Agents that are allowed to be updated get version ${updates.version} of this hub in maintenance windows.`
-          : 'Agents are updated only when you start it, except for those with a policy of their own.'}
-      </p>
-      <Progress of={updates} />
-    </Card>
+    <div className="mb-4">
+      <Card
+        title="Automatic updates"
+        actions={
+          canWrite && (
+            <>
+              {updates.stopped && <Button onClick={retry}>Continue updates</Button>}
+              <Button onClick={() => changePolicy(updates)}>Change policy</Button>
+            </>
+          )
+        }
+      >
+        <p className="text-muted">
+          {updates.policy === 'auto'
+            ? `Agents that are allowed to be updated get version ${updates.version} of this hub in maintenance windows.`
+            : 'Agents are updated only when you start it, except for those with a policy of their own.'}
+        </p>
+        <Progress of={updates} />
+      </Card>
+    </div>
   )
 }
 

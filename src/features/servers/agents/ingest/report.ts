@@ -85,7 +85,8 @@ export async function receiveReport(hub: Hub, { request, ip }: { request: Reques
       signedAt: signedAt(request, row, at),
       address: ip,
       clockOffsetMs: report.clock_offset_ms,
-      spooled: report.spooled,
+      // Those of this report don’t wait any longer.
+      spooled: Math.max(0, report.spooled - report.minutes.length),
       dropped: report.dropped,
       lastReportAt: at,
       ...(certificates && { certificatesAt: at }),
