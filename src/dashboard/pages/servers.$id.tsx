@@ -69,8 +69,8 @@ function ServerPage({ resource: server }: { resource: ServerView }) {
           {(server.account_id === null || server.controllers.length > 0) && <ServerControllers server={server} />}
           {server.agent && <ServerInventory id={server.id} />}
           {server.agent && <ServerCertificates id={server.id} />}
-          {server.status !== 'draft' && <ServerJournal id={server.id} />}
-          {server.status !== 'draft' && <InventoryChanges id={server.id} />}
+          {server.status !== 'draft' && <ServerJournal id={server.id} hasAgent={server.agent !== null} />}
+          {server.status !== 'draft' && <InventoryChanges id={server.id} hasAgent={server.agent !== null} />}
           {server.status !== 'draft' && <ServerFacts id={server.id} />}
           {server.notes !== '' && (
             <Card title="Notes">

@@ -6,8 +6,8 @@ import type { LoadedList } from '../../queries'
 interface DayCardProps<Row> {
   title: string
   rows: LoadedList<Row>
-  /** Shown if there are no rows. */
-  empty: string
+  /** Shown if there are no rows. Null: without rows, there is no card. */
+  empty: string | null
   /** The content of a row, after its time. */
   children(row: Row): ReactNode
 }
@@ -18,8 +18,9 @@ export function DayCard<Row extends { id: string; at: string }>({ title, rows, e
     const before = rows.rows[rows.rows.indexOf(row) - 1]
     return before === undefined || formatDate(before.at) !== formatDate(row.at)
   }
+  if (empty === null && rows.rows.length === 0) return null
   return (
-    <ListCard title={title} rows={rows} empty={empty}>
+    <ListCard title={title} rows={rows} empty={empty ?? ''}>
       {one => (
         <>
           {startsDay(one) && <h3 className="mb-1 text-[13px] font-medium text-muted">{formatDate(one.at)}</h3>}

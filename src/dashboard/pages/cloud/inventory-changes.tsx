@@ -47,12 +47,12 @@ function details({ name, before, after }: InventoryChangeView): string[] {
     .map(field => `${labelOf(field)}${text(values, field)}`)
 }
 
-/** What was added to a server, removed from it, or changed, day by day. */
-export const InventoryChanges = ({ id }: { id: string }) => (
+/** What was added to a server, removed from it, or changed, day by day, also if the server no longer has an agent. */
+export const InventoryChanges = ({ id, hasAgent }: { id: string; hasAgent: boolean }) => (
   <DayCard
     title="Inventory changes"
     rows={useList<InventoryChangeView>(`/servers/${id}/inventory/changes`, { limit: 50 }, { refetchMs: 60_000 })}
-    empty="No changes yet."
+    empty={hasAgent ? 'No changes yet.' : null}
   >
     {one => (
       <>

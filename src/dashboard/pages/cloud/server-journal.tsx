@@ -28,12 +28,12 @@ const causesText = (moment: Moment): string =>
     })
     .join(', ')
 
-/** What the agent of a server noticed, day by day. */
-export const ServerJournal = ({ id }: { id: string }) => (
+/** What the agent of a server noticed, day by day, also if the server no longer has one. */
+export const ServerJournal = ({ id, hasAgent }: { id: string; hasAgent: boolean }) => (
   <DayCard
     title="Journal"
     rows={useList<JournalEntryView>(`/servers/${id}/journal`, { limit: 50 }, { refetchMs: 60_000 })}
-    empty="Nothing has failed, and the server was not busy."
+    empty={hasAgent ? 'Nothing has failed, and the server was not busy.' : null}
   >
     {one => <JournalEntry entry={one} />}
   </DayCard>

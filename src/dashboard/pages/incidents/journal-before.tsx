@@ -16,9 +16,8 @@ function JournalBefore({ monitor, startedAt }: { monitor: string; startedAt: str
   const server = found.data?.type === 'server' ? found.data.target : null
   const from = new Date(Date.parse(startedAt) - beforeMs).toISOString()
   const entries = useList<JournalEntryView>(server && `/servers/${server}/journal`, { 'at[gte]': from, 'at[lte]': startedAt })
-  if (entries.rows.length === 0) return null
   return (
-    <DayCard title={`Journal of ${found.data!.name}`} rows={entries} empty="">
+    <DayCard title={`Journal of ${found.data?.name ?? 'a server'}`} rows={entries} empty={null}>
       {one => <JournalEntry entry={one} />}
     </DayCard>
   )
