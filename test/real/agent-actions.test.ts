@@ -155,17 +155,22 @@ const linked = async () => (await guest.run('readlink /usr/local/bin/bailiwick-a
 /** The hub gives out this script as its version of the agent. @param run what it does as the service */
 const offer = (run: string) =>
   writeFileSync(join(programs, 'bailiwick-agent'), `#!/bin/sh\n[ "$1" != --version ] || { echo ${version}; exit; }\n${run}\n`)
-/** Updates the agent. @param during called when the new version was started */
-async function update(during: () => Promise<void> = async () => {}): Promise<any> {
+/** Updates the agent. @param seconds how long the version before waits for a report @param during called when the new one was started */
+async function update(seconds: number, during?: () => Promise<void>): Promise<any> {
+  await guest.write(
+    '/etc/systemd/system/bailiwick-agent-update.service.d/test.conf',
+    `[Service]\nEnvironment=REPORT_SECONDS=${seconds}\n`,
+  )
+  await guest.run('systemctl daemon-reload')
   const started = await api('POST', `/v1/servers/${server}/actions`, { action: 'update_agent' })
-  await until('the new version is started', async () => (await linked()) === version)
-  await during()
+  if (during) await until('the new version is started', async () => (await linked()) === version)
+  await during?.()
   return await ended(started)
 }
 
 test('after an update to a version that does not report, or a power cut, the previous version runs again', async () => {
-  // A version from before, which waits for a report for six seconds instead of two minutes.
-  const define = ['--define', `BUILD_VERSION="${before}"`, '--define', 'BUILD_REPORT_SECONDS=6']
+  // A version from before, which waits for a report as long as the test says, instead of two minutes.
+  const define = ['--define', `BUILD_VERSION="${before}"`, '--define', 'BUILD_REPORT_SECONDS=process.env.REPORT_SECONDS']
   const build = ['src/bin/build.ts', '--program', 'bailiwick-agent', '--outdir', join(programs, 'before')]
   const { success, stderr } = Bun.spawnSync([process.execPath, ...build, ...define])
   if (!success) throw new Error(String(stderr))
@@ -175,14 +180,14 @@ test('after an update to a version that does not report, or a power cut, the pre
   await guest.run('systemctl restart bailiwick-agent')
   await until('a report', async () => (await agent()).version === before)
 
-  const unheard = new RegExp(`did not receive a report of version ${version} within 6 seconds`)
-  for (const [run, during, reason] of [
-    ['exit 1', undefined, unheard],
-    ['exec sleep infinity', undefined, unheard],
-    ['exec sleep infinity', () => guest.cutPower(), /The server restarted before version/],
+  const unheard = new RegExp(`did not receive a report of version ${version} within 3 seconds`)
+  for (const [run, reason, seconds, during] of [
+    ['exit 1', unheard, 3],
+    ['exec sleep infinity', unheard, 3],
+    ['exec sleep infinity', /The server restarted before version/, 300, () => guest.cutPower()],
   ] as const) {
     offer(run)
-    const { status, error } = await update(during)
+    const { status, error } = await update(seconds, during)
     expect([status, error.detail]).toEqual(['error', expect.stringMatching(reason)])
     expect(await agent()).toMatchObject({ version: before, update: { state: 'rolled_back', version, available: version } })
     expect(await linked()).toBe(before)
@@ -193,7 +198,7 @@ test('after an update to a version that does not report, or a power cut, the pre
 
 test('an update to a version that reports is kept, also after a power cut', async () => {
   copyFileSync(program('bailiwick-agent'), join(programs, 'bailiwick-agent'), constants.COPYFILE_FICLONE)
-  expect(await update()).toMatchObject({ status: 'success', result: { version } })
+  expect(await update(300)).toMatchObject({ status: 'success', result: { version } })
   expect(await agent()).toMatchObject({ version, update: { state: 'updated', available: null } })
   await until('the check has ended', async () =>
     /"updated"/.test(await guest.run('cat /var/lib/bailiwick-agent-root/update.json')),

@@ -1,4 +1,4 @@
-import { closeSync, openSync, writeSync } from 'node:fs'
+import { closeSync, fdatasyncSync, openSync, writeSync } from 'node:fs'
 import type { Clock } from '../../core/clock'
 import { retryAfterMs } from '../../core/net/retry-after'
 import { pauseMs } from '../transport/back-off'
@@ -40,6 +40,9 @@ export async function download(
       const got = await piece(address, path, at, end, timers.now())
       if (got instanceof Uint8Array) {
         for (let done = 0; done < got.byteLength;) done += stored(to, () => writeSync(file, got, done))
+        // Otherwise, pieces that are not collected and pages that are not written yet can exceed the memory limit of the service.
+        stored(to, () => fdatasyncSync(file))
+        Bun.gc(true)
         at = end
         failures = 0
         continue

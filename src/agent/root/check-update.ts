@@ -6,10 +6,10 @@ import { hasBegunHere, readUpdate, writeUpdate, type Update } from './update-fil
 import { currentVersion, previousName, useVersion, versionFolder } from './versions'
 
 /** Set by builds for tests. */
-declare const BUILD_REPORT_SECONDS: number | undefined
+declare const BUILD_REPORT_SECONDS: string | undefined
 
 /** The new version must have reported to the hub this soon after it was started (ms). */
-export const reportMs = 1000 * (typeof BUILD_REPORT_SECONDS === 'number' ? BUILD_REPORT_SECONDS : 120)
+export const reportMs = 1000 * (typeof BUILD_REPORT_SECONDS === 'undefined' ? 120 : Number(BUILD_REPORT_SECONDS))
 /** The result of the command must reach the hub before the agent stops (ms). */
 const resultMs = 3000
 const pollMs = 500
