@@ -30,6 +30,7 @@ class Scripted implements Machine {
   readonly bootId = 'boot-1'
   changing: ReportParts = { facts: { hostname: 'web-1' }, units: [] }
   watched: readonly string[] = []
+  isLate = false
   readonly news: News = new News()
   private readonly sums = new MinuteSums()
   sample = (at: number) => Promise.resolve(this.sums.add(at, new Map([['cpu.used_percent', Math.floor(at / minute) % 1000]])))
@@ -141,6 +142,21 @@ describe('reports', () => {
       await pass(times, running, 2 * minute)
       expect(hub.reports.at(-1)).toMatchObject({ facts: { hostname: 'web-2' }, units: [] })
       expect(running.logged).toEqual([])
+    }))
+
+  test('parts that someone wants are sent soon after they were read', () =>
+    scene(async (hub, times) => {
+      const running = startAgent(hub, times)
+      await pass(times, running, 2 * minute)
+      const before = hub.reports.length
+      running.machine.isLate = true
+      running.agent.reportNow(true)
+      await pass(times, running, 4000)
+      expect(hub.reports.length).toBe(before + 1)
+      Object.assign(running.machine, { isLate: false, changing: { units: [], facts: { hostname: 'web-3' } } })
+      await pass(times, running, 3000)
+      expect(hub.reports.length).toBe(before + 2)
+      expect(hub.reports.at(-1)).toMatchObject({ facts: { hostname: 'web-3' } })
     }))
 
   test('settings of the hub are followed and kept', () =>

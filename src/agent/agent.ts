@@ -54,6 +54,8 @@ const reportsPath = '/v1/ingest/agents/reports'
 
 const sampleMs = 10_000
 const minuteMs = 60_000
+/** Pause before the next report if parts that someone wants were not read in time. Each report waits for them. */
+const latePauseMs = 5000
 /** Pause between two requests: at most four a second. */
 const requestPauseMs = 250
 /** An offset of the clock from this on is logged (ms). */
@@ -241,7 +243,8 @@ export class Agent {
     const parts = await this.changedParts()
     const reported = await this.report(minutes, { ...parts, ...machine.news.next(), backlog: false })
     const rest = this.presentMinutes().length > 0 && reported === minutes.length
-    this.presentAt = clock.steady() + (rest ? 0 : this.untilNextReport())
+    this.presentAt =
+      clock.steady() + (rest ? 0 : machine.isLate ? Math.min(latePauseMs, this.untilNextReport()) : this.untilNextReport())
   }
 
   /** Minutes since the previous report: those of the backlog are older. */

@@ -31,6 +31,8 @@ export interface Machine {
   end(): MeasuredMinute | null
   /** @param now current time (ms UTC) @param isForced reads everything, also what was read recently */
   parts(now: number, isForced: boolean): Promise<ReportParts>
+  /** Whether someone wants current parts, and some of them were not read in time, so that they must be read again soon. */
+  readonly isLate?: boolean
   /** What has happened and was not reported yet. */
   readonly news: Pick<News, 'next' | 'remove'>
   /** Units of systemd whose state is reported, and programs whose processes are counted. */

@@ -83,6 +83,10 @@ export class ServerMachine implements Machine {
     return { ...parts, problems: [...new Set([...this.sampler.problems, ...(parts.problems ?? [])])].slice(0, maxProblems) }
   }
 
+  get isLate(): boolean {
+    return this.reader.isLate
+  }
+
   watch(units: readonly string[], processes: readonly string[]): void {
     this.watched = units
     this.reader.watchProcesses(processes)

@@ -97,11 +97,12 @@ test('a certificate that was renewed on disk, where only root can read it, is re
   await guest.run('mkdir -p /var/log/nginx /var/lib/nginx; systemctl daemon-reload; systemctl start nginx.service')
   const found = async (isNotServed: boolean) => {
     expect((await act('collect')).status).toBe('success')
-    return await until('the certificates are reported', async () => {
+    const reported = async () => {
       const { files, served } = await api('GET', `/v1/servers/${server}/certificates`)
       const shop = served.filter((one: any) => one.port === 443)
       return shop.length === 2 && shop.every((one: any) => one.on_disk_not_served === isNotServed) && { files, shop }
-    })
+    }
+    return await until('the certificates are reported', reported, 60_000)
   }
   const { files, shop } = await found(false)
   const changes = await until('the port of nginx', async () => {
@@ -125,7 +126,7 @@ test('a certificate that was renewed on disk, where only root can read it, is re
   expect((await found(false)).shop[0].chain).toEqual(after.files[0].chain)
   const stored = await guest.run('cat /var/lib/bailiwick-agent-root/certificates.json')
   expect([stored.includes('shop.example.com'), stored.includes('PRIVATE')]).toEqual([true, false])
-}, 120_000)
+}, 240_000)
 
 test('a firewall is enforced by the agent, and stays after the server restarted once', async () => {
   const ssh = { id: 'ssh', direction: 'in', protocol: 'tcp', ports: ['22'], sources: ['198.51.100.0/24'] }

@@ -50,15 +50,15 @@ test('a part that takes long is in a later result, and one that fails is a probl
     return listed.promise
   }
   const reader = new PartsReader({ root, containers, smartFile: join(machine.folder, 'smart.json'), clock })
-  const first = reader.read(start, [])
+  const first = reader.read(start, [], true)
   await reached.promise
   clock.advance(5000)
   const { arrays, ...others } = await first
-  expect([arrays!.length, 'containers' in others]).toEqual([1, false])
+  expect([arrays!.length, 'containers' in others, reader.isLate]).toEqual([1, false, true])
   listed.resolve([])
   await listed.promise
   expect((await reader.read(start + 1, [])).containers).toEqual([])
-  expect(turns).toBe(1)
+  expect([turns, reader.isLate]).toEqual([1, false])
   const { problems, ...last } = await reader.read(start + 60_000, [])
   expect([last.containers, problems]).toEqual([[], ['Some data is missing (containers): no list']])
 })

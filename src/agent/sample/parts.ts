@@ -67,6 +67,7 @@ export class PartsReader {
   private readonly updates: PackageUpdates
   private readonly openPorts: OpenPorts
   private watched: readonly string[] = []
+  private isWanted = false
   private processes: readonly string[] = []
   private failed: { at: number; units: Units } | null = null
   private smartAt: number | undefined
@@ -103,6 +104,7 @@ export class PartsReader {
    */
   async read(now: number, watched: readonly string[], isForced = false): Promise<ReportParts> {
     this.watched = watched
+    this.isWanted ||= isForced
     for (const part of Object.keys(intervals) as Part[]) {
       if (!this.running.has(part) && (isForced || isDue(now, this.readAt.get(part), intervals[part])))
         this.start(part, now, isForced)
@@ -111,7 +113,13 @@ export class PartsReader {
     const timer = (this.options.clock ?? systemClock).after(waitMs, late.resolve)
     await Promise.race([Promise.all(this.running.values()), late.promise])
     timer.cancel()
+    this.isWanted &&= this.running.size > 0
     return this.current()
+  }
+
+  /** Whether someone wants current parts, and some of them were not read in time. */
+  get isLate(): boolean {
+    return this.isWanted
   }
 
   private start(part: Part, now: number, isForced: boolean): void {
