@@ -24,7 +24,7 @@ function scene(...answers: number[]) {
     runId: () => 'run-1',
     sampler: () => {
       samplers++
-      return { sample: async () => new Map([['cpu.used_percent', ++samples + 1 / 3]]) }
+      return { sample: async () => ({ metrics: new Map([['cpu.used_percent', ++samples + 1 / 3]]) }) }
     },
     log: text => logged.push(text),
   })

@@ -52,10 +52,11 @@ export class LiveView {
       const measured = sampler()
       while (clock.steady() < this.until) {
         const began = clock.steady()
-        const metrics = await measured.sample(clock.now())
+        const { metrics, processes } = await measured.sample(clock.now())
         const body: AgentLiveMetrics = {
           ...{ v: 1, run_id: runId() },
           ...{ columns: [...metrics.keys()], values: [...metrics.values()].map(value => Number(value.toPrecision(6))) },
+          ...(processes && { processes }),
         }
         const answer = await client.send({ method: 'POST', path: livePath, body, waitMs })
         if (this.until > 0) this.extend(isRecord(answer.body) ? answer.body.live_seconds : 0)

@@ -1,4 +1,4 @@
-import type { AgentReport } from '../wire/agent'
+import type { AgentLiveMetrics, AgentReport } from '../wire/agent'
 import type { News } from './news'
 import type { MeasuredMinute } from './sample/minutes'
 
@@ -41,6 +41,10 @@ export interface Machine {
 
 /** Measures what a server does now. */
 export interface LiveSampler {
-  /** @param at current time (ms UTC) @returns values by column. Rates are those since the previous call. */
-  sample(at: number): Promise<ReadonlyMap<string, number>>
+  /**
+   * @param at current time (ms UTC)
+   * @returns values by column, and the busiest processes. Rates and CPU time are those since the previous call, so processes are
+   * missing at the first one.
+   */
+  sample(at: number): Promise<{ metrics: ReadonlyMap<string, number>; processes?: NonNullable<AgentLiveMetrics['processes']> }>
 }

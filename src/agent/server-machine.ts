@@ -4,6 +4,7 @@ import { News } from './news'
 import type { Containers } from './sample/containers'
 import type { MeasuredMinute } from './sample/minutes'
 import { pageBytes } from './sample/kernel'
+import type { ProcessReading } from './sample/busy-processes'
 import { Moments } from './sample/moments'
 import { PartsReader } from './sample/parts'
 import { Root } from './sample/root'
@@ -68,11 +69,16 @@ export class ServerMachine implements Machine {
 
   /** Measures the server apart from the minutes. */
   live(): LiveSampler {
-    const sampler = new Sampler(this.root, this.containers, false)
+    const { root, moments } = this
+    const sampler = new Sampler(root, this.containers, false)
+    let before: ProcessReading | null = null
     return {
       sample: async at => {
         await sampler.sample(at)
-        return sampler.latest
+        const reading = moments.read()
+        const processes = before && moments.busiest(before, reading)
+        before = reading
+        return { metrics: sampler.latest, ...(processes && { processes }) }
       },
     }
   }

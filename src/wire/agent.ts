@@ -352,6 +352,7 @@ export const AgentLiveMetrics = Shape({
     description: 'Metrics, as in reports.',
   }),
   values: values('Values, in the order of the columns. Null if nothing was measured.'),
+  processes: Type.Optional(AgentReport.properties.moments.items.properties.processes),
 })
 export type AgentLiveMetrics = Static<typeof AgentLiveMetrics>
 

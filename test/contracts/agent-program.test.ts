@@ -299,6 +299,7 @@ describe('the service', () => {
       await until('live metrics', async () => hub.live.length > 1)
       expect(hub.live[0]!['memory.used_bytes']).toBeGreaterThan(0)
       expect(hub.live[1]!['cpu.used_percent']).toBeGreaterThanOrEqual(0)
+      expect([hub.processes[0], hub.processes[1]?.length]).toEqual([undefined, expect.any(Number)])
     } finally {
       run.kill('SIGKILL')
     }

@@ -62,11 +62,13 @@ test('the agent is installed on a server with one command, and its arrival is sh
   await page.getByText('Waiting for the agent…').waitFor()
   const chart = page.getByRole('img', { name: /^CPU of nas from / })
   for (let row = 0; !(await chart.isVisible()); row++) {
-    const { status, body } = await nas.sendLive({ 'cpu.used_percent': row, 'disk.busy_percent:sda': 1 })
+    const processes = [{ name: 'mysqld', user: 'mysql', cpu_percent: 8.2, memory_bytes: 2 ** 30, command: null }]
+    const { status, body } = await nas.sendLive({ 'cpu.used_percent': row, 'disk.busy_percent:sda': 1 }, { processes })
     if (status !== 429) expect([status, body.live_seconds > 0]).toEqual([200, true])
     await Bun.sleep(500)
   }
   await page.getByText('Every 2 seconds, while you look at this page.').waitFor()
+  await page.getByText('mysqld (mysql)').waitFor()
   await expectClean(page)
 
   await page.getByRole('button', { name: 'Add dependency' }).click()

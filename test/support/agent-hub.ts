@@ -1,5 +1,5 @@
 import { generateKeyPairSync, type KeyObject } from 'node:crypto'
-import type { AgentConfig, AgentReport, CommandsAnswer } from '../../src/wire/agent'
+import type { AgentConfig, AgentReport, AgentLiveMetrics, CommandsAnswer } from '../../src/wire/agent'
 import type { CommandResult, SignedCommand } from '../../src/wire/agent-command'
 import { isSignedBy, parsePublicKey, parseSignature, publicKeyText, signatureHeader } from '../../src/wire/signed'
 
@@ -26,6 +26,7 @@ export class AgentHub implements AsyncDisposable {
   readonly results: CommandResult[] = []
   /** Live metrics that it sent, by name. */
   readonly live: Record<string, number | null>[] = []
+  readonly processes: AgentLiveMetrics['processes'][] = []
   private tasks = Promise.withResolvers<Pick<CommandsAnswer, 'commands' | 'live_seconds'>>()
   readonly token = `bw_agent_${'a'.repeat(36)}`
   readonly key = generateKeyPairSync('ed25519').privateKey
@@ -84,6 +85,7 @@ export class AgentHub implements AsyncDisposable {
     if (path.endsWith('/command-results')) return this.storeResult(sent)
     if (path.endsWith('/live')) {
       this.live.push(Object.fromEntries(sent.columns.map((column: string, at: number) => [column, sent.values[at]])))
+      this.processes.push(sent.processes)
       return Response.json({ live_seconds: 60 })
     }
     return enrolls ? this.enrol(sent) : this.report(sent)

@@ -34,11 +34,10 @@ export class Moments {
    * @returns the moment that is complete now
    */
   follow(ended: MeasuredMinute | null, at: number): Moment | null {
-    const { root, options } = this
     if (this.started) {
       const { moment, reading } = this.started
       this.started = null
-      return { ...moment, processes: busiest(root, reading, this.read(), options.withCommands) }
+      return { ...moment, processes: this.busiest(reading, this.read()) }
     }
     const moment = ended && momentOf(ended, at)
     const isRecent = this.lastAt !== null && at >= this.lastAt && at < this.lastAt + pauseMs
@@ -48,8 +47,14 @@ export class Moments {
     return null
   }
 
-  private read(): ProcessReading {
+  /** Reads what all processes have used. */
+  read(): ProcessReading {
     return readProcesses(this.root, this.options.seconds(), this.options.pageBytes)
+  }
+
+  /** The busiest processes between two readings. */
+  busiest(before: ProcessReading, after: ProcessReading): Moment['processes'] {
+    return busiest(this.root, before, after, this.options.withCommands)
   }
 }
 

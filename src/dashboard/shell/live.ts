@@ -1,5 +1,6 @@
 import { useQueryClient, type InfiniteData, type QueryClient } from '@tanstack/react-query'
 import { useEffect, useRef } from 'react'
+import type { ServerLiveView } from '../../features/servers/live/shapes'
 import { apiUrl, call, ApiError, tabWorkspace, type Page } from '../client'
 import { reconnect, useIsReachable } from '../connection'
 import { store } from '../parts/store'
@@ -19,6 +20,7 @@ export interface LiveRow {
   id: string
   at: string
   metrics: Readonly<Record<string, number>>
+  processes: ServerLiveView['processes']
 }
 
 /** What can be watched: the query parameter with the ids, and the event. */

@@ -1,7 +1,7 @@
 import type { JournalEntryView } from '../../../features/servers/journal/shapes'
-import { formatBytes } from '../../parts/bytes'
 import { useList } from '../../queries'
 import { DayCard } from './day-card'
+import { ProcessList } from './process-list'
 
 type Moment = NonNullable<JournalEntryView['moment']>
 
@@ -54,19 +54,7 @@ export function JournalEntry({ entry: { kind, name, detail, moment } }: { entry:
     moment && (
       <>
         {causesText(moment)}
-        <ul className="text-[13px] text-muted">
-          {moment.processes.map((one, at) => (
-            <li key={at} className="flex flex-wrap gap-x-3">
-              <span className="grow wrap-anywhere">
-                {one.command ?? one.name}
-                {one.user && ` (${one.user})`}
-              </span>
-              <span className="tabular-nums">
-                {one.cpu_percent}% CPU · {formatBytes(one.memory_bytes)}
-              </span>
-            </li>
-          ))}
-        </ul>
+        <ProcessList processes={moment.processes} />
       </>
     )
   )

@@ -5,6 +5,7 @@ import { Status } from '../../parts/status'
 import { useOne } from '../../queries'
 import { liveState, useWatched, type LiveRow } from '../../shell/live'
 import { MetricCharts, type Metric } from './metric-charts'
+import { ProcessList } from './process-list'
 
 /** Length of the charts. */
 export const liveMs = 120_000
@@ -17,7 +18,11 @@ type Row = Pick<LiveRow, 'at' | 'metrics'>
 /** Charts of what a server does now, for as long as they are visible. */
 export function LiveMetrics({ id, name }: { id: string; name: string }) {
   const [streamed, setStreamed] = useState<readonly Row[]>([])
-  const onRows = useCallback((rows: readonly Row[]) => setStreamed(before => merged(before, rows)), [])
+  const [last, setLast] = useState<LiveRow | null>(null)
+  const onRows = useCallback((rows: readonly LiveRow[]) => {
+    setStreamed(before => merged(before, rows))
+    setLast(before => rows.at(-1) ?? before)
+  }, [])
   useWatched('servers', [id], onRows)
   const isStreamed = liveState.use() === 'live'
   const found = useOne<ServerLiveView>(
@@ -29,6 +34,7 @@ export function LiveMetrics({ id, name }: { id: string; name: string }) {
   const rows = useMemo(() => merged(data?.rows ?? [], streamed), [data, streamed])
   const { times, metrics } = useMemo(() => seriesOf(rows, data?.units ?? {}), [rows, data])
   const end = times.at(-1) ?? 0
+  const processes = (isStreamed ? last?.processes : null) ?? data?.processes ?? []
   if (found.error && !data) return <Problem error={found.error} onRetry={() => void found.refetch()} />
   return (
     <>
@@ -42,6 +48,12 @@ export function LiveMetrics({ id, name }: { id: string; name: string }) {
         )}
       </div>
       <MetricCharts of={name} metrics={metrics} times={times} span={[end - liveMs, end]} />
+      {processes.length > 0 && (
+        <section className="mt-5">
+          <h3 className="text-[13px] font-medium">Busiest processes</h3>
+          <ProcessList processes={processes} />
+        </section>
+      )}
     </>
   )
 }

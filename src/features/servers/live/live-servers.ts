@@ -2,9 +2,13 @@ import { gunzipSync, gzipSync } from 'bun'
 import type { Hub } from '../../../core/hub'
 import { Problem } from '../../../core/problem'
 import { topicsOf } from '../../../core/topics'
+import type { AgentLiveMetrics } from '../../../wire/agent'
 import { liveIntervalMs, liveMs } from '../../../wire/agent-limits'
 import { commandTopic } from '../agents/send-command'
 import { LiveRows, type LiveRow } from './live-rows'
+
+/** The busiest processes, as an agent reports them. */
+type LiveProcesses = NonNullable<AgentLiveMetrics['processes']>
 
 /** Servers that are watched at the same time, in all workspaces and in one. Includes those that are watched at other hubs. */
 const maxServers = { inAll: 500, ofWorkspace: 50 }
@@ -23,16 +27,23 @@ interface LiveServer {
   /** When the agent was asked by this hub. */
   askedAt: number
   rows: LiveRows
+  /** Those of the last row. */
+  processes: LiveProcesses
 }
 
-/** What hubs on the same database tell each other. `row` is compressed JSON in base64. */
-type Message = { from: string; id: string } & ({ agentId: string; workspaceId: string; until: number } | { row: string })
+/** What hubs on the same database tell each other. `packed` is a row with processes as compressed JSON in base64. */
+type Message = { from: string; id: string } & ({ agentId: string; workspaceId: string; until: number } | { packed: string })
 
 /** PostgreSQL channel of these messages. */
 export const liveServersChannel = 'bailiwick_live_servers'
 
 // PostgreSQL limits the payload of NOTIFY to 8,000 bytes.
 const maxPayloadBytes = 7_900
+const maxPackedLength = 7_500
+
+const pack = (content: [LiveRow, LiveProcesses]): string => Buffer.from(gzipSync(JSON.stringify(content))).toString('base64')
+const unpack = (packed: string): [LiveRow, LiveProcesses] =>
+  JSON.parse(Buffer.from(gunzipSync(Buffer.from(packed, 'base64'))).toString())
 
 /** Woken for each new row of a server. */
 export const liveTopic = (serverId: string): string => `live:${serverId}`
@@ -82,26 +93,26 @@ class LiveServers {
   }
 
   /** Adds what the agent of a server sent. */
-  add(id: string, metrics: LiveRow['metrics']): void {
+  add(id: string, metrics: LiveRow['metrics'], processes: LiveProcesses): void {
     const row = { at: this.hub.clock.now(), metrics }
-    if (!this.keep(id, row) || !this.hub.series.isShared) return
-    const packed = Buffer.from(gzipSync(JSON.stringify(row))).toString('base64')
-    this.announce({ from: this.hub.id, id, row: packed })
+    if (!this.keep(id, row, processes) || !this.hub.series.isShared) return
+    const packed = pack([row, processes])
+    // Arguments of processes may not fit.
+    this.announce({ from: this.hub.id, id, packed: packed.length <= maxPackedLength ? packed : pack([row, []]) })
   }
 
-  /** The last rows of a server, oldest first, and since when someone has been looking (ms UTC). */
-  rowsOf(id: string): { rows: readonly LiveRow[]; since: number; until: number } {
+  /** The last rows of a server, oldest first, the processes of the last one, and since when someone has been looking (ms UTC). */
+  rowsOf(id: string): Pick<LiveServer, 'processes' | 'since'> & { rows: readonly LiveRow[] } {
     const found = this.servers.get(id)
-    if (!found) return { rows: [], since: this.hub.clock.now(), until: 0 }
-    return { rows: found.rows.all, since: found.since, until: found.until }
+    if (!found) return { rows: [], processes: [], since: this.hub.clock.now() }
+    return { rows: found.rows.all, processes: found.processes, since: found.since }
   }
 
   /** Receives a message of another hub. */
   receive(text: string): void {
     const message = JSON.parse(text) as Message
     if (message.from === this.hub.id) return
-    if ('row' in message)
-      this.keep(message.id, JSON.parse(Buffer.from(gunzipSync(Buffer.from(message.row, 'base64'))).toString()))
+    if ('packed' in message) this.keep(message.id, ...unpack(message.packed))
     // Hubs that reach the limit at the same time can exceed it.
     else if (!this.limitReached(message.id, message.workspaceId))
       this.extend(message.id, message.workspaceId, message.agentId, message.until)
@@ -111,14 +122,15 @@ class LiveServers {
     const now = this.hub.clock.now()
     const known = this.servers.get(id)
     if (known && known.until > now) known.until = Math.max(known.until, until)
-    else this.servers.set(id, { workspaceId, until, since: now, askedAt: 0, rows: known?.rows ?? new LiveRows() })
+    else this.servers.set(id, { workspaceId, until, since: now, askedAt: 0, rows: known?.rows ?? new LiveRows(), processes: [] })
     topicsOf(this.hub).wake(commandTopic(agentId))
   }
 
-  private keep(id: string, row: LiveRow): boolean {
+  private keep(id: string, row: LiveRow, processes: LiveProcesses): boolean {
     const found = this.servers.get(id)
     if (!found || found.until <= this.hub.clock.now()) return false
     found.rows.add(row)
+    found.processes = processes
     topicsOf(this.hub).wake(liveTopic(id))
     return true
   }

@@ -29,7 +29,7 @@ export async function readLive(ctx: Ctx, id: string, { after }: ServerLiveQuery)
   const agent = await agentOf(hub.read, id)
   const live = liveServersOf(hub)
   if (agent) live.watch(server, agent.id)
-  const { rows, since } = live.rowsOf(id)
+  const { rows, processes, since } = live.rowsOf(id)
   const now = hub.clock.now()
   const isRunning = now - (rows.at(-1)?.at ?? 0) <= currentMs
   const reason = isRunning ? null : whyNot(agent, now - Math.max(since, rows.at(-1)?.at ?? 0))
@@ -38,6 +38,7 @@ export async function readLive(ctx: Ctx, id: string, { after }: ServerLiveQuery)
     reason,
     interval_seconds: liveIntervalMs / 1000,
     rows: rows.filter(row => after === undefined || row.at > Date.parse(after)).map(rowView),
+    processes: [...processes],
     units: Object.fromEntries(
       Object.keys(rows.at(-1)?.metrics ?? {}).map(column => {
         const name = column.split(':')[0]!
@@ -58,7 +59,7 @@ function whyNot(agent: AgentRow | undefined, waitedMs: number): string | null {
 const rowView = ({ at, metrics }: LiveRow) => ({ at: instant(at), metrics })
 
 /** A server with its last live row, for live updates. */
-type WatchedServer = ServerLiveView['rows'][number] & { id: string }
+type WatchedServer = ServerLiveView['rows'][number] & Pick<ServerLiveView, 'processes'> & { id: string }
 
 /** Returns those of the given servers that the caller has access to. */
 export async function serversToWatch(ctx: Ctx, ids: readonly string[]): Promise<string[]> {
@@ -77,8 +78,9 @@ export async function serversToWatch(ctx: Ctx, ids: readonly string[]): Promise<
 /** Returns the last live rows of servers. */
 export const liveRowsToWatch = async (hub: Hub, ids: readonly string[]): Promise<WatchedServer[]> =>
   ids.flatMap(id => {
-    const last = liveServersOf(hub).rowsOf(id).rows.at(-1)
-    return last ? [{ id, ...rowView(last) }] : []
+    const { rows, processes } = liveServersOf(hub).rowsOf(id)
+    const last = rows.at(-1)
+    return last ? [{ id, ...rowView(last), processes: [...processes] }] : []
   })
 
 /** Lets the agents of servers continue to send live rows, while a client streams them. */

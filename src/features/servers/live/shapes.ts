@@ -1,6 +1,7 @@
 import { Type, type Static } from '@sinclair/typebox'
 import { Instant, Nullable, Shape, Words } from '../../../core/shapes'
 import { units } from '../metrics/names'
+import { AgentReport } from '../../../wire/agent'
 import { liveIntervalMs } from '../../../wire/agent-limits'
 
 export const ServerLiveQuery = Shape({
@@ -25,6 +26,10 @@ export const ServerLive = Shape(
       }),
       { description: 'What was measured, oldest first. At most the last 60 rows, since someone has been looking.' },
     ),
+    processes: Type.Array(AgentReport.properties.moments.items.properties.processes.items, {
+      description:
+        'The processes that used the most CPU time since the row before the last one, or the most memory, the busiest first.',
+    }),
     units: Type.Record(Type.String(), Words(units), { description: 'Units of the metrics, by name.' }),
   },
   {
@@ -36,6 +41,7 @@ export const ServerLive = Shape(
         reason: null,
         interval_seconds: liveIntervalMs / 1000,
         rows: [{ at: '2026-11-27T10:05:02.000Z', metrics: { 'cpu.used_percent': 12.5, 'disk.busy_percent:sda': 3.1 } }],
+        processes: [{ name: 'mysqld', user: 'mysql', cpu_percent: 8.2, memory_bytes: 2_147_483_648, command: null }],
         units: { 'cpu.used_percent': 'percent', 'disk.busy_percent': 'percent' },
       },
     ],

@@ -269,7 +269,7 @@ function fullest(
   return { disk_used_percent: most && Number(most.percent.toPrecision(5)), disk_path: most?.path ?? null }
 }
 
-export interface FileSystemUse {
+interface FileSystemUse {
   /** Where it is mounted. */
   path: string
   /** In bytes. */

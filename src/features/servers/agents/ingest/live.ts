@@ -27,7 +27,7 @@ export async function receiveLiveMetrics(hub: Hub, { request, ip }: { request: R
   countRequest(hub, [{ name: 'agent-live', key: agent.id, quota: requestsPerMinute, windowSeconds: 60 }])
   const live = liveServersOf(hub)
   if (live.secondsLeft(agent.serverId) === 0) return { live_seconds: 0 }
-  const { run_id: runId, columns, values } = await readMessage(AgentLiveMetrics, sent, maxLiveBytes.decompressed)
+  const { run_id: runId, columns, values, processes = [] } = await readMessage(AgentLiveMetrics, sent, maxLiveBytes.decompressed)
   requireCurrent(agent, runId)
   if (values.length !== columns.length) {
     const detail = `must have ${columns.length} items, one for each column.`
@@ -40,6 +40,6 @@ export async function receiveLiveMetrics(hub: Hub, { request, ip }: { request: R
     if (value === null || storedColumn(column) === null || (value < 0 && isNeverNegative(column))) continue
     metrics[column] = value
   }
-  live.add(agent.serverId, metrics)
+  live.add(agent.serverId, metrics, processes)
   return { live_seconds: live.secondsLeft(agent.serverId) }
 }
