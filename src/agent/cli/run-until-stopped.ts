@@ -11,7 +11,7 @@ import { SeenCommands } from '../commands/seen-commands'
 import { logFolder } from '../install/places'
 import type { LiveView } from '../live-view'
 import { firewallState } from '../root/firewall'
-import { rootFolders } from '../root/folders'
+import { digestFile, rootFolders } from '../root/folders'
 import { reportedUpdate } from '../root/update-file'
 import { parsePublicKey } from '../../wire/signed'
 import { writeStatus } from '../state/status-file'
@@ -75,7 +75,9 @@ export async function runUntilStopped(flags: Flags, { err }: Print): Promise<num
         { address: settings, timers: systemClock, random: pieces.random },
         { ...file, to: folders.download, until },
       ),
-    removeDownload: () => rmSync(folders.download, { force: true }),
+    removeDownload: () => {
+      for (const file of [folders.download, digestFile(folders.download)]) rmSync(file, { force: true })
+    },
     live: seconds => void watch(seconds),
   })
   const signal = stopSignal()

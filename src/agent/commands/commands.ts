@@ -24,7 +24,7 @@ interface CommandPieces extends Pick<CommandRules, 'hubKey' | 'agentId' | 'allow
   /** Reports everything now. */
   collect: () => void
   /** Downloads a version of the agent from the hub. @param until how long it may take (ms UTC, by the server) @throws DownloadFailed */
-  download: (file: Pick<CommandParams['update'], 'path' | 'size'>, until: number) => Promise<void>
+  download: (file: Pick<CommandParams['update'], 'path' | 'size' | 'sha256'>, until: number) => Promise<void>
   removeDownload: () => void
   /** Sends live metrics for this long. */
   live: (seconds: number) => void
@@ -160,13 +160,15 @@ export class Commands {
     if (this.isUpdating) return failed('Another update is in progress.')
     this.isUpdating = true
     try {
+      // If it fails, what was downloaded is kept for the next time.
       await download(params, clock.wall() + expires_at - clock.now())
-      return await install()
+      const result = await install()
+      removeDownload()
+      return result
     } catch (error) {
       return failed((error as Error).message)
     } finally {
       this.isUpdating = false
-      removeDownload()
     }
   }
 

@@ -45,11 +45,11 @@ const hasty = (): Clock => {
     },
   }
 }
-const fetched = async (to = join(folder, 'file'), lifeMs = 600_000) => {
+const fetched = async (to = join(folder, 'file'), lifeMs = 600_000, sha256 = 'a') => {
   const timers = hasty()
   await download(
     { address: { hub: server.url.origin, pin: null }, timers, random: () => 0.5 },
-    { path: '/download/agent/linux-x64', size: content.byteLength, to, until: timers.now() + lifeMs },
+    { path: '/download/agent/linux-x64', size: content.byteLength, sha256, to, until: timers.now() + lifeMs },
   )
   return readFileSync(to)
 }
@@ -80,4 +80,27 @@ test('it fails if the hub does not have it, or not in time', async () => {
 
 test('a full disk is one sentence', async () => {
   await expect(fetched('/dev/full')).rejects.toThrow('The new version can’t be stored in /dev/full: the disk is full.')
+})
+
+test('a download that takes too long is continued by the next one of the same file', async () => {
+  const file = join(folder, 'file')
+  let pauses = 0
+  respond = (_, part) => (pauses++ === 1 ? new Response(null, { status: 503 }) : new Response(part, { status: 206 }))
+  await expect(fetched(file, 15_100)).rejects.toThrow(/^The new version could not be downloaded in time/)
+  ranges.length = 0
+  expect(Buffer.compare(await fetched(file), content)).toBe(0)
+  expect(ranges[0]).toBe('bytes=4194304-8388607')
+  // A complete file was refused, and another file has another digest.
+  for (const sha256 of ['a', 'b']) {
+    ranges.length = 0
+    expect(Buffer.compare(await fetched(file, 600_000, sha256), content)).toBe(0)
+    expect(ranges[0]).toBe('bytes=0-4194303')
+  }
+})
+
+test('pieces are not asked for after the time is over', async () => {
+  await expect(fetched(join(folder, 'file'), 14_000)).rejects.toThrow(
+    'The new version could not be downloaded in time: 0 % of it were.',
+  )
+  expect(ranges).toEqual([])
 })

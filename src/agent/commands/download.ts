@@ -1,7 +1,9 @@
-import { closeSync, fdatasyncSync, openSync, writeSync } from 'node:fs'
+import { closeSync, fdatasyncSync, openSync, statSync, writeFileSync, writeSync } from 'node:fs'
 import type { Clock } from '../../core/clock'
 import { retryAfterMs } from '../../core/net/retry-after'
 import { pauseMs } from '../transport/back-off'
+import { digestFile } from '../root/folders'
+import { readRegularFile } from '../state/read-file'
 import { fetchHub, HubUnreachable, type HubAddress } from '../transport/hub-fetch'
 
 /** A file to download. */
@@ -10,6 +12,8 @@ interface Download {
   path: string
   /** In bytes. */
   size: number
+  /** SHA-256 of the content. The download of a file with the same one that was interrupted is continued. */
+  sha256: string
   /** Where it is stored. */
   to: string
   /** Until when it is tried (ms UTC, by the server). */
@@ -30,16 +34,23 @@ const marginMs = 15_000
 /** Downloads a file from the hub, and tries again if the hub can’t be reached. What it contains is not verified. @throws DownloadFailed */
 export async function download(
   { address, timers, random }: { address: HubAddress; timers: Clock; random: () => number },
-  { path, size, to, until }: Download,
+  { path, size, sha256, to, until }: Download,
 ): Promise<void> {
-  const file = stored(to, () => openSync(to, 'w', 0o600))
+  const from = storedBytes(to, size, sha256)
+  const file = stored(to, () => openSync(to, from > 0 ? 'r+' : 'w', 0o600))
   try {
+    if (from === 0) stored(to, () => writeFileSync(digestFile(to), sha256))
     let failures = 0
-    for (let at = 0; at < size;) {
+    for (let at = from; at < size;) {
+      if (timers.now() > until - marginMs)
+        throw new DownloadFailed(
+          `The new version could not be downloaded in time: ${Math.floor((100 * at) / size)} % of it were.`,
+        )
       const end = Math.min(at + pieceBytes, size)
       const got = await piece(address, path, at, end, timers.now())
       if (got instanceof Uint8Array) {
-        for (let done = 0; done < got.byteLength;) done += stored(to, () => writeSync(file, got, done))
+        for (let done = 0; done < got.byteLength;)
+          done += stored(to, () => writeSync(file, got, done, got.byteLength - done, at + done))
         // Otherwise, pieces that are not collected and pages that are not written yet can exceed the memory limit of the service.
         stored(to, () => fdatasyncSync(file))
         Bun.gc(true)
@@ -54,6 +65,16 @@ export async function download(
     }
   } finally {
     closeSync(file)
+  }
+}
+
+/** How many bytes of the file an interrupted download has stored. None if it is complete: then it has been used, or is damaged. */
+function storedBytes(to: string, size: number, sha256: string): number {
+  try {
+    const stored = String(readRegularFile(digestFile(to))) === sha256 ? statSync(to).size : 0
+    return stored < size ? stored - (stored % pieceBytes) : 0
+  } catch {
+    return 0
   }
 }
 

@@ -35,6 +35,9 @@ export const rootFolders = ({ runtimeFolder, stateFolder }: { runtimeFolder: str
   programs: { folder: programFolder, link: programLink },
 })
 
+/** File with the SHA-256 of what is being downloaded. */
+export const digestFile = (download: string): string => `${download}.sha256`
+
 /** The log of the root half. The agent has its own, in a folder that it can write to. */
 export const rootLogFile = '/var/log/bailiwick-agent-root/commands.log'
 /** The log of what the root half refused. */
