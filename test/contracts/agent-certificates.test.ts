@@ -21,7 +21,7 @@ const now = Date.now()
 let machine: MachineFiles
 beforeEach(() => {
   machine = new MachineFiles()
-  machine.write({ 'etc/passwd': 'root:x:0:0::/root:/bin/sh\nnobody:x:65534:65534::/nonexistent:/bin/false\n' })
+  machine.write({ 'etc/passwd': `owner:x:${process.getuid!()}:0::/root:/bin/sh\nnone:x:4242:4242::/nonexistent:/bin/false\n` })
 })
 afterEach(() => machine[Symbol.dispose]())
 
@@ -56,7 +56,8 @@ test('files of certbot are found through their links, with the key and the servi
   })
   chmodSync(join(machine.folder, 'etc/letsencrypt/archive/shop.example.com/privkey1.pem'), 0o600)
   utimesSync(join(machine.folder, 'etc/letsencrypt/archive/shop.example.com/fullchain1.pem'), 1_795_000_000, 1_795_000_000)
-  const owner = 'root'
+  chmodSync(join(machine.folder, 'etc/letsencrypt/archive/shop.example.com/fullchain1.pem'), 0o644)
+  const owner = 'owner'
   expect(await files()).toEqual([
     {
       ...{ path: `/${live}/fullchain.pem`, kind: 'certbot', chain: [shop.sha256], modified_at: 1_795_000_000_000, mode: '0644' },
@@ -78,6 +79,8 @@ test('the directives of web and mail servers are read', async () => {
       '<VirtualHost *:443>\n ServerName apache.example.com\n ServerAlias *.apache.example.com\n SSLCertificateFile "/opt/tls/apache.pem"\n</VirtualHost>\n',
     'etc/haproxy/haproxy.cfg': 'frontend a\n  bind :443 ssl crt /opt/tls/haproxy.pem crt /opt/folder/ alpn h2\n',
     'opt/folder/a.pem': issued('folder.example.com').pem,
+    'opt/tls/snippet.pem': issued('snippet.example.com').pem,
+    'etc/nginx/snippets/tls.conf': 'ssl_certificate /opt/tls/snippet.pem;\n',
     'etc/postfix/main.cf':
       'myhostname = mail.example.com\nsmtpd_tls_cert_file =\n  /opt/tls/postfix.pem\n#smtpd_tls_key_file = /none\n',
     'etc/dovecot/conf.d/10-ssl.conf': 'ssl_cert = </opt/tls/dovecot.pem\n',
@@ -90,6 +93,7 @@ test('the directives of web and mail servers are read', async () => {
     ['/opt/tls/exim.pem', 'exim', 'exim'],
     ['/opt/tls/haproxy.pem', 'haproxy', 'haproxy'],
     ['/opt/tls/postfix.pem', 'postfix', 'postfix: mail.example.com'],
+    ['/opt/tls/snippet.pem', 'nginx', 'nginx'],
   ])
 })
 

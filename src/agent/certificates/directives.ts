@@ -25,7 +25,11 @@ interface Service {
 const services: readonly Service[] = [
   {
     ...{ service: 'nginx', folder: 'etc/nginx', parse: nginx },
-    files: ['etc/nginx/nginx.conf', 'etc/nginx/conf.d/*.conf', 'etc/nginx/sites-enabled/*', 'etc/nginx/http.d/*.conf'],
+    files: [
+      ...['etc/nginx/nginx.conf', 'etc/nginx/conf.d/*.conf', 'etc/nginx/sites-enabled/*', 'etc/nginx/http.d/*.conf'],
+      // Files that others include.
+      'etc/nginx/snippets/*.conf',
+    ],
   },
   {
     ...{ service: 'apache', folder: 'etc/apache2', parse: apache },
