@@ -8,6 +8,7 @@ import { updateFile } from '../root/update-file'
 import { readIdentity } from '../state/identity'
 import { readStatus } from '../state/status-file'
 import { writeFile } from '../state/write-file'
+import { hasOpenRc, startWithOpenRc } from './openrc'
 import { agentUser, logFolder, programLink, unitFolder } from './places'
 import { RequirementNotMet } from './requirement'
 import { hasSystemd, outputOf, requireRoot, runProgram, tryProgram } from './system'
@@ -36,11 +37,12 @@ export async function install(flags: Flags, print: Print): Promise<number> {
     else await enrolAt(settings, flags, print)
     // Its key is used up. A service that starts late is better than another enrolment.
     leavesNothing = false
-    if (hasSystemd()) await startService(settings)
     const identity = readIdentity(settings.stateFolder, settings.hub)!
-    if (!hasSystemd()) {
+    if (hasSystemd()) await reporting(settings, () => startService(settings), 'See journalctl -u bailiwick-agent.')
+    else if (hasOpenRc()) await reporting(settings, startWithOpenRc, `See ${logFolder}/agent.log.`)
+    else {
       print.out(
-        `Enrolled as ${identity.agent_id}. This system has no systemd: start "${programLink} run" as the user ${agentUser}.\n`,
+        `Enrolled as ${identity.agent_id}. This system has neither systemd nor OpenRC: start "${programLink} run" as the user ${agentUser}.\n`,
       )
       return 0
     }
@@ -67,20 +69,24 @@ function writeUnits(): void {
   runProgram('systemctl', 'restart', ...started)
 }
 
-async function startService(settings: AgentSettings): Promise<void> {
+/** Starts the service, and waits for the first report. @param advice a sentence @throws RequirementNotMet */
+async function reporting({ runtimeFolder }: AgentSettings, start: () => void, advice: string): Promise<void> {
+  const before = readStatus(runtimeFolder)?.run_id
+  start()
+  for (let waited = 0; waited < firstReportMs; waited += 250) {
+    const status = readStatus(runtimeFolder)
+    if (status && status.run_id !== before && status.last_report_at !== null) return
+    await Bun.sleep(250)
+  }
+  throw new RequirementNotMet(`The hub has not received a report yet. ${readStatus(runtimeFolder)?.error ?? advice}`)
+}
+
+function startService(settings: AgentSettings): void {
   // This version is used, whatever an update by the hub was about to do.
   tryProgram('systemctl', 'stop', '--quiet', 'bailiwick-agent-update.service')
   rmSync(updateFile(rootFolders(settings)), { force: true })
   writeUnits()
-  const before = readStatus(settings.runtimeFolder)?.run_id
   runProgram('systemctl', 'restart', 'bailiwick-agent.service')
-  for (let waited = 0; waited < firstReportMs; waited += 250) {
-    const status = readStatus(settings.runtimeFolder)
-    if (status && status.run_id !== before && status.last_report_at !== null) return
-    await Bun.sleep(250)
-  }
-  const problem = readStatus(settings.runtimeFolder)?.error
-  throw new RequirementNotMet(`The hub has not received a report yet. ${problem ?? 'See journalctl -u bailiwick-agent.'}`)
 }
 
 function createUser(): void {

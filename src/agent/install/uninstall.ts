@@ -2,6 +2,7 @@ import { rmdirSync, rmSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import type { Flags, Print } from '../cli/arguments'
 import { configFile } from '../config-file'
+import { removeFromOpenRc } from './openrc'
 import { agentUser, logFolder, programFolder, programLink, unitFolder } from './places'
 import { hasSystemd, requireRoot, tryProgram } from './system'
 import { units } from './units'
@@ -19,6 +20,7 @@ export function removeAgent(): void {
   if (hasSystemd()) tryProgram('systemctl', 'disable', '--now', '--quiet', ...Object.keys(units))
   for (const name of Object.keys(units)) remove(join(unitFolder, name))
   if (hasSystemd()) tryProgram('systemctl', 'daemon-reload')
+  removeFromOpenRc()
   const folders = ['/var/lib/bailiwick-agent', '/run/bailiwick-agent'].flatMap(one => [one, `${one}-root`])
   for (const path of [dirname(configFile), ...folders, programLink, programFolder]) remove(path)
   // Nothing could change the firewall of the hub anymore.

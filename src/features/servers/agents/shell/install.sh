@@ -197,11 +197,14 @@ END
     write /etc/init.d/$name 755 <<END
 #!/sbin/openrc-run
 description="Bailiwick agent"
+supervisor=supervise-daemon
 command=$program
 command_args=run
-command_background=yes
-pidfile=/run/$name.pid
 error_log=/var/log/$name.log
+respawn_delay=5
+respawn_max=10
+respawn_period=120
+retry=TERM/25/KILL/5
 depend() {
   use net
 }
