@@ -50,6 +50,7 @@ test('the agent is installed on a server with one command, and its arrival is sh
   const command = (await shown.locator('pre').first().textContent())!
   expect(command).toContain('sudo sh "$f" --hub ')
   expect(command).toEndWith(' --allow reboot,restart:nginx.service')
+  expect(await shown.locator('pre').last().textContent()).toContain('/download/agent.sh')
   const nas = machine('nas')
   expect((await nas.enrol(keyIn(command))).status).toBe(201)
   await shown.getByText('reporting', { exact: true }).waitFor()
