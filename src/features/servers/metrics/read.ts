@@ -76,19 +76,20 @@ export async function readVolumeMetrics(ctx: Ctx, id: string, query: VolumeMetri
   const volume = await findRow(ctx.hub.read, ctx, volumeRows, id)
   const window = windowOf(query, ctx.hub.clock.now())
   const found = [
-    await fromAgentOf(ctx.hub, volume, window),
+    await fromAgentOf(ctx, volume, window),
     await stored(ctx.hub, volume, 'cloud', window, {}, volumeStaleMs),
   ].filter(one => one !== null)
   return metricsView(window, found)
 }
 
-/** What the agent of a server measured of a volume that is attached to it; null if that is unknown. */
+/** What the agent of a server measured of a volume that is attached to it; null if that is unknown, or the caller can’t access the server. */
 async function fromAgentOf(
-  hub: Hub,
+  ctx: Ctx,
   { serverId, device, mountPath }: Pick<typeof volumes.$inferSelect, 'serverId' | 'device' | 'mountPath'>,
   window: Window,
 ): Promise<Found | null> {
-  const agent = serverId === null ? undefined : await agentOf(hub.read, serverId)
+  const { hub } = ctx
+  const agent = serverId === null || !canAccess(ctx, serverId) ? undefined : await agentOf(hub.read, serverId)
   const { mounts } = (agent && (await partsOf(hub.read, [agent.id])).get(agent.id)) ?? {}
   const mount = mountOf({ device, mountPath }, mounts ?? [])
   return agent && mount ? await stored(hub, { id: agent.serverId }, 'agent', window, {}, staleMs, volumeColumns(mount)) : null
