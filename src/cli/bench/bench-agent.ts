@@ -44,7 +44,7 @@ export class BenchAgent {
   }
 
   /** Enrolls an agent of a new server. @param key enrolment key */
-  static async enroll(api: InProcessApi, key: string, name: string, columns: number): Promise<BenchAgent> {
+  static async enroll(api: Pick<InProcessApi, 'call'>, key: string, name: string, columns: number): Promise<BenchAgent> {
     const own = newKey()
     const [method, path] = ['POST', '/v1/ingest/agents/enrol']
     const message: AgentEnrolment = {
@@ -69,13 +69,14 @@ export class BenchAgent {
 
   /**
    * Sends the minutes that start at these times (ms UTC).
+   * @param more other fields of the report
    * @returns milliseconds until the hub had stored them @throws Error if it didn’t
    */
-  async report(starts: readonly number[], { backlog = false } = {}): Promise<number> {
+  async report(starts: readonly number[], more: Partial<AgentReport> = {}): Promise<number> {
     const report: AgentReport = {
       ...{ v: 1, run_id: this.runId, seq: ++this.seq, sent_at: systemClock.now(), clock_offset_ms: 0, boot_id: this.bootId },
       ...{ uptime_seconds: 86_400, interval_seconds: intervalSeconds, version, allow: ['collect'], columns: this.columns },
-      ...{ minutes: starts.map(start => this.minute(start)), backlog, spooled: 0, dropped: 0 },
+      ...{ minutes: starts.map(start => this.minute(start)), backlog: false, spooled: 0, dropped: 0, ...more },
     }
     const body = Bun.gzipSync(JSON.stringify(report))
     const headers = { 'Content-Type': 'application/json', 'Content-Encoding': 'gzip' }

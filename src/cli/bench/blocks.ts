@@ -3,7 +3,10 @@ import type { Config } from '../../core/config'
 import { createTokenAsOperator } from '../../features/tokens/commands'
 import { openHub } from '../../hub/run'
 import { fetchUnrestricted } from '../unrestricted-fetch'
+import { systemClock } from '../../core/clock'
+import type { AgentReport } from '../../wire/agent'
 import type { Bench, Figure } from './bench'
+import { BenchAgent } from './bench-agent'
 import { cpuSecondsOf, longestBlockMs, startServer, temporaryInstallation, type ServerProcess } from './child-processes'
 
 /** `bailiwick bench blocks`: how long large requests keep all other requests waiting. */
@@ -24,7 +27,7 @@ export const blocksBench: Bench = {
         const client = new Client(hub, token)
         await client.warmUp()
         const figures: Figure[] = []
-        for (const operation of await operations(client, cloud, args.monitors!, args.records!))
+        for (const operation of await operations(client, hub, cloud, args.monitors!, args.records!))
           figures.push(...(await measure(hub, client, operation)))
         await client.removeAll()
         return {
@@ -65,6 +68,8 @@ interface Operation {
   path: string
   body?: SentBody
   refused?: boolean
+  /** Sends other requests instead. */
+  run?(): Promise<unknown>
   /** Whether what follows the request is done. */
   isDone?(): Promise<boolean>
 }
@@ -76,7 +81,13 @@ const repeated = <T>(count: number, item: (n: number) => T): T[] => Array.from({
 
 const syncedServers = 1000
 
-async function operations(client: Client, cloud: ServerProcess, monitors: number, records: number): Promise<Operation[]> {
+async function operations(
+  client: Client,
+  hub: ServerProcess,
+  cloud: ServerProcess,
+  monitors: number,
+  records: number,
+): Promise<Operation[]> {
   const document = (count: number) => json({ version: 1, monitors: repeated(count, monitor) })
   const bulk = (create: (n: number) => object) =>
     json({ operations: repeated(bulkSize, n => ({ op: 'create', body: create(n) })) })
@@ -156,6 +167,7 @@ async function operations(client: Client, cloud: ServerProcess, monitors: number
       }),
       isDone: async () => (await client.get('/v1/servers?limit=1&include=total')).pagination.total >= syncedServers,
     },
+    ...(await agentOperations(client, hub.port)),
     {
       name: 'rejected 1 MB of nested lists',
       method: 'POST',
@@ -171,6 +183,56 @@ async function operations(client: Client, cloud: ServerProcess, monitors: number
       refused: true,
     },
   ]
+}
+
+const agents = 100
+const agentColumns = 90
+const minuteMs = 60_000
+
+/** What agents send, all of them at once, and what is read of them. */
+async function agentOperations(client: Client, port: number): Promise<Operation[]> {
+  const { key } = await client.call('POST', '/v1/enrolment-keys', { name: 'Bench', uses: null })
+  const fleet: BenchAgent[] = []
+  const enroll = async (n: number) => {
+    const agent = await BenchAgent.enroll(client, key, `bench-${n}`, agentColumns)
+    agent.connect(port)
+    fleet.push(agent)
+  }
+  const now = systemClock.now()
+  const hour = repeated(60, n => now - (n + 2) * minuteMs)
+  const first = await BenchAgent.enroll(client, key, 'bench', agentColumns)
+  first.connect(port)
+  await first.report([now], everything)
+  const read = { method: 'GET', path: '' } as const
+  return [
+    { ...read, name: `enrolment of ${agents} agents`, run: () => Promise.all(repeated(agents, enroll)) },
+    { ...read, name: `reports of ${agents} agents`, run: () => Promise.all(fleet.map(one => one.report([now]))) },
+    {
+      ...read,
+      name: `reports of ${agents} agents with everything on their servers`,
+      run: () => Promise.all(fleet.map(one => one.report([now], everything))),
+    },
+    {
+      ...read,
+      name: `an hour of ${agents} agents, sent late`,
+      run: () => Promise.all(fleet.map(one => one.report(hour, { backlog: true }))),
+    },
+    { name: `list of ${agents} agents`, method: 'GET', path: `/v1/agents?limit=${agents}` },
+    { name: 'inventory of a server', method: 'GET', path: `/v1/servers/${first.serverId}/inventory` },
+  ]
+}
+
+/** As much as a report can contain. */
+const everything: Partial<AgentReport> = {
+  containers: repeated(50, n => ({
+    ...{ name: `container-${n}`, image: 'docker.io/library/nginx:1.29', state: 'running' },
+    ...{ health: 'healthy', restarts: 0, exit_code: null },
+  })),
+  units: repeated(200, n => ({ name: `unit-${n}.service`, state: 'failed', sub_state: 'failed', watched: false })),
+  disks: repeated(64, n => ({
+    ...{ device: `/dev/sd${n}`, model: 'Model', serial: `S${n}`, failing: true },
+    ...{ warnings: repeated(20, m => `Attribute ${m} is at its threshold.`), error: null },
+  })),
 }
 
 const monitor = (n: number) => ({
@@ -201,7 +263,7 @@ async function measure(hub: ServerProcess, client: Client, operation: Operation)
   const probe = setInterval(() => waits.push(client.probe()), probeEveryMs)
   await Bun.sleep(2 * probeEveryMs)
   const [startedAt, cpu] = [performance.now(), cpuSecondsOf(hub.pid)]
-  const ok = await client.send(operation)
+  const ok = await (operation.run ? operation.run().then(() => true) : client.send(operation))
   while (operation.isDone && !(await operation.isDone())) await Bun.sleep(5 * probeEveryMs)
   const duration = performance.now() - startedAt
   const used = cpuSecondsOf(hub.pid) - cpu
@@ -274,9 +336,21 @@ class Client {
     return JSON.parse((await this.#request('GET', path)).text())
   }
 
-  /** Deletes the zones and cloud accounts, because a database that is not temporary is reused. */
+  /** Sends JSON. @returns the response body @throws Error for an error response */
+  async call(method: string, path: string, body?: object | string, headers?: Record<string, string>): Promise<any> {
+    const response = await this.#request(method as 'POST', path, json(body), headers)
+    if (!response.ok) throw new Error(`${method} ${path} failed: ${response.text()}`)
+    return JSON.parse(response.text())
+  }
+
+  /** Deletes the zones, servers of agents, and cloud accounts, because a database that is not temporary is reused. */
   async removeAll(): Promise<void> {
     for (const id of this.#zones) await this.#request('DELETE', `/v1/dns/zones/${id}`)
+    for (let cursor: string | null = ''; cursor !== null;) {
+      const page = await this.get(`/v1/agents?limit=100${cursor && `&cursor=${encodeURIComponent(cursor)}`}`)
+      for (const { server_id } of page.data) await this.#request('DELETE', `/v1/servers/${server_id}`)
+      cursor = page.pagination.next_cursor
+    }
     for (const { id } of (await this.get('/v1/cloud-accounts')).data) await this.#request('DELETE', `/v1/cloud-accounts/${id}`)
   }
 
@@ -284,6 +358,7 @@ class Client {
     method: Operation['method'] | 'DELETE',
     path: string,
     body?: SentBody,
+    headers: Record<string, string> = {},
   ): Promise<{ ok: boolean; text(): string }> {
     const response = await fetchUnrestricted(
       {
@@ -293,6 +368,7 @@ class Client {
           // The token is only for the API.
           ...(path.startsWith('/v1/') && { authorization: `Bearer ${this.token}` }),
           ...(body && { 'content-type': body.type }),
+          ...headers,
         },
         ...(body && { body: body.text }),
       },
