@@ -1,5 +1,5 @@
 import { X509Certificate } from 'node:crypto'
-import { chmodSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import { version } from '../../src/core/version'
@@ -164,6 +164,8 @@ describe('in BusyBox', () => {
 
   test('killed while the hub is away: no minute is missing, and the same minute continues', async () => {
     await begin(shell)
+    // Then minutes are stored in memory, in a folder that only root can create.
+    machine.write('etc/openwrt_release', '')
     await enrol()
     await machine.start()
     await machine.advanceTo(100)
@@ -174,6 +176,8 @@ describe('in BusyBox', () => {
       await machine.stop('SIGKILL')
       await machine.start()
     }
+    expect(machine.spool).not.toEqual([])
+    expect(['tmp', 'var/lib'].filter(folder => existsSync(join(machine.root, folder)))).toEqual([])
     hub = new AgentHub(machine.now, { port })
     await machine.advanceTo(840)
     await machine.stop()

@@ -104,7 +104,8 @@ export class ShellMachine implements Disposable {
 
   /** Files of the agent that wait to be sent. */
   get spool(): string[] {
-    const folder = join(this.root, 'var/lib/bailiwick-agent-shell')
+    const isRouter = existsSync(join(this.root, 'etc/openwrt_release'))
+    const folder = join(this.root, isRouter ? 'var/run/bailiwick-agent-shell/spool' : 'var/lib/bailiwick-agent-shell')
     return existsSync(folder) ? readdirSync(folder).filter(name => name !== 'dropped') : []
   }
 

@@ -17,8 +17,8 @@ root=${BAILIWICK_ROOT-}
 state=$root/etc/$name
 run=$root/var/run/$name
 spool=$root/var/lib/$name
-# Flash memory wears out, so routers with OpenWrt store minutes in memory.
-[ ! -f "$root/etc/openwrt_release" ] || spool=$root/tmp/$name/spool
+# Flash memory wears out, so routers with OpenWrt store minutes in memory. Not in /tmp itself, where any user could create the folder first.
+[ ! -f "$root/etc/openwrt_release" ] || spool=$run/spool
 
 # At most this many minutes wait: two days. The hub doesn't store older ones.
 max_spooled=2880
