@@ -224,6 +224,22 @@ describe('in BusyBox', () => {
     expect(err).toContain('The minute was dropped.')
   }, 120_000)
 
+  test('restored from a snapshot with its memory: it starts a new run', async () => {
+    await begin(shell)
+    await enrol()
+    await machine.start()
+    await machine.advanceTo(100)
+    const run = hub.reports.at(-1)!.run_id
+    // What the hub received after the snapshot.
+    hub.runs.set(run, 1000)
+    await machine.advanceTo(330)
+    await machine.stop()
+    const restored = hub.reports.filter(one => one.run_id !== run)
+    expect(restored.map(one => one.seq)).toEqual(restored.map((_, at) => at + 1))
+    expect(new Set(restored.map(one => one.run_id)).size).toBe(1)
+    expect([...hub.minutes.keys()].sort()).toEqual(minutesUntil(5))
+  }, 120_000)
+
   test('what the hub decides is used: the interval, and when everything is sent again', async () => {
     await begin(shell)
     await enrol()

@@ -13,6 +13,8 @@ export class AgentHub implements AsyncDisposable {
   sendAll = false
   /** Enrolments are approved after this many requests. */
   approveAfter = 0
+  /** The number of the last report of each run. Earlier ones are refused. */
+  readonly runs = new Map<string, number>()
   /** Refuses reports with errors at the pointers that this returns. */
   rejects: (report: AgentReport) => readonly string[] = () => []
   readonly enrolments: Record<string, unknown>[] = []
@@ -125,6 +127,8 @@ export class AgentHub implements AsyncDisposable {
   private report(sent: AgentReport): Response {
     const pointers = this.rejects(sent)
     if (pointers.length > 0) return this.problem(422, 'validation_failed', {}, pointers)
+    if (sent.seq < (this.runs.get(sent.run_id) ?? 0)) return this.problem(409, 'conflict', {}, ['#/seq'])
+    this.runs.set(sent.run_id, sent.seq)
     this.reports.push(sent)
     for (const [start, , averages] of sent.minutes)
       this.minutes.set(start, Object.fromEntries(sent.columns.map((column, at) => [column, averages[at]!])))

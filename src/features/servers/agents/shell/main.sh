@@ -18,8 +18,8 @@ run_agent() {
   read_identity || fail 'This server is not enrolled. Use the command that the dashboard shows.'
   respawn=${1-}
   [ ! -e "$state/revoked" ] || end_revoked
-  known_facts='' facts_at=0 last_problem='' minute=0 interval=60 seq=0 failures=0 lines=$max_lines due=0 dropped=0
-  read -r run_id </proc/sys/kernel/random/uuid
+  known_facts='' facts_at=0 last_problem='' minute=0 interval=60 failures=0 lines=$max_lines due=0 dropped=0
+  start_run
   read -r boot_id <"$root/proc/sys/kernel/random/boot_id"
   own_second=$((0x$(printf %s "$agent_id" | sha256sum | cut -c 1-7) % 60))
   prepare
