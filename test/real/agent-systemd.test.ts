@@ -48,7 +48,8 @@ test('a smartctl that never ends delays nothing, and the other disks are read', 
 test('systemd accepts the units of the agent', () => {
   const folder = '/etc/systemd/system'
   for (const [name, text] of Object.entries(units)) system.run(`cat > ${folder}/${name} <<'END'\n${text}\nEND`)
-  system.run(`printf '#!/bin/sh\n' > /usr/local/bin/bailiwick-agent; chmod 755 /usr/local/bin/bailiwick-agent`)
+  for (const folder of ['/usr/local/bin', '/usr/local/lib/bailiwick-agent/previous'])
+    system.run(`mkdir -p ${folder}; printf '#!/bin/sh\n' > ${folder}/bailiwick-agent; chmod 755 ${folder}/bailiwick-agent`)
   const names = Object.keys(units).join(' ')
   expect(system.run(`cd ${folder} && systemd-analyze verify ${names} 2>&1 | grep bailiwick`)).toBe('')
   system.run(`systemctl daemon-reload; systemctl enable bailiwick-agent-disks.timer`)
