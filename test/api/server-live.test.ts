@@ -172,11 +172,12 @@ test('what other hubs tell is limited and forgotten, although nobody looks here'
   const { here } = await scene()
   const live = liveServersOf(here.hub)
   const receive = (message: object) => live.receive(JSON.stringify({ from: 'other', ...message }))
-  const row = () => gzipSync(JSON.stringify({ at: here.clock.now(), metrics: { 'cpu.used_percent': 1 } })).toString('base64')
+  const packed = () =>
+    gzipSync(JSON.stringify([{ at: here.clock.now(), metrics: { 'cpu.used_percent': 1 } }, []])).toString('base64')
   const watch = (id: string, workspaceId: string) =>
     receive({ id, workspaceId, agentId: 'agent', until: here.clock.now() + 60_000 })
   for (let at = 0; at < 700; at++) watch(`srv_${at}`, `ws_${at % 11}`)
-  for (let at = 0; at < 700; at++) receive({ id: `srv_${at}`, row: row() })
+  for (let at = 0; at < 700; at++) receive({ id: `srv_${at}`, packed: packed() })
   const known = () => Array.from({ length: 700 }, (_, at) => live.rowsOf(`srv_${at}`).rows.length).filter(rows => rows > 0).length
   expect(known()).toBe(500)
   for (let at = 0; at < 60; at++) watch(`srv_own_${at}`, 'ws_own')
