@@ -2,6 +2,7 @@ import { Cpu } from 'lucide-react'
 import type { AgentView } from '../../features/servers/agents/shapes'
 import { ListPage, menuColumn, type TableColumns } from '../parts/list'
 import { Facts } from '../parts/page'
+import { pluralize } from '../parts/plural'
 import { Status } from '../parts/status'
 import { RelativeTime } from '../parts/time'
 import { usePerson } from '../session'
@@ -10,6 +11,7 @@ import { AgentUpdate, AgentUpdateState } from './agents/agent-update'
 import { agentTabs } from './agents/agent-tabs'
 import { AutomaticUpdates } from './agents/automatic-updates'
 import { clockText } from './agents/clock-text'
+import { stopReasons } from './agents/stop-reasons'
 import { agentTones, installAgentOnNew } from './agents/install-agent'
 import { ServerLink } from './cloud/server-link'
 
@@ -84,6 +86,8 @@ export default function Agents() {
   )
 }
 
+const minutesText = (count: number): string => (count === 0 ? 'None' : pluralize(count, 'minute', 'minutes'))
+
 const Details = ({ agent: one }: { agent: AgentView }) => (
   <Facts
     rows={[
@@ -99,8 +103,10 @@ const Details = ({ agent: one }: { agent: AgentView }) => (
       ['Watched services', one.config.watched_units.join(', ')],
       ['Watched processes', one.config.watched_processes.join(', ')],
       ['Clock', clockText(one.clock_offset_ms)],
-      ['Waiting to be sent', one.spooled > 0 && `${one.spooled} minutes`],
-      ['Dropped', one.dropped > 0 && `${one.dropped} minutes`],
+      ['Waiting to be sent', minutesText(one.spooled)],
+      ['Dropped', minutesText(one.dropped)],
+      ['Stopped', one.stop_reason && stopReasons[one.stop_reason]],
+      ['Silent since', one.silent_since_at && <RelativeTime key="" at={one.silent_since_at} />],
       ['Last report', <RelativeTime key="" at={one.last_report_at} />],
       ['Last seen', <RelativeTime key="" at={one.last_seen_at} />],
       ['Enrolled', <RelativeTime key="" at={one.created_at} />],

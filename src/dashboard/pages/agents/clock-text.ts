@@ -3,8 +3,11 @@ import { formatDuration } from '../../parts/time'
 /** Smaller differences don’t matter to people. */
 const shownOffsetMs = 5000
 
-/** How wrong the clock of a server is: “7 s behind the hub”. Null if it is accurate or unknown. */
-export function clockText(offsetMs: number | null): string | null {
-  if (offsetMs === null || Math.abs(offsetMs) < shownOffsetMs) return null
+export const isClockWrong = (offsetMs: number | null): boolean => offsetMs !== null && Math.abs(offsetMs) >= shownOffsetMs
+
+/** How wrong the clock of a server is: “7 s behind the hub”. */
+export function clockText(offsetMs: number | null): string {
+  if (offsetMs === null) return 'Unknown'
+  if (!isClockWrong(offsetMs)) return 'Accurate'
   return `${formatDuration(Math.abs(offsetMs))} ${offsetMs > 0 ? 'behind' : 'ahead of'} the hub`
 }

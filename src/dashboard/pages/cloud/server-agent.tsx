@@ -8,7 +8,8 @@ import { formatDuration, RelativeTime } from '../../parts/time'
 import { useOne } from '../../queries'
 import { AgentUpdate } from '../agents/agent-update'
 import { agentTones } from '../agents/install-agent'
-import { clockText } from '../agents/clock-text'
+import { clockText, isClockWrong } from '../agents/clock-text'
+import { stopReasons } from '../agents/stop-reasons'
 import { permissions } from '../agents/key-fields'
 import { useInventory } from './server-inventory'
 
@@ -20,12 +21,6 @@ const offered: readonly (readonly [word: string, means: string])[] = [
   ['wake', permissions.wake],
   ['update', permissions.update],
 ]
-
-const stopReasons: Readonly<Record<NonNullable<AgentView['stop_reason']>, string>> = {
-  shutdown: 'The server shut down.',
-  reboot: 'The server restarts.',
-  stop: 'The program was stopped.',
-}
 
 type Summary = NonNullable<ServerView['agent']>
 
@@ -102,8 +97,7 @@ function AgentCard({ id, of }: { id: string; of: Summary }) {
 }
 
 function Clock({ offsetMs }: { offsetMs: number | null }) {
-  const text = clockText(offsetMs)
-  return text === null ? offsetMs === null ? 'Unknown' : 'Accurate' : <span className="text-warn">{text}</span>
+  return <span className={isClockWrong(offsetMs) ? 'text-warn' : ''}>{clockText(offsetMs)}</span>
 }
 
 /** Why actions of the agent are not offered, and how the owner of the server allows them. Nothing if all are allowed. */
