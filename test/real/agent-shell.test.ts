@@ -18,6 +18,9 @@ const shells = {
 let machine: ShellMachine
 let hub: AgentHub
 const state = (name = '') => join(machine.root, 'etc/bailiwick-agent-shell', name)
+const fixture = (name: string) => readFileSync(`test/fixtures/tls/${name}`, 'utf8')
+const certificateIn = (name: string) => new X509Certificate(fixture(`${name}.pem`))
+const serveTls = () => new AgentHub(machine.now, { tls: { cert: fixture('loopback.pem'), key: fixture('loopback.key') } })
 const enrol = () => machine.command('enrol', '--hub', hub.url, '--key', key)
 
 async function begin({ shell, env }: (typeof shells)['dash with curl'], changes?: string): Promise<void> {
@@ -286,13 +289,39 @@ describe('with curl', () => {
   ])(
     'a hub with %s',
     async (_, pinned, expected, sentence) => {
-      const file = (name: string) => readFileSync(`test/fixtures/tls/${name}`, 'utf8')
-      machine = new ShellMachine(shell.shell, shell.env, '', pinned === null ? null : new X509Certificate(file(`${pinned}.pem`)))
-      hub = new AgentHub(machine.now, { tls: { cert: file('loopback.pem'), key: file('loopback.key') } })
+      machine = new ShellMachine(shell.shell, shell.env, '', pinned === null ? null : certificateIn(pinned))
+      hub = serveTls()
       const { code, err } = await enrol()
       expect([code, err.slice(0, sentence.length), hub.enrolments.length]).toEqual([expected, sentence, 1 - expected])
       if (expected === 0) expect(err).toBe('')
     },
     120_000,
   )
+
+  test('the script decides which certificate of the hub is trusted, also if the server is enrolled already', async () => {
+    machine = new ShellMachine(shell.shell, shell.env, '', certificateIn('loopback'))
+    hub = serveTls()
+    await enrol()
+    const logOfRun = async () => {
+      await machine.start()
+      await machine.advanceTo(machine.elapsed + 30)
+      return (await machine.stop()).err
+    }
+    machine.download(certificateIn('self-signed'))
+    expect((await machine.command('enrol', '--hub', 'https://127.0.0.1:1', '--key', key)).code).toBe(1)
+    // The failed enrolment did not install its script.
+    machine.download(certificateIn('loopback'))
+    expect(await logOfRun()).not.toContain('can’t be reached')
+    const reported = hub.reports.length
+    expect(reported).toBeGreaterThan(1)
+
+    // The hub gives out a script without a certificate, once an authority confirms it.
+    machine.download(null)
+    expect(await enrol()).toEqual({ code: 0, err: '' })
+    expect(await logOfRun()).toContain('SSL certificate problem')
+    machine.download(certificateIn('loopback'))
+    expect(await enrol()).toEqual({ code: 0, err: '' })
+    expect(await logOfRun()).not.toContain('can’t be reached')
+    expect([hub.enrolments.length, hub.reports.length > reported]).toEqual([1, true])
+  }, 120_000)
 })

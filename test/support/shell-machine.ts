@@ -83,15 +83,20 @@ export class ShellMachine implements Disposable {
   constructor(
     private readonly shell: readonly string[],
     env: Record<string, string>,
-    changes = '',
+    private readonly changes = '',
     certificate: X509Certificate | null = null,
   ) {
     this.env = { ...env, BAILIWICK_ROOT: this.root }
     for (const [name, text] of Object.entries(files)) this.write(name, text)
     this.write('now', `${startMs / 1000}\n`)
     this.write('proc/net/dev', files['proc/net/start']!)
+    this.download(certificate)
+  }
+
+  /** Replaces the script. @param certificate of the hub that gives it out, if no certificate authority confirms it */
+  download(certificate: X509Certificate | null): void {
     const [functions, main] = shellAgent(certificate).split('\ncase ${1-} in\n')
-    writeFileSync(this.script, `${functions}\n${simulated}\n${changes}\ncase \${1-} in\n${main}`)
+    writeFileSync(this.script, `${functions}\n${simulated}\n${this.changes}\ncase \${1-} in\n${main}`)
   }
 
   write(name: string, text: string): void {

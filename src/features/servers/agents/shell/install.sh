@@ -88,8 +88,7 @@ enrol() {
   if [ ! -e "$state/revoked" ] && read_identity && [ "$hub" = "$wanted" ]; then return; fi
   hub=$wanted
   [ "$key" ] || fail 'Missing option: --key KEY, an enrolment key of the hub.'
-  prepare
-  [ -z "$certificate" ] || printf '%s\n' "$certificate" >"$state/hub.pem"
+  prepare enrolment.pem
   known=$(facts)
   printf '{"v":1,"machine_id_hash":"%s","version":"%s","allow":[],"facts":{%s}}\n' "$(machine_id_hash)" "$version" "${known#,}" >"$run/request"
   asked=''
@@ -103,7 +102,7 @@ enrol() {
   [ "$status" = 201 ] || fail "$problem"
   agent_id=$(field agent_id) server_id=$(field server_id) token=$(field token)
   if [ -z "$agent_id" ] || [ -z "$server_id" ] || [ -z "$token" ]; then fail 'The hub’s response is invalid.'; fi
-  rm -f "$run/body" "$state/revoked"
+  rm -f "$run/body" "$trusted_file" "$state/revoked"
   printf '%s\n' "hub $hub" "agent_id $agent_id" "server_id $server_id" "token $token" >"$state/identity.new"
   mv -f "$state/identity.new" "$state/identity"
 }
@@ -118,9 +117,7 @@ install_agent() {
   folder=$root/usr/bin
   [ ! -d "$root/usr/local/bin" ] || folder=$root/usr/local/bin
   program=$folder/$name
-  cp "$0" "$program.new"
-  chmod 755 "$program.new"
-  mv -f "$program.new" "$program"
+  if ! { cp "$0" "$program.new" && chmod 755 "$program.new" && mv -f "$program.new" "$program"; }; then fail "$program can’t be written."; fi
   rm -f "$run/reported"
   if ! start_service; then
     echo "Enrolled as $agent_id. This system has no service manager that is known: run \"$program run\" when it boots."

@@ -22,7 +22,7 @@ run_agent() {
   start_run
   read -r boot_id <"$root/proc/sys/kernel/random/boot_id"
   own_second=$((0x$(printf %s "$agent_id" | sha256sum | cut -c 1-7) % 60))
-  prepare
+  prepare hub.pem
   rm -f "$run/shutdown"
   echo $$ >"$run/pid"
   # The minute in which it was stopped continues.

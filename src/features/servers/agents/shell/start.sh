@@ -53,9 +53,12 @@ read_clock() {
 # Whether this shell can wait without the process of sleep, which needs as much memory as the rest.
 waits=''
 
-# Creates the folders, and finds out how to wait.
+# Creates the folders, and finds out how to wait. $1: a file for the certificate of the hub, which is part of this script, so that it changes
+# only with the script. An enrolment has one of its own: if it fails, the program that runs continues as before.
 prepare() {
   mkdir -p "$state" "$run" "$spool" || exit 1
+  trusted_file=$run/$1
+  if [ "$certificate" ]; then printf '%s\n' "$certificate" >"$trusted_file"; else rm -f "$trusted_file"; fi
   # shellcheck disable=SC3045
   (read -r -t 1 _ </dev/null) 2>/dev/null
   if [ $? = 1 ] && { [ -p "$run/never" ] || mkfifo "$run/never"; }; then waits=yes; fi
@@ -102,10 +105,10 @@ call() {
 
 call_with_curl() {
   trusted=''
-  if [ -f "$state/hub.pem" ]; then
+  if [ -f "$trusted_file" ]; then
     mkdir -p "$run/none"
     # No other certificate authorities.
-    trusted="cacert = \"$state/hub.pem\"
+    trusted="cacert = \"$trusted_file\"
 capath = \"$run/none\""
   fi
   status=$(
