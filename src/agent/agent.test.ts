@@ -354,7 +354,7 @@ describe('while the hub is away', () => {
         expect(running.status()).toMatchObject({ dropped: 0, error: null })
         expect(waiting().length).toBeLessThanOrEqual(1)
       }),
-    60_000,
+    180_000,
   )
 
   test('killed and started again in the meantime: no minute is missing', () =>
@@ -383,7 +383,7 @@ describe('while the hub is away', () => {
           'The hub responded with status 503: The request failed. Minutes are stored and sent later.',
         ])
       }),
-    60_000,
+    180_000,
   )
 
   test('a revoked token ends the agent', () =>

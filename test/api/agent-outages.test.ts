@@ -224,7 +224,7 @@ test('no minute is missing after outages in which the agent was killed, and noth
       ])
     expect(found.size).toBe(sums.size)
   }
-}, 60_000)
+}, 180_000)
 
 test.each([-5, 5])(
   'a clock that is set wrong by %d min while the agent runs: minutes are filed at the right time',
@@ -245,7 +245,7 @@ test.each([-5, 5])(
     const { data } = (await here.acme.call('GET', '/v1/agents')).body
     expect(Math.abs(data[0].clock_offset_ms + minutes * minuteMs)).toBeLessThan(1000)
   },
-  30_000,
+  180_000,
 )
 
 test('a server that was restored from a snapshot with its memory continues to report', async () => {

@@ -33,7 +33,7 @@ test('the schemas of changes compile, and match their examples', async () => {
     if (changes_schema === null) expect([action, example.changes]).toEqual([action, null])
     else expect([action, faultsOf(changes_schema, example.changes)]).toEqual([action, null])
   }
-}, 60_000)
+}, 180_000)
 
 test('every action has sentences about its actor and targets', async () => {
   for (const { action, channels, target_types, sentences } of await catalog()) {

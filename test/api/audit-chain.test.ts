@@ -83,7 +83,7 @@ test('each entry links to the previous one, and an intact log is verified with a
     findings: [],
     acme: { verified_to: n, last_seq: n + 2 },
   })
-}, 60_000)
+}, 180_000)
 
 test('a checkpoint is created once for an hour of entries, and the file has all of them', async () => {
   const w = await world()
@@ -127,7 +127,7 @@ test('the database rejects changes to entries and checkpoints, and their deletio
     expect([statement, error?.message]).toEqual([statement, expect.stringMatching(/can't be|boundary/)])
   }
   expect((await verify(w)).code).toBe(0)
-}, 60_000)
+}, 180_000)
 
 describe('tampering is detected:', () => {
   /** Ways to tamper with acme's log of at least 12 entries. The last two are not signed yet. */
@@ -282,7 +282,7 @@ describe('tampering is detected:', () => {
         if (from && !(tampering === 'rehashing' && args.length > 0)) expect(verdict.findings[0].from).toBe(from)
       }
     },
-    60_000,
+    180_000,
   )
 
   test('rehashing after the last checkpoint, detected by the MACs', async () => {
@@ -290,7 +290,7 @@ describe('tampering is detected:', () => {
     await wrote(w, 9)
     await rehash(w, await entries(w), 6)
     expect(await verify(w)).toMatchObject({ code: 4, kinds: ['rehashing'], findings: [{ from: 6 }] })
-  }, 60_000)
+  }, 180_000)
 
   test('rehashing with checkpoints signed by another key', async () => {
     const w = await world()
@@ -302,7 +302,7 @@ describe('tampering is detected:', () => {
       `update audit_checkpoints set signature = '${Buffer.alloc(64, 1).toString('base64url')}' where chain = '${w.acme.workspaceId}'`,
     ])
     expect(await verify(w, ...elsewhere)).toMatchObject({ code: 4, kinds: ['rehashing'] })
-  }, 60_000)
+  }, 180_000)
 })
 
 const of = (w: World) => `workspace_id = '${w.acme.workspaceId}'`
@@ -324,7 +324,7 @@ test('checkpoints removed from the database are detected with the file and with 
     expect(found).toMatchObject({ code: 4, kinds: ['deletion'] })
     expect(found.findings[0].detail).toMatch(/^checkpoint \d+ of \S+ is not in the database$/)
   }
-}, 60_000)
+}, 180_000)
 
 test('a log without any checkpoint is not reported as verified', async () => {
   const w = await world()
@@ -345,7 +345,7 @@ test('a log without any checkpoint is not reported as verified', async () => {
   expect(JSON.parse((await command(w, ...forged, '--json')).out)).toMatchObject([
     { verified: false, verified_to: 0, findings: [] },
   ])
-}, 60_000)
+}, 180_000)
 
 /** Changes an entry and recomputes all following hashes and the counter, which is possible without the master key. */
 async function rehash(w: World, rows: (typeof auditEntries.$inferSelect)[], from: number): Promise<void> {
@@ -392,7 +392,7 @@ describe('pruning', () => {
     )
     await tamper(w.hub, [`delete from audit_entries where seq = ${after[0]!.seq} and ${of(w)}`])
     expect(await verify(w, ...elsewhere)).toMatchObject({ code: 4, kinds: ['deletion'] })
-  }, 60_000)
+  }, 180_000)
 
   test('keeps the last entry, and continues from it', async () => {
     const w = await world()
@@ -403,7 +403,7 @@ describe('pruning', () => {
     expect((await entries(w)).length).toBe(1)
     await wrote(w, 1)
     expect(await verify(w)).toMatchObject({ code: 0, findings: [], acme: { entries: 2 } })
-  }, 60_000)
+  }, 180_000)
 
   test('an unsigned boundary hides nothing', async () => {
     const w = await world()
@@ -417,5 +417,5 @@ describe('pruning', () => {
     ])
     const verdict = await verify(w)
     expect([verdict.code, verdict.kinds]).toEqual([4, ['deletion', 'rehashing']])
-  }, 60_000)
+  }, 180_000)
 })

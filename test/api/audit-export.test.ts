@@ -78,4 +78,4 @@ test('an export longer than a page is complete, and verifies without hub, databa
   expect(earlier!.code).toBe(0)
   for (const one of altered) expect(one).toEqual({ code: 4, out: expect.stringContaining('edit') })
   // Starts five processes, a second each on an idle machine.
-}, 120_000)
+}, 180_000)

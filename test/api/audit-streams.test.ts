@@ -245,7 +245,7 @@ describe('checkpoints', () => {
       code: 4,
       out: expect.stringContaining('deletion  6'),
     })
-  }, 60_000)
+  }, 180_000)
 })
 
 describe('a receiver that fails', () => {

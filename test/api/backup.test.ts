@@ -58,7 +58,7 @@ beforeAll(async () => {
   const values = new Map([['temperature.celsius CPU', { n: 3, avg: 50, max: 64 }]])
   await w.hub.series.metrics.append([{ subject: 'srv_1 bmc', at: now, values }], now)
   await w.hub.series.metrics.rollUp(now)
-}, 60_000)
+}, 180_000)
 
 const backUp = async (config: Config, folder: string, more: { logical?: boolean; withSeries?: boolean } = {}) =>
   await createBackup(config, { folder, logical: false, withSeries: false, report: silent, ...more })
@@ -146,7 +146,7 @@ test('a backup contains every table, and its restore has the same content and a 
       expect(created.status).toBe(201)
     }
   })
-}, 120_000)
+}, 180_000)
 
 test.skipIf(!isPostgres)(
   'a logical backup moves an installation to SQLite and back',
@@ -175,7 +175,7 @@ test.skipIf(!isPostgres)(
       expect(await contentOf(await worldAt(place))).toEqual(await contentOf(w))
     })
   },
-  120_000,
+  180_000,
 )
 
 test.skipIf(!isPostgres)('tables of check results that are dropped during a backup are skipped', async () => {
@@ -262,7 +262,7 @@ test('a damaged backup is refused, and leaves nothing behind', async () => {
     expect(existsSync(join(folder, 'escaped'))).toBe(false)
     await restore(place, file)
   })
-}, 60_000)
+}, 180_000)
 
 test('only tables of series are created from the names in a backup, and columns have plain names', async () => {
   const statements: string[] = []

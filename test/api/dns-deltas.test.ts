@@ -53,7 +53,7 @@ test('the deltas from any serial lead to the current zone', async () => {
     }),
     { numRuns: 12 },
   )
-}, 60_000)
+}, 180_000)
 
 test('there are no deltas for unknown serials, before the first version, or above the record limit', async () => {
   const w = await world()

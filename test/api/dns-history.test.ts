@@ -290,7 +290,7 @@ describe('reverting', () => {
       }),
       { numRuns: 12 },
     )
-  }, 60_000)
+  }, 180_000)
 
   test('requires exactly one target, and a known version', async () => {
     const w = await world()

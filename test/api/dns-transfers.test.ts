@@ -496,7 +496,7 @@ describe('NOTIFY', () => {
       { acknowledged_at: expect.any(String), error: expect.stringContaining('REFUSED') },
     ])
     silent = false
-  }, 60_000)
+  }, 180_000)
 
   test('is sent for the catalog instead of a new or deleted zone', async () => {
     const here = await world(around)

@@ -28,7 +28,7 @@ test('any version of a zone can be exported', async () => {
     }),
     { numRuns: 12 },
   )
-}, 120_000)
+}, 180_000)
 
 test('an export of a version is named after it, and can be imported', async () => {
   const { acme } = await world()
@@ -107,7 +107,7 @@ test('a zone that changes while being read is read at one version', async () => 
   expect(lines(found!)).toEqual(lines(then!))
   expect({ ...found!.published, rrsets: [] }).toEqual({ ...then!.published, rrsets: [] })
   expect(await readZoneSnapshot(restless, 'zone_none')).toBe(null)
-}, 60_000)
+}, 180_000)
 
 /** Wraps a query to run a function after it. */
 function withFollowUp<T extends object>(query: T, after: (rows: Promise<any>) => Promise<any>): T {

@@ -72,7 +72,7 @@ test('a zone at two providers is identical at both in every state, and blocked p
     }
   }
   await w.settle()
-}, 120_000)
+}, 180_000)
 
 test('changes blocked at two providers are one plan; a target that falls below the limit is dropped from it', async () => {
   const { createZone, plan, w } = await setUp()
@@ -98,4 +98,4 @@ test('changes blocked at two providers are one plan; a target that falls below t
   })
   await zone.expectAt([...hosts.slice(5), ['other', 'A', 300, '192.0.2.99']])
   expect(await at(second, zone)).toEqual(await at(first, zone))
-}, 120_000)
+}, 180_000)

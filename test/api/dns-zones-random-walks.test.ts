@@ -118,4 +118,4 @@ test('no external change is ever overwritten, and all differences are reported',
     }),
     { numRuns: tries(8) },
   )
-}, 120_000)
+}, 180_000)

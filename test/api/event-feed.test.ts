@@ -257,4 +257,4 @@ test('a reader misses no event of many writers that commit in a different order 
   }
   await writers
   expect(seen.toSorted()).toEqual(written.toSorted())
-}, 60_000)
+}, 180_000)

@@ -111,7 +111,7 @@ test('each relation is one query, however many resources there are', async () =>
   const one = await counted(1)
   expect(await counted(7)).toBe(one)
   expect(one).toBeGreaterThan(2)
-}, 60_000)
+}, 180_000)
 
 test('resources of another area are hidden without read permission', async () => {
   const { scoped, audited } = await scene(1)

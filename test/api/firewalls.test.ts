@@ -95,7 +95,7 @@ describe('rules', () => {
     await s.done(attach(small, s.web.id))
     const refused = await s.call('PUT', `/v1/firewalls/${small}/rules`, { rules: large })
     expect([refused.status, refused.body.errors[0].pointer, refused.body.errors[0].code]).toEqual([422, '#/rules', 'too_many'])
-  }, 30_000)
+  }, 180_000)
 
   test('get ids, are canonical, and have versions', async () => {
     const { id: _, ...unnamed } = { ...https, ports: ['80-80'], sources: ['192.0.2.1', '2001:DB8::/32'] }
@@ -441,7 +441,7 @@ describe('drift', () => {
       }),
     )
     expect([s.project.firewalls.size, double.acls.size]).toEqual([0, 0])
-  }, 30_000)
+  }, 180_000)
 
   test('is only adopted with what it cuts or opens allowed', async () => {
     s.theirs().rules = s.theirs().rules.filter(one => one.port !== '22')
@@ -573,7 +573,7 @@ describe('new servers', () => {
         detail: 'The server would have 6000 entries (networks × ports) in its firewalls, more than the maximum of 5000.',
       },
     ])
-  }, 30_000)
+  }, 180_000)
 
   test('are not ordered with firewalls that are unknown, or that the cloud can’t enforce', async () => {
     const blocking = (await s.call('POST', '/v1/firewalls', { name: 'blocking', blocks: ['192.0.2.1'] })).body
@@ -820,7 +820,7 @@ describe('label selectors', () => {
       entry('detach', { detached: [s.other.id] }, 'The firewall no longer has a label selector.'),
       entry('attach', { attached: [made.id], label_selector: 'role=new' }, 'The label selector role=new selects the servers.'),
     ])
-  }, 30_000)
+  }, 180_000)
 
   test('can’t be used by restricted tokens to reach other servers and firewalls', async () => {
     const narrow = async (...resource_ids: string[]) => {
@@ -912,7 +912,7 @@ describe('label selectors', () => {
       await s.pass(4, 2)
     }
     expect(missed).toEqual([])
-  }, 30_000)
+  }, 180_000)
 
   test('name servers that can’t have the firewall, which get it once they can', async () => {
     await s.done(s.put([ssh, https], { blocks: ['192.0.2.1'] }))
@@ -1011,7 +1011,7 @@ describe('blocks', () => {
     await s.done(s.call('POST', `${s.path}/revert`, {}))
     const { data } = (await s.call('GET', `${s.path}/history`)).body
     expect(data.map((one: any) => one.blocks.length)).toEqual([1, 2, 1, 1, 0])
-  }, 30_000)
+  }, 180_000)
 })
 
 describe('dynamic IP sources', () => {

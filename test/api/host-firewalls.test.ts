@@ -406,7 +406,7 @@ describe('a change', () => {
       await s.host.reports()
       await s.pass(3)
       expect([(await s.get()).state, s.host.passes(1, '192.0.2.9')]).toEqual(['applied', false])
-    }, 30_000)
+    }, 180_000)
   })
 })
 

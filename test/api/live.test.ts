@@ -502,7 +502,7 @@ describe('limits', () => {
     }
     expect([position !== '', liveOf(here.hub).size]).toEqual([true, 0])
     await expect(nextUntilEnd(stream)).rejects.toThrow('too slow')
-  }, 60_000)
+  }, 180_000)
 })
 
 /** Returns the next event of a kind and skips others. */

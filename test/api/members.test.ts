@@ -187,7 +187,7 @@ test('the last operator who can sign in cannot be removed from their only worksp
     err: 'Warning: ada@example.com is the last operator who can sign in.\n',
   })
   expect((await remove(ada.id)).status).toBe(204)
-}, 60_000)
+}, 180_000)
 
 test('of two owners who remove each other at the same time, one stays', async () => {
   const w = await world()

@@ -199,7 +199,7 @@ test('importing an export changes nothing, for any configuration', async () => {
     }),
     { numRuns: 25 },
   )
-}, 60_000)
+}, 180_000)
 
 test('maintenance windows are imported by name, and left unchanged if the document has none', async () => {
   const w = await world()
@@ -321,4 +321,4 @@ test('a dry run returns exactly what the import then does, for any configuration
     }),
     { numRuns: 20 },
   )
-}, 60_000)
+}, 180_000)

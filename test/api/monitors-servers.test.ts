@@ -198,7 +198,7 @@ test('a failed unit, a container, a failing disk, and a degraded array each open
     messages.map(() => 'up'),
     messages.map(() => 'resolved'),
   ])
-}, 30_000)
+}, 180_000)
 
 test('a condition that was true stays so while nothing measures its source', async () => {
   const here = await world()

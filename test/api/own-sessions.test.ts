@@ -80,7 +80,7 @@ test('above 100 sessions, the least recently used one ends', async () => {
   await signedIn(w, 'ada@example.com')
   expect((await phone.call('GET', '/v1/users/me')).status).toBe(200)
   expect((await desk.call('GET', '/v1/users/me')).status).toBe(401)
-}, 120_000)
+}, 180_000)
 
 test('the session shows the permissions in the workspace of the request', async () => {
   const w = await world()

@@ -187,7 +187,7 @@ test('snapshots of other servers, and volumes in other locations', async () => {
   expect(await refusal(s.hetzner.create('a', fallback))).toEqual(['#/fallback_locations/0 location'])
   const elsewhere = s.incus.call('POST', '/servers', s.incus.order('a', { volume_ids: [far.id] }))
   expect(await refusal(elsewhere)).toEqual(['#/volume_ids/0 account'])
-}, 30_000)
+}, 180_000)
 
 describe('a certificate that changed', () => {
   const fixture = (name: string) => readFileSync(`test/fixtures/tls/${name}`, 'utf8')

@@ -51,14 +51,14 @@ test('a server that goes down causes one alert, with everything that depends on 
   await pass(3, { failing: sites.slice(0, 1) })
   expect((await incidentsOf(here)).map(one => one.status).toSorted()).toEqual(['open', 'resolved'])
   expect((await alerted()).toSorted()).toEqual([server, sites[0]!].toSorted())
-}, 60_000)
+}, 180_000)
 
 test('a site that fails while its server reports causes an alert with the next report', async () => {
   const { sites, pass, alerted } = await scene(2)
   await pass(1)
   await pass(3, { failing: sites.slice(0, 1) })
   expect(await alerted()).toEqual(sites.slice(0, 1))
-}, 60_000)
+}, 180_000)
 
 test('a site that fails after only the agent was stopped causes an alert', async () => {
   const { agent, sites, pass, alerted } = await scene(1)
@@ -66,7 +66,7 @@ test('a site that fails after only the agent was stopped causes an alert', async
   await agent.stops('stop')
   await pass(4, { isSilent: true, failing: sites })
   expect(await alerted()).toEqual(sites)
-}, 60_000)
+}, 180_000)
 
 test.each([
   ['shutdown', 10],
@@ -83,7 +83,7 @@ test.each([
     expect(await alerted()).toEqual([server])
     expect(await incidentsOf(here)).toHaveLength(1)
   },
-  60_000,
+  180_000,
 )
 
 /** What smartctl printed about a disk that fails. Its exit status has the bits 3 and 4. */
@@ -142,4 +142,4 @@ test('the monitor that a server gets opens an incident for each failure, which s
     await pass(well, 100)
     expect((await incidentsOf(here)).map(one => one.status)).toEqual(Array.from({ length: at + 1 }, () => 'resolved'))
   }
-}, 60_000)
+}, 180_000)

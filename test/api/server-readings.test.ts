@@ -251,7 +251,7 @@ describe('servers that exist at a cloud', () => {
     await here.advance(120_000)
     expect(found.labels).toEqual({ role: 'web' })
     expect((await here.acme.call('GET', `/v1/cloud-accounts/${account.id}`)).body.state).toBe('ok')
-  }, 30_000)
+  }, 180_000)
 
   test('that are busy get their labels later, and labels are put back three times in ten minutes at most', async () => {
     const here = await world()
@@ -276,7 +276,7 @@ describe('servers that exist at a cloud', () => {
     // The first one after the server was busy counts, too.
     expect(restored).toBe(2)
     expect((await get(created.id)).labels.stage).toBe('live')
-  }, 30_000)
+  }, 180_000)
 
   test('keep labels that others add with the key of one that was removed before the cloud had it', async () => {
     const here = await world()

@@ -81,7 +81,7 @@ describe('snapshot policies', () => {
     expect(await snapshots(`server_id=${db2.id}`)).toHaveLength(2)
     expect((await policyOf(id)).next_at > new Date(here.clock.now()).toISOString()).toBe(true)
     expect(double.offences).toEqual([])
-  }, 30_000)
+  }, 180_000)
 
   test('never delete the last good ones while new ones fail, and notify after two failures in a row', async () => {
     const { here, create, run, snapshots, double, call } = await scene()
@@ -100,7 +100,7 @@ describe('snapshot policies', () => {
     expect(await run(id)).toMatchObject({ made: 2, failed: [], pruned: 2 })
     expect(await snapshots('state=available')).toHaveLength(2)
     expect(await here.audited()).toContain('cloud.snapshot_policy.run')
-  }, 30_000)
+  }, 180_000)
 
   test('never prune the snapshots of deleted servers', async () => {
     const { here, create, run, snapshots, call, named } = await scene()
@@ -118,7 +118,7 @@ describe('snapshot policies', () => {
     await here.advance(60_000)
     expect((await call('GET', `/snapshot-policies/${id}`)).body.last_run).toMatchObject({ made: 1, pruned: 0, finished: true })
     expect(await snapshots('state=available')).toHaveLength(3)
-  }, 30_000)
+  }, 180_000)
 
   test('run one at a time, so that no failure is lost', async () => {
     const { here, create, call, named, act, finish, double, policyOf, finishRun, snapshots } = await scene()
@@ -144,7 +144,7 @@ describe('snapshot policies', () => {
     await runSnapshotPolicies(here.hub)
     expect(await finishRun(id)).toMatchObject({ made: 2, failed: [] })
     expect(await snapshots()).toHaveLength(3)
-  }, 30_000)
+  }, 180_000)
 
   test('continue after an interruption where they were, and delete in several transactions', async () => {
     const { here, create, call, named, finishRun, snapshots: list } = await scene()
@@ -190,7 +190,7 @@ describe('snapshot policies', () => {
     expect(most.deletions).toBeGreaterThan(1)
     expect(most.deletions).toBeLessThanOrEqual(50)
     expect(await list()).toHaveLength(4)
-  }, 30_000)
+  }, 180_000)
 
   test('run again after the job of a run failed permanently', async () => {
     const { here, create, call, policyOf, run } = await scene()
@@ -212,7 +212,7 @@ describe('snapshot policies', () => {
     const { body } = await call('GET', '/notices?kind=snapshot_policy.failing')
     expect(body.data.map((one: any) => one.count)).toEqual([1])
     expect(await run(id)).toMatchObject({ made: 2, failed: [], finished: true })
-  }, 30_000)
+  }, 180_000)
 
   test('run on their schedule, in its time zone, unless they are paused', async () => {
     const { here, create, policyOf, snapshots, call } = await scene()
@@ -227,7 +227,7 @@ describe('snapshot policies', () => {
     expect((await call('PATCH', `/snapshot-policies/${id}`, { paused: true })).body.next_at).toBeNull()
     expect((await call('DELETE', `/snapshot-policies/${id}`)).status).toBe(204)
     expect(await snapshots()).toHaveLength(2)
-  }, 30_000)
+  }, 180_000)
 
   test('reject what would never run or keep nothing', async () => {
     const { create } = await scene()

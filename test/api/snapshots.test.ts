@@ -137,7 +137,7 @@ describe('snapshots of a server', () => {
     double.driver = 'btrfs'
     expect((await finish((await restore(first)).body.id)).status).toBe('success')
     expect(web.snapshots).toHaveLength(3)
-  }, 30_000)
+  }, 180_000)
 
   test('shut the server down first if asked to, and switch it on again, also if they fail', async () => {
     const { here, taken, get, id, double, images } = await scene()

@@ -79,7 +79,7 @@ test.each([
       expect(message).toMatch(sentence)
       expect(() => listen(new Elysia(), loadConfig({ listen: '127.0.0.1:0' }, env))).toThrow(sentence)
     }),
-  60_000,
+  180_000,
 )
 
 test(
@@ -93,5 +93,5 @@ test(
       expect(await doctor('loopback')).toMatch(/^ok +certificate +\S+ is valid until \d{4}-/m)
       expect(await doctor('expired')).toMatch(/^fail +certificate +\S+ expired at \d{4}-\S+\. Renew the certificate\.$/m)
     }),
-  60_000,
+  180_000,
 )

@@ -49,4 +49,4 @@ test('the command line lists tokens without their values, and revokes them', asy
     out: '',
     err: 'No token has the ID tok_nothing. Run bailiwick token list to list all tokens.\n',
   })
-}, 60_000)
+}, 180_000)

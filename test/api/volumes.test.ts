@@ -92,7 +92,7 @@ describe('volumes', () => {
     expect((await call('GET', `/volumes/${volume.id}`)).body).toMatchObject({ labels: { role: 'database' }, action_id: null })
     expect(found.labels).toEqual({ role: 'web' })
     expect(double.offences).toEqual([])
-  }, 30_000)
+  }, 180_000)
 
   test('are bought once: with an idempotency key, even if the response of the cloud is lost', async () => {
     const { call, order, finish, double, there } = await scene()
@@ -225,7 +225,7 @@ describe('volumes', () => {
     // The mark of another installation stays.
     expect(double.volumes.map(one => one.config['user.bailiwick.volume'])).toEqual([marks.mine, free.id])
     expect(lost).toBe(1)
-  }, 30_000)
+  }, 180_000)
 
   test('are attached to new servers in the same location', async () => {
     const { here, bought, create, finish, get, there, call, double, id: web1 } = await scene()
@@ -271,7 +271,7 @@ describe('volumes', () => {
     })
     expect((await here.rival.call('GET', `/v1/volumes/${volume.id}/metrics`)).status).toBe(404)
     expect(double.offences).toEqual([])
-  }, 30_000)
+  }, 180_000)
 
   test('are not attached to new servers while a snapshot of them is being created', async () => {
     const here = await world()
@@ -299,7 +299,7 @@ describe('volumes', () => {
       expect((await call('GET', `/volumes/${volume.id}`)).body.action_id).toBe(actionId)
       expect((await finish(actionId)).status).toBe('success')
     }
-  }, 30_000)
+  }, 180_000)
 
   test('tell how much of them is used, and have metrics, at Incus', async () => {
     const here = await world()
@@ -399,7 +399,7 @@ describe('volumes', () => {
     expect(refusal(await take({ name: 'a' }))).toEqual([422, '#/volume_id'])
     expect(refusal(await call('POST', '/snapshots', { name: 'a' }))).toEqual([422, '#/server_id'])
     expect(refusal(await take({ name: 'a', server_id: id }))).toEqual([422, '#/volume_id'])
-  }, 30_000)
+  }, 180_000)
 
   test('are not deleted with snapshots that only the cloud has, but with those that only the workspace has', async () => {
     const here = await world()
@@ -450,7 +450,7 @@ describe('volumes', () => {
     expect(refused(await rename('data-3'))).toEqual(locked(deletion))
     await finish(deletion)
     expect(double.volumes.map(one => [one.name, one.snapshots.length])).toEqual([['data-2', 0]])
-  }, 30_000)
+  }, 180_000)
 
   test('are restored once: if the response is lost, it is not known whether they were', async () => {
     const here = await world()
@@ -465,7 +465,7 @@ describe('volumes', () => {
     expect(double.requests.filter(one => one.method === 'PUT')).toHaveLength(1)
     expect((await call('GET', `/volumes/${volume.id}`)).body).toMatchObject({ state: 'available', action_id: null })
     expect((await call('GET', `/snapshots/${taken.id}`)).body).toMatchObject({ state: 'available', action_id: null })
-  }, 30_000)
+  }, 180_000)
 
   test('have no snapshots at Hetzner', async () => {
     const { bought, call, actOn, here } = await scene()

@@ -159,7 +159,7 @@ test('a folder with 10,000 files is not read as a whole, and only as many certif
   const large = await collect()
   expect(large.problems).toEqual(['Not all certificates are reported, because there are too many.'])
   expect(Bun.gzipSync(JSON.stringify(large.certificates)).length).toBeLessThan(maxReportBytes.compressed * 0.75)
-}, 60_000)
+}, 180_000)
 
 test('what root has read is used while it is recent, and nothing is looked for if the owner of the server doesn’t want it', async () => {
   const shop = issued('shop.example.com')
@@ -213,7 +213,7 @@ test('the program sends no byte of a private key', async () => {
   for (const { key } of all)
     for (const form of formsOf(Buffer.from(createPrivateKey(key).export({ format: 'jwk' }).d!, 'base64url')))
       expect(sent).not.toContain(form)
-}, 60_000)
+}, 180_000)
 
 /** How secret bytes can be written: in hexadecimal, and in base64 at each position within other bytes. */
 const formsOf = (secret: Buffer): string[] => [
@@ -282,7 +282,7 @@ test('ports present certificates for each name, and those without TLS are asked 
   } finally {
     for (const server of [web, echo, silent]) server.close()
   }
-}, 60_000)
+}, 180_000)
 
 test.each([
   ['smtp', ['220-mail\r\n220 ready\r\n', '250-mail\r\n250 STARTTLS\r\n', '220 go\r\n'], 'EHLO localhost\r\nSTARTTLS\r\n'],

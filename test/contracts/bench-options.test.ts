@@ -29,5 +29,5 @@ test(
       expect({ code, err }).toEqual({ code: 0, err: '' })
       expect(out).toMatch(/^\S.* +\d/)
     }),
-  60_000,
+  180_000,
 )

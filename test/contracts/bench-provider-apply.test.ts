@@ -37,7 +37,7 @@ test('a change of 100 record sets needs as many requests as planned, at each sim
   expect(doubles.accounts.map(({ kind }) => requests(kind, 'read')[1])).toEqual([1, 0, 100, 100, 1])
   // Nothing is left: it can run again.
   expect((await run(doubles.accounts)).code).toBe(0)
-}, 120_000)
+}, 180_000)
 
 test.each([
   [{}, 'must be a JSON list of objects with "kind", "zone" and "settings".'],

@@ -164,7 +164,7 @@ describe('creating servers at Proxmox', () => {
       expectEach(double, 50)
       expect(double.tasks.all.filter(one => one.type === 'qmstart')).toHaveLength(50)
     },
-    60_000,
+    180_000,
   )
 
   test('one hub runs one clone at a time, and proposes no VMID twice', async () => {
@@ -228,7 +228,7 @@ describe('creating servers at Proxmox', () => {
       double.tasks.settle(true)
       expectEach(double, 12)
     },
-    60_000,
+    180_000,
   )
 
   test('a creation that was interrupted is continued at each step', async () => {

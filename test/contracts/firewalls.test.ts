@@ -77,4 +77,4 @@ test('every kind of cloud lets the same packets pass, for random rules', async (
   } finally {
     for (const one of doubles) one.stop()
   }
-}, 120_000)
+}, 180_000)

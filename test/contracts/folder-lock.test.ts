@@ -53,7 +53,7 @@ async function race(folder: string, starters = 4): Promise<{ pid: number; kill()
 test('only one of several hubs started at once gets the folder', async () => {
   const folder = newFolder()
   await (await race(folder)).kill()
-}, 60_000)
+}, 180_000)
 
 test('the lock of a killed hub is released at once, and one of the waiting hubs gets it', async () => {
   const folder = newFolder()
@@ -62,7 +62,7 @@ test('the lock of a killed hub is released at once, and one of the waiting hubs 
   await first.kill()
   expect(readFileSync(join(folder, 'hub.pid'), 'utf8')).toBe(`${first.pid}\n`)
   await (await race(folder)).kill()
-}, 60_000)
+}, 180_000)
 
 test('files left by other programs are not locks', async () => {
   for (const left of ['', `${process.pid} 1\n`, 'x'.repeat(10_000)]) {
@@ -70,7 +70,7 @@ test('files left by other programs are not locks', async () => {
     for (const name of ['hub.lock', 'hub.pid']) writeFileSync(join(folder, name), left)
     await (await race(folder, 2)).kill()
   }
-}, 60_000)
+}, 180_000)
 
 test('the same process id in two containers does not break the lock', () => {
   const folder = newFolder()

@@ -41,7 +41,7 @@ test(
       renameSync(copy, key)
       expect((await runSource(['keys', 'status', '--data', folder])).code).toBe(0)
     }),
-  60_000,
+  180_000,
 )
 
 test(
@@ -54,7 +54,7 @@ test(
       expect((await runSource([...createToken, folder])).code).toBe(0)
       expect(existsSync(join(folder, 'master.key'))).toBe(true)
     }),
-  60_000,
+  180_000,
 )
 
 test(
@@ -78,7 +78,7 @@ test(
         expect.stringMatching(/^The last backup was made \d+ days ago, on 2026-01-05 10:00 UTC\. Run bailiwick backup, /),
       ])
     }),
-  60_000,
+  180_000,
 )
 
 test.each([
@@ -117,7 +117,7 @@ test(
       expect(readdirSync(folder)).toEqual([])
       expect((await runSource([...createToken, fresh, '--workspace', 'default'])).code).toBe(0)
     }),
-  60_000,
+  180_000,
 )
 
 test(
@@ -139,7 +139,7 @@ test(
         `--data: ${file} is not a folder. Choose another one with --data.\n`,
       )
     }),
-  60_000,
+  180_000,
 )
 
 test.skipIf(process.getuid?.() === 0)('a read-only data folder is reported', () =>
@@ -199,5 +199,5 @@ test(
       })
       expect((await runSource(['keys', 'status', '--data', folder])).out).toEndWith('Hubs\n  none running\n')
     }),
-  60_000,
+  180_000,
 )

@@ -221,4 +221,4 @@ test('the public key of the audit log does not change when the master key is rot
   await rotation(w)
   expect(loadMasterKey(config.masterKeyFile!, false).key).toEqual(Buffer.from(newKey))
   expect(await publicKey()).toBe(before)
-}, 120_000)
+}, 180_000)

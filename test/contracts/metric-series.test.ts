@@ -260,7 +260,7 @@ test.each([
     const rows = tiers.reduce((sum, one) => sum + (one.keepDays * dayMs) / one.stepMs, 0)
     expect((bytesPerRow * rows) / 1e6).toBeWithin(megabytes / 2, megabytes)
   },
-  30_000,
+  180_000,
 )
 
 test('values that can’t be right and damaged rows leave all others as they are', async () => {

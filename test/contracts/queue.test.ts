@@ -291,7 +291,7 @@ test('during an outage, the result of a run is kept until it can be recorded, an
   expect([runs, tries]).toEqual([1, 2])
   expect(await hub.read.select().from(jobs)).toEqual([])
   await worker.stop(2000)
-}, 20_000)
+}, 180_000)
 
 test('a run that fails because of an outage is retried without counting as an attempt', async () => {
   const { hub, clock } = await world()

@@ -99,4 +99,4 @@ test('updates that open secrets with an unloaded key don’t wait for a second c
   const ended = await Promise.race([edits.then(() => 'all done'), Bun.sleep(30_000).then(() => 'they wait for each other')])
   expect(ended).toBe('all done')
   if (isPostgres) await store.close()
-}, 60_000)
+}, 180_000)

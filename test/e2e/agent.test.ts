@@ -83,7 +83,7 @@ describe('the agent', () => {
       run.run.kill('SIGKILL')
       rmSync(folder, { recursive: true })
     }
-  }, 60_000)
+  }, 180_000)
 })
 
 // The budgets are 42 and 6 MiB; on a busy machine, garbage is collected a little later.
@@ -101,7 +101,7 @@ test('the agent needs little memory over HTTPS', async () => {
     expect(valueOf('RSS')).toBeWithin(1, 42)
     expect(valueOf('own memory')).toBeWithin(1, own)
   }
-}, 60_000)
+}, 180_000)
 
 test('the hub gives out the agent and the hub’s program as an agent', async () => {
   const manifest = await call(hub, '', 'GET', '/download/agent/manifest')
@@ -129,5 +129,5 @@ test.if(process.arch === 'x64')(
     expect(await new Response(run.stdout).text()).toBe(`${version}\n`)
     rmSync(out, { recursive: true })
   },
-  120_000,
+  180_000,
 )

@@ -76,7 +76,7 @@ test('a backup or a restore that was killed leaves nothing incomplete, and can b
   // On PostgreSQL, a restore that was killed after its transaction is completed by the first hub.
   await using rows = rowsOf(target)
   expect(await rows.all(`select name from instance_facts where name = 'restored'`)).toEqual([])
-}, 60_000)
+}, 180_000)
 
 test('a backup or a verification that is interrupted deletes its temporary files', async () => {
   await using here = await installation()
@@ -95,7 +95,7 @@ test('a backup or a verification that is interrupted deletes its temporary files
   expect(readdirSync(backups).filter(name => name.startsWith('.'))).toEqual([])
   // The runtime also creates files here.
   expect(readdirSync(temporary).filter(name => name.startsWith('bailiwick-'))).toEqual([])
-}, 60_000)
+}, 180_000)
 
 /** Restores a backup and expects a working installation with the same data. */
 async function restored(file: string, from: Installation, to: Installation, token: string, kept: any): Promise<void> {

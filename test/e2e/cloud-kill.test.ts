@@ -160,7 +160,7 @@ test('the rules of a firewall are restored in time although the hub was killed b
   )
   expect(reverted.data).toMatchObject({ reason: 'expired', rules_version: 2, restored_version: 1, servers: [{ name: 'web-1' }] })
   expect((await firewall()).rules).toMatchObject([{ id: 'ssh' }])
-}, 120_000)
+}, 180_000)
 
 test('the rules of a firewall that an agent enforces are restored in time although the hub was killed before', async () => {
   await using here = await installation()
@@ -203,7 +203,7 @@ test('the rules of a firewall that an agent enforces are restored in time althou
   expect([attached, restored]).toMatchObject([[{ enforcer: 'agent', rules_version: 3 }], [{ id: 'ssh' }]])
   const reverted = (await api('GET', '/v1/events')).data.find((one: { kind: string }) => one.kind === 'firewall.reverted')
   expect(reverted.data).toMatchObject({ reason: 'expired', rules_version: 2, restored_version: 1, servers: [{ name: 'host-1' }] })
-}, 120_000)
+}, 180_000)
 
 /** Calls the API of the first hub. @throws Error if the request is rejected */
 function apiOf(hubs: readonly HubProcess[], token: string) {
@@ -300,7 +300,7 @@ async function synced(traffic: FleetTraffic, id: string): Promise<void> {
       const answer = await traffic.call('POST', `/v1/cloud-accounts/${id}/sync`)
       return answer?.status === 202 ? answer.body : null
     },
-    90_000,
+    180_000,
   )
   await until('the end of the reading', async () => {
     const answer = await traffic.call('GET', `/v1/actions/${action.id}`)

@@ -24,7 +24,7 @@ beforeAll(async () => {
   await create('monitors', { name: 'Server nas', target: serverId })
   for (const port of [22, 443])
     await create('monitors', { name: `Port ${port}`, type: 'tcp', target: `192.0.2.30:${port}`, interval_seconds: 3600 })
-}, 60_000)
+}, 180_000)
 afterAll(() => ui?.[Symbol.asyncDispose]())
 
 /** A machine that calls the program. */
@@ -79,7 +79,7 @@ test('the agent is installed on a server with one command, and its arrival is sh
   await dependents.getByRole('button', { name: 'Add dependency' }).click()
   await page.getByText('192.0.2.30 · depends on the server').waitFor()
   expect(await page.getByText('· depends on the server').count()).toBe(1)
-}, 90_000)
+}, 180_000)
 
 test('an enrolment key is created, and an agent that it enrolls is approved', async () => {
   const page = await ui.open('/agents/enrolment-keys')
@@ -116,7 +116,7 @@ test('an enrolment key is created, and an agent that it enrolls is approved', as
   await row.getByText('revoked').waitFor()
   expect((await clone.report()).body.code).toBe('token_revoked')
   await expectClean(page)
-}, 90_000)
+}, 180_000)
 
 test('agents are updated, and a rollback is shown with its reason', async () => {
   const { key } = await ui.api('POST', '/v1/agents', { allow: ['update'] })
@@ -150,4 +150,4 @@ test('agents are updated, and a rollback is shown with its reason', async () => 
   await row.getByRole('button', { name: 'old', exact: true }).click()
   await page.getByText(detail).waitFor()
   await expectClean(page)
-}, 90_000)
+}, 180_000)

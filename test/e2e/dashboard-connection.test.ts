@@ -20,7 +20,7 @@ let restarted: HubProcess | undefined
 beforeAll(async () => {
   args = ['--listen', `127.0.0.1:${await freePort()}`]
   ui = await dashboard({ args })
-}, 60_000)
+}, 180_000)
 afterAll(async () => {
   await restarted?.stop()
   await ui?.[Symbol.asyncDispose]()
@@ -47,7 +47,7 @@ test('a page whose code can’t be loaded shows why inside the dashboard, and lo
   await page.unroute('**/assets/*.js')
   await page.getByRole('button', { name: 'Try again' }).click()
   await heading(page, 'Heartbeats')
-}, 60_000)
+}, 180_000)
 
 test('after an update of the hub, pages that can’t be loaded anymore offer to reload', async () => {
   const page = await ui.open('/')
@@ -64,7 +64,7 @@ test('after an update of the hub, pages that can’t be loaded anymore offer to 
   await page.getByRole('button', { name: 'Reload' }).first().click()
   await heading(page, 'Heartbeats')
   expect(await offer.count()).toBe(0)
-}, 60_000)
+}, 180_000)
 
 test('only visible pages keep a stream, so that hidden tabs and the back/forward cache don’t use up the connections', async () => {
   await using browser = await startBrowser(undefined, true)
@@ -108,7 +108,7 @@ test('only visible pages keep a stream, so that hidden tabs and the back/forward
   await hide(first, false)
   await first.getByRole('link', { name: 'created while hidden' }).waitFor()
   await isLive(first)
-}, 120_000)
+}, 180_000)
 
 // In tests, all tabs are visible.
 const hide = (page: Page, isHidden: boolean) =>
@@ -153,4 +153,4 @@ test('without the hub, pages say so, keep what was typed, and continue by themse
   await form.getByRole('button', { name: 'Create heartbeat' }).click()
   await heading(form, 'nightly backup')
   await page.getByRole('link', { name: 'nightly backup' }).waitFor()
-}, 120_000)
+}, 180_000)

@@ -9,7 +9,7 @@ beforeAll(async () => {
   ui = await dashboard()
   const [workspace] = (await ui.api('GET', '/v1/workspaces')).data
   await ui.api('PATCH', `/v1/workspaces/${workspace.id}`, { network_policy: { allow_private: true, allow_ranges: [] } })
-}, 60_000)
+}, 180_000)
 afterAll(async () => {
   await ui?.[Symbol.asyncDispose]()
   double.stop()
@@ -50,7 +50,7 @@ test('a provider is tested and added, and one of its zones is imported', async (
   const records = (await ui.api('GET', `/v1/dns/zones/${zone.id}/records?type=A`)).data
   expect(records.map((one: { name: string }) => one.name).sort()).toEqual(['blog', 'mail', 'shop', 'www'])
   expect(valuesThere(`www.${at}`, 'A')).toEqual(['192.0.2.10'])
-}, 90_000)
+}, 180_000)
 
 test('one external change is adopted and one reverted, and the history restores a version', async () => {
   const [zone] = (await ui.api('GET', '/v1/dns/zones')).data
@@ -82,7 +82,7 @@ test('one external change is adopted and one reverted, and the history restores 
   expect(valuesThere(`www.${at}`, 'A')).toEqual(['192.0.2.10'])
   await page.keyboard.press('Escape')
   await expectClean(page)
-}, 90_000)
+}, 180_000)
 
 test('a blocked plan is applied only with a reason', async () => {
   const [zone] = (await ui.api('GET', '/v1/dns/zones')).data
@@ -97,7 +97,7 @@ test('a blocked plan is applied only with a reason', async () => {
   await page.getByRole('button', { name: 'Override and apply' }).click()
   await page.getByText('Plan applied.').waitFor()
   expect(valuesThere(`blog.${at}`, 'A')).toBeUndefined()
-}, 60_000)
+}, 180_000)
 
 test('entries that are no record sets are listed, and so is the time when a provider accepts changes again', async () => {
   const [zone] = (await ui.api('GET', '/v1/dns/zones')).data
@@ -117,7 +117,7 @@ test('entries that are no record sets are listed, and so is the time when a prov
   await page.goto(`${ui.hub.url}/dns/zones/${zone.id}/settings`)
   await page.getByText('Changes resume at').first().waitFor()
   await expectClean(page)
-}, 60_000)
+}, 180_000)
 
 test('a template is created, previewed and applied, and rolled out after an edit', async () => {
   const zone = await ui.api('POST', '/v1/dns/zones', { name: 'example.com', nameservers: ['ns1.example.com'] })
@@ -165,7 +165,7 @@ test('a template is created, previewed and applied, and rolled out after an edit
   await page.getByText('The zone no longer follows the template').waitFor()
   expect((await ui.api('GET', '/v1/dns/template-bindings')).data[0].mode).toBe('once')
   await expectClean(page)
-}, 90_000)
+}, 180_000)
 
 test('a key for a secondary is shown once, in name server formats', async () => {
   const page = await ui.open('/dns/providers/builtin')
@@ -178,4 +178,4 @@ test('a key for a secondary is shown once, in name server formats', async () => 
   expect(await takeSecret(shown)).toMatch(/^[\w+/]{43}=$/)
   await page.getByRole('button', { name: 'Delete key ns2.example.com' }).waitFor()
   await expectClean(page)
-}, 60_000)
+}, 180_000)

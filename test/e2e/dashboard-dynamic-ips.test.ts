@@ -10,7 +10,7 @@ let zoneId = ''
 beforeAll(async () => {
   ui = await dashboard()
   zoneId = (await ui.api('POST', '/v1/dns/zones', { name: 'example.test' })).id
-}, 60_000)
+}, 180_000)
 afterAll(() => ui?.[Symbol.asyncDispose]())
 
 const source = async (name: string): Promise<DynamicIpView> =>
@@ -75,7 +75,7 @@ test('a source is created with a host, and its page shows its token once and wha
   const details = page.getByRole('dialog')
   for (const text of ['ddclient', 'Basic authentication', 'myip=203.0.113.7', 'good 203.0.113.7'])
     await details.getByText(text).first().waitFor()
-}, 60_000)
+}, 180_000)
 
 test('a record of a source links to it, and its value can’t be edited', async () => {
   const { id } = await source('Home router')
@@ -95,7 +95,7 @@ test('a record of a source links to it, and its value can’t be edited', async 
   expect(await bulk.getByRole('button', { name: 'Delete' }).count()).toBe(0)
   await row.getByRole('link', { name: 'Set by dynamic IP source' }).click()
   await page.waitForURL(`**/dynamic-ips/${id}`)
-}, 60_000)
+}, 180_000)
 
 test('a source is edited, paused, resumed, and its addresses are set', async () => {
   const before = await source('Home router')
@@ -152,7 +152,7 @@ test('a source is edited, paused, resumed, and its addresses are set', async () 
     '10.0.0.30',
     '2001:db8:1:100::10',
   ])
-}, 60_000)
+}, 180_000)
 
 test('the token is rotated with a grace period and revoked', async () => {
   const { id } = await source('Home')
@@ -173,7 +173,7 @@ test('the token is rotated with a grace period and revoked', async () => {
   await dialog.getByRole('button', { name: 'Revoke token' }).click()
   await page.getByRole('button', { name: 'Create token' }).waitFor()
   expect(await report(second, 'myip=203.0.113.9')).toBe('badauth\n')
-}, 60_000)
+}, 180_000)
 
 test('a held source shows why, and hosts show their problems', async () => {
   const { id } = await source('Home')
@@ -192,7 +192,7 @@ test('a held source shows why, and hosts show their problems', async () => {
   await page.getByText('The records of home.example.test are locked.').first().waitFor()
   await page.getByRole('note').getByRole('button', { name: 'Resume' }).waitFor()
   await expectClean(page)
-}, 60_000)
+}, 180_000)
 
 test('a source is found by its status, and deleted with its records', async () => {
   const page = await ui.open('/dynamic-ips?status=fresh')
@@ -207,7 +207,7 @@ test('a source is found by its status, and deleted with its records', async () =
   await page.getByText('No sources yet').waitFor()
   const { data } = await ui.api('GET', `/v1/dns/zones/${zoneId}/records`)
   expect(data.filter((one: any) => ['home', 'nas'].includes(one.name))).toEqual([])
-}, 60_000)
+}, 180_000)
 
 test('a firewall is attached, changed with a preview, and taken back unless the change is kept', async () => {
   const double = new HetznerCloudDouble()
@@ -305,4 +305,4 @@ test('a firewall is attached, changed with a preview, and taken back unless the 
   await page.getByRole('button', { name: 'Delete', exact: true }).click()
   await dialog.getByRole('button', { name: 'Delete firewall' }).click()
   await page.getByText('No firewalls yet').waitFor()
-}, 120_000)
+}, 180_000)

@@ -9,7 +9,7 @@ import { pageAddresses, waitUntilLoaded, tabPaths } from '../support/every-page'
 const isRepeated = process.env.BAILIWICK_DATABASE_URL !== undefined
 /** Maximum cumulative layout shift of a page: the limit of “good” (web.dev/articles/cls). */
 const maxShift = 0.1
-const timeoutMs = 120_000
+const timeoutMs = 180_000
 
 describe.skipIf(isRepeated)('every page', () => {
   let demo: Demo

@@ -5,7 +5,7 @@ import { dashboard, expectClean, takeSecret, type Dashboard } from '../support/d
 let ui: Dashboard
 beforeAll(async () => {
   ui = await dashboard()
-}, 60_000)
+}, 180_000)
 afterAll(() => ui?.[Symbol.asyncDispose]())
 
 test('creates, acknowledges and resolves an incident with a note and a postmortem', async () => {
@@ -81,7 +81,7 @@ test('creates, acknowledges and resolves an incident with a note and a postmorte
   await page.getByLabel('Status').selectOption('Resolved')
   await page.getByRole('link', { name: /Payments fail/ }).waitFor()
   await expectClean(page)
-}, 120_000)
+}, 180_000)
 
 test('the audit log describes what happened, is filtered by action, and shows changes', async () => {
   const zone = await ui.api('POST', '/v1/dns/zones', { name: 'sentences.example' })
@@ -106,7 +106,7 @@ test('the audit log describes what happened, is filtered by action, and shows ch
   const changes = page.getByRole('row').filter({ hasText: 'first name' })
   expect(await changes.textContent()).toContain('second name')
   await expectClean(page)
-}, 60_000)
+}, 180_000)
 
 test('the audit log shows actions of people and tokens, and those of the hub after a click', async () => {
   const { id } = await ui.api('POST', '/v1/heartbeats', {
@@ -126,7 +126,7 @@ test('the audit log shows actions of people and tokens, and those of the hub aft
   await expectClean(page)
   await page.getByRole('button', { name: 'Hide actions by Bailiwick' }).click()
   await row(/^Bailiwick opened the incident/).waitFor({ state: 'detached' })
-}, 60_000)
+}, 180_000)
 
 test('an audit stream is created and deleted, and events are listed', async () => {
   const page = await ui.open('/audit-streams')
@@ -151,4 +151,4 @@ test('an audit stream is created and deleted, and events are listed', async () =
   await page.goto(`${ui.hub.url}/events`)
   await page.getByRole('heading', { level: 1, name: 'Events' }).waitFor()
   await expectClean(page)
-}, 60_000)
+}, 180_000)

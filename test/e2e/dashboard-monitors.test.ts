@@ -9,7 +9,7 @@ let site: ReturnType<typeof target>
 beforeAll(async () => {
   ui = await dashboard()
   site = target()
-}, 60_000)
+}, 180_000)
 afterAll(async () => {
   await ui?.[Symbol.asyncDispose]()
   await site?.stop()
@@ -44,7 +44,7 @@ test('a monitor is created from a pasted URL and checked immediately, and its ch
   await page.getByRole('dialog').getByText('Total').waitFor()
   await page.keyboard.press('Escape')
   await expectClean(page)
-}, 90_000)
+}, 180_000)
 
 test('the certificate, DNS name, and host of a URL can be monitored along with it', async () => {
   const page = await ui.open('/monitors/new')
@@ -60,7 +60,7 @@ test('the certificate, DNS name, and host of a URL can be monitored along with i
     'tls shop.example.com:443',
     'dns shop.example.com',
   ])
-}, 60_000)
+}, 180_000)
 
 const group = (page: Page, label: string) => page.locator('summary').filter({ hasText: new RegExp(`^${label}`) })
 const isOpen = (page: Page, label: string) =>
@@ -82,7 +82,7 @@ test('the form for a website starts with common fields and fits in about 1,000 p
   expect(labels).toContain('Maximum redirects')
   expect(labels.filter(one => one.includes('_'))).toEqual([])
   await expectClean(page)
-}, 90_000)
+}, 180_000)
 
 test('an error is shown only at its field, in words, opens its group, and disappears when the field is edited', async () => {
   const page = await ui.open('/monitors/new')
@@ -105,7 +105,7 @@ test('an error is shown only at its field, in words, opens its group, and disapp
   expect(await isOpen(page, 'Timing and retries')).toBe(true)
   await page.getByRole('button', { name: 'Cancel' }).click()
   await page.getByRole('heading', { level: 1, name: 'Monitors', exact: true }).waitFor()
-}, 60_000)
+}, 180_000)
 
 test('each condition has its own error, the options of the type are sent, and the toast links to the monitor', async () => {
   const page = await ui.open('/monitors/new')
@@ -146,7 +146,7 @@ test('each condition has its own error, the options of the type are sent, and th
   await page.getByRole('button', { name: 'Save changes' }).click()
   await page.getByText('Changes saved').waitFor()
   expect(await monitorNamed('picky')).toMatchObject({ interval_seconds: 30, options: { method: 'HEAD' }, version: 2 })
-}, 90_000)
+}, 180_000)
 
 test('a keyword and a JSON query are fields of their own, also when editing', async () => {
   const page = await ui.open('/monitors/new')
@@ -176,7 +176,7 @@ test('a keyword and a JSON query are fields of their own, also when editing', as
   await page.getByRole('button', { name: 'Save changes' }).click()
   await page.getByText('Changes saved').waitFor()
   expect((await monitorNamed('wordy')).down_if).toEqual(['not [BODY].state == pat(*UP*)'])
-}, 90_000)
+}, 180_000)
 
 test('for a pasted port, the server is asked what it speaks', async () => {
   const page = await ui.open('/monitors/new')
@@ -190,7 +190,7 @@ test('for a pasted port, the server is asked what it speaks', async () => {
   await target.press('Enter')
   await page.getByRole('heading', { level: 1, name: `127.0.0.1:${silent.port}` }).waitFor()
   expect(await monitorNamed(`127.0.0.1:${silent.port}`)).toMatchObject({ type: 'tcp' })
-}, 60_000)
+}, 180_000)
 
 test('a server with a certificate that isn’t trusted is monitored over HTTPS, without verification if that is chosen', async () => {
   using secure = Bun.serve({ port: 0, hostname: '127.0.0.1', fetch: () => new Response('Welcome'), tls: shown('two-names') })
@@ -208,7 +208,7 @@ test('a server with a certificate that isn’t trusted is monitored over HTTPS, 
     ['http', `https://${target}/`, false],
     ['tls', target, false],
   ])
-}, 60_000)
+}, 180_000)
 
 test('the list shows live when a monitor goes down and recovers', async () => {
   await ui.api('POST', '/v1/monitors', {
@@ -229,7 +229,7 @@ test('the list shows live when a monitor goes down and recovers', async () => {
   await row.getByText('up', { exact: true }).first().waitFor()
   await row.getByRole('img', { name: /of the last \d+ checks passed/ }).waitFor()
   await expectClean(page)
-}, 90_000)
+}, 180_000)
 
 test('problems come first, and paused monitors last', async () => {
   await ui.api('POST', '/v1/monitors', {
@@ -252,7 +252,7 @@ test('problems come first, and paused monitors last', async () => {
   // By name, as before.
   await page.getByRole('button', { name: 'Monitor', exact: true }).click()
   await names.first().filter({ hasText: '0 paused' }).waitFor()
-}, 60_000)
+}, 180_000)
 
 test('several monitors are paused at once, and that is undone', async () => {
   const page = await ui.open('/monitors?q=shop.example.com')
@@ -266,7 +266,7 @@ test('several monitors are paused at once, and that is undone', async () => {
   expect(await statuses()).toEqual([true, true, true])
   await page.getByRole('button', { name: 'Undo' }).click()
   await until('resumed', async () => (await statuses()).every((paused: boolean) => !paused))
-}, 60_000)
+}, 180_000)
 
 test('a monitor is created in a group, and the list shows it there', async () => {
   await ui.api('POST', '/v1/monitors', { name: 'Front', type: 'group' })
@@ -288,7 +288,7 @@ test('a monitor is created in a group, and the list shows it there', async () =>
     .getByRole('row', { name: /front door/ })
     .waitFor()
   await expectClean(page)
-}, 90_000)
+}, 180_000)
 
 test('an import is previewed before it is applied', async () => {
   const page = await ui.open('/monitors/import')
@@ -310,7 +310,7 @@ test('an import is previewed before it is applied', async () => {
   await page.getByRole('button', { name: 'Apply 1 change' }).click()
   await page.getByRole('heading', { level: 1, name: 'Monitors', exact: true }).waitFor()
   expect(await monitorNamed('Everything')).toMatchObject({ key: 'all', type: 'group' })
-}, 60_000)
+}, 180_000)
 
 test('deleting a monitor requires typing its name', async () => {
   const { id } = await ui.api('POST', '/v1/monitors', { type: 'http', name: 'short-lived', target: site.url })
@@ -323,7 +323,7 @@ test('deleting a monitor requires typing its name', async () => {
   await remove.click()
   await page.getByRole('heading', { level: 1, name: 'Monitors', exact: true }).waitFor()
   expect(await monitorNamed('short-lived')).toBeUndefined()
-}, 60_000)
+}, 180_000)
 
 test('a monitor shows its error budget by month for an objective, and its quorum is set', async () => {
   const { id } = await ui.api('POST', '/v1/monitors', { type: 'http', name: 'promised', target: site.url })
@@ -352,4 +352,4 @@ test('a monitor shows its error budget by month for an objective, and its quorum
   await page.getByRole('button', { name: 'Save changes' }).click()
   await page.getByText('Changes saved').waitFor()
   expect(await monitorNamed('promised')).toMatchObject({ quorum: 'all', version: 2 })
-}, 60_000)
+}, 180_000)

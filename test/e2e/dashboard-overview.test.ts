@@ -6,7 +6,7 @@ import { ada, dashboard, expectClean, type Dashboard } from '../support/dashboar
 let ui: Dashboard
 beforeAll(async () => {
   ui = await dashboard()
-}, 60_000)
+}, 180_000)
 afterAll(() => ui?.[Symbol.asyncDispose]())
 
 /** Counts the actions of a user on a page: clicks, pasted text, and keys. */
@@ -47,7 +47,7 @@ test('after sign-in, it takes two actions to monitor a pasted URL with its certi
   await page.getByRole('listitem').filter({ hasText: 'Monitor a website' }).getByLabel('Done', { exact: true }).waitFor()
   expect(await page.getByLabel('Paste an address to monitor').count()).toBe(0)
   await expectClean(page)
-}, 90_000)
+}, 180_000)
 
 test('with existing monitors, it takes three actions: a key, the URL, and Enter', async () => {
   const page = await ui.open('/')
@@ -59,7 +59,7 @@ test('with existing monitors, it takes three actions: a key, the URL, and Enter'
   await person.press('Enter')
   await page.getByRole('heading', { level: 1, name: 'mail.example.org' }).waitFor()
   expect(person.count()).toBeLessThanOrEqual(4)
-}, 60_000)
+}, 180_000)
 
 test('the getting started steps are checked off live, and can be hidden', async () => {
   const page = await ui.open('/')
@@ -84,7 +84,7 @@ test('the getting started steps are checked off live, and can be hidden', async 
   const other = await ui.open('/')
   await other.getByRole('heading', { name: 'Active issues' }).waitFor()
   expect(await other.getByRole('heading', { name: 'Getting started' }).count()).toBe(0)
-}, 60_000)
+}, 180_000)
 
 test('a new incident appears live, and can be acknowledged and unacknowledged in place', async () => {
   const page = await ui.open('/')
@@ -109,7 +109,7 @@ test('a new incident appears live, and can be acknowledged and unacknowledged in
   await changes.getByText(/^The token .+ created the heartbeat backup/).waitFor()
   await changes.getByRole('link', { name: 'backup' }).waitFor()
   await expectClean(page)
-}, 90_000)
+}, 180_000)
 
 test('a count links to the filtered list, and recent changes are described in words', async () => {
   const page = await ui.open('/')
@@ -124,7 +124,7 @@ test('a count links to the filtered list, and recent changes are described in wo
     .waitFor()
   await page.getByRole('link', { name: '1 new' }).click()
   await page.waitForURL(address => address.pathname === '/heartbeats' && address.searchParams.get('status') === 'new')
-}, 60_000)
+}, 180_000)
 
 test('issues have the same severity and status as in the lists', async () => {
   const { id } = await ui.api('POST', '/v1/webhook-endpoints', { url: 'http://127.0.0.1:9/', events: ['monitor.alert'] })
@@ -148,4 +148,4 @@ test('issues have the same severity and status as in the lists', async () => {
   await page.goto(`${ui.hub.url}/incidents`)
   const row = page.getByRole('row').filter({ hasText: 'Slow exports' })
   await row.getByText('Info', { exact: true }).waitFor()
-}, 90_000)
+}, 180_000)

@@ -13,7 +13,7 @@ beforeAll(async () => {
   // Passkeys need a hostname, and browsers treat localhost as a secure context.
   base = `http://localhost:${port}`
   ui = await dashboard({ env: { BAILIWICK_BASE_URL: base }, args: ['--listen', `127.0.0.1:${port}`] })
-}, 60_000)
+}, 180_000)
 afterAll(() => ui?.[Symbol.asyncDispose]())
 
 const heading = (page: Page, name: string) => page.getByRole('heading', { level: 1, name, exact: true }).waitFor()
@@ -91,7 +91,7 @@ test('one-time codes can be enabled, used, replaced by a recovery code, and disa
   await shown.getByRole('button', { name: 'Disable one-time codes' }).click()
   await codes.getByRole('button', { name: 'Enable' }).waitFor()
   await expectClean(page)
-}, 90_000)
+}, 180_000)
 
 test('a passkey can be added, used to sign in, and deleted', async () => {
   const page = await ui.open('/profile', { signedOut: true })
@@ -153,7 +153,7 @@ test('a passkey can be added, used to sign in, and deleted', async () => {
   await shown.getByRole('button', { name: 'Delete passkey' }).click()
   await passkeys.getByText('Laptop').waitFor({ state: 'detached' })
   await expectClean(page)
-}, 90_000)
+}, 180_000)
 
 test('a password reset link from the command line sets a new password and ends existing sessions', async () => {
   const email = await join('Hedy', 'member')
@@ -174,7 +174,7 @@ test('a password reset link from the command line sets a new password and ends e
   await other.getByRole('link', { name: 'Sign in' }).click()
   await login(other, email, 'a better battery')
   await heading(other, 'Overview')
-}, 90_000)
+}, 180_000)
 
 test('the password form reports a wrong password, and is empty after a change', async () => {
   const email = await join('Radia', 'member')
@@ -191,7 +191,7 @@ test('the password form reports a wrong password, and is empty after a change', 
   await form.getByRole('button', { name: 'Change password' }).click()
   await page.getByText('Password changed').waitFor()
   await until('the form is empty', async () => (await current.inputValue()) === '')
-}, 60_000)
+}, 180_000)
 
 test('a member can be invited, get another role, have it undone, and be removed', async () => {
   const page = await ui.open('/members')
@@ -237,7 +237,7 @@ test('a member can be invited, get another role, have it undone, and be removed'
     async () => (await hers.getByRole('heading', { level: 1, name: /Sign in|any workspace/ }).count()) === 1,
   )
   await expectClean(page)
-}, 90_000)
+}, 180_000)
 
 test('a viewer can read everything and is offered no changes', async () => {
   const email = await join('Vera', 'viewer')
@@ -261,7 +261,7 @@ test('a viewer can read everything and is offered no changes', async () => {
     expect([path, await page.getByRole('button', { name: /^(New|Create|Make|Delete|Invite)/ }).count()]).toEqual([path, 0])
     expect([path, (await inspectPage(page)).errors]).toEqual([path, []])
   }
-}, 90_000)
+}, 180_000)
 
 test('the palette finds records, members, settings, and handbook pages, runs actions, and tolerates typos', async () => {
   const monitor = await ui.api('POST', '/v1/monitors', {
@@ -424,7 +424,7 @@ test('the palette finds records, members, settings, and handbook pages, runs act
   await heading(page, 'Create token')
   await go('verify signatures', /^Verify signatures Webhooks Handbook$/)
   await page.waitForURL('**/docs/webhooks#*')
-}, 120_000)
+}, 180_000)
 
 test('an operator overrides a limit of a workspace', async () => {
   const page = await ui.open('/operator/workspaces', { signedOut: true })
@@ -446,7 +446,7 @@ test('an operator overrides a limit of a workspace', async () => {
   await page.getByRole('button', { name: 'Undo' }).click()
   await page.getByText('Undone').waitFor()
   expect(await overrides()).toEqual({})
-}, 60_000)
+}, 180_000)
 
 test('the installation page shows problems first, and the state of hubs, backups, mail, and metrics', async () => {
   const page = await ui.open('/operator', { signedOut: true })
@@ -469,7 +469,7 @@ test('the installation page shows problems first, and the state of hubs, backups
   await expectClean(page)
   await page.getByRole('link', { name: 'Workspaces' }).click()
   await page.getByRole('row').filter({ hasText: 'default' }).first().waitFor()
-}, 60_000)
+}, 180_000)
 
 test('a setup link pasted into a tab that is open at the setup page is used, and keeps what was typed', async () => {
   const page = await ui.open('/setup', { signedOut: true })
@@ -489,7 +489,7 @@ test('a setup link pasted into a tab that is open at the setup page is used, and
   const sent = page.waitForRequest('**/v1/setup')
   await page.getByRole('button', { name: 'Create user and sign in' }).click()
   expect((await sent).postDataJSON()).toMatchObject({ token: new URL(ui.setupLink).hash.slice(1), name: 'Grace' })
-}, 60_000)
+}, 180_000)
 
 // The next tests select another workspace for Ada, and revoke the session of other tests.
 
@@ -529,7 +529,7 @@ test('switching workspaces applies to new tabs, and the palette finds resources 
   expect(new URL(page.url()).pathname).toBe(`/incidents/${incident}`)
   await page.waitForFunction(() => document.activeElement?.id === 'main')
   await expectClean(page)
-}, 90_000)
+}, 180_000)
 
 test('a session revoked elsewhere redirects its tab to sign-in, and back afterwards', async () => {
   const far = await ui.open('/audit', { signedOut: true })
@@ -545,4 +545,4 @@ test('a session revoked elsewhere redirects its tab to sign-in, and back afterwa
   await login(far, ada.email)
   await heading(far, 'Audit log')
   expect(new URL(far.url()).pathname).toBe('/audit')
-}, 90_000)
+}, 180_000)

@@ -4,7 +4,7 @@ import { dashboard, expectClean, takeSecret, type Dashboard } from '../support/d
 let ui: Dashboard
 beforeAll(async () => {
   ui = await dashboard()
-}, 60_000)
+}, 180_000)
 afterAll(() => ui?.[Symbol.asyncDispose]())
 
 test('times use the chosen time zone and clock, and compact rows are smaller', async () => {
@@ -45,7 +45,7 @@ test('times use the chosen time zone and clock, and compact rows are smaller', a
   await page.getByRole('dialog').locator('code').waitFor()
   const { data } = await ui.api('GET', '/v1/tokens')
   expect(data.find((one: { name: string }) => one.name === 'until the year ends').expires_at).toBe('2029-12-31T18:15:00.000Z')
-}, 60_000)
+}, 180_000)
 
 test('an unknown time zone is reported at its field', async () => {
   const page = await ui.open('/profile')
@@ -58,7 +58,7 @@ test('an unknown time zone is reported at its field', async () => {
   await page.getByText('must be an IANA time zone name', { exact: false }).first().waitFor()
   expect(await zone.getAttribute('aria-invalid')).toBe('true')
   expect(await hint.count()).toBe(0)
-}, 60_000)
+}, 180_000)
 
 test('the sidebar can be collapsed to icons and expanded again', async () => {
   const page = await ui.open('/')
@@ -75,7 +75,7 @@ test('the sidebar can be collapsed to icons and expanded again', async () => {
   await side.getByRole('button', { name: 'Expand sidebar' }).click()
   await side.getByRole('button', { name: 'Collapse sidebar' }).waitFor()
   expect(await width()).toBe(wide)
-}, 60_000)
+}, 180_000)
 
 /** Sets the clock of the browser ahead, for pages opened from now on. */
 function setClockAhead(ms: number): void {
@@ -116,5 +116,5 @@ test.each([0, -3_600_000, 3_600_000])(
     expect(seen.length).toBeGreaterThan(0)
     expect(seen.filter(text => !/^(now|\d{1,2} s ago)$/.test(text))).toEqual([])
   },
-  60_000,
+  180_000,
 )

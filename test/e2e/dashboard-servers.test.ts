@@ -21,7 +21,7 @@ beforeAll(async () => {
     double.addServer({ name, labels: { role } })
   const [workspace] = (await ui.api('GET', '/v1/workspaces')).data
   await ui.api('PATCH', `/v1/workspaces/${workspace.id}`, { network_policy: { allow_private: true, allow_ranges: [] } })
-}, 60_000)
+}, 180_000)
 afterAll(async () => {
   double.stop()
   await ui?.[Symbol.asyncDispose]()
@@ -100,7 +100,7 @@ test('a cloud is connected after its settings were tested, and its servers are a
   const list = await ui.open('/cloud-accounts')
   await list.getByRole('row').filter({ hasText: 'Production' }).getByText('3 servers').waitFor()
   await list.getByRole('meter', { name: 'Committed spend' }).waitFor()
-}, 60_000)
+}, 180_000)
 
 test('servers are filtered, and several are switched at once', async () => {
   const page = await ui.open('/servers?status=running')
@@ -125,7 +125,7 @@ test('servers are filtered, and several are switched at once', async () => {
   await until('the server is off', async () => double.serverNamed('web-1')!.status === 'off')
   await page.goto(`${ui.hub.url}/servers?power=off`)
   await page.getByRole('row').filter({ hasText: 'web-1' }).getByText('off').first().waitFor()
-}, 60_000)
+}, 180_000)
 
 test('the page of a server shows what is known, follows actions and the cloud, and edits labels', async () => {
   const page = await openServer('web-1')
@@ -179,7 +179,7 @@ test('the page of a server shows what is known, follows actions and the cloud, a
   await sync()
   await state.getByText('off', { exact: true }).first().waitFor()
   await expectClean(page)
-}, 60_000)
+}, 180_000)
 
 test('a new server costs at most the price that was shown, and is bought once', async () => {
   const page = await ui.open('/servers/new')
@@ -246,7 +246,7 @@ test('a new server costs at most the price that was shown, and is bought once', 
   await section(page, 'State').getByText('running', { exact: true }).waitFor()
   expect([...double.project.servers.values()].filter(one => one.name === 'app-1')).toHaveLength(1)
   expect((await serverNamed('app-1')).price.monthly).toBe('5.1051')
-}, 60_000)
+}, 180_000)
 
 test('a draft is edited, bought after its price was confirmed, and deleted with the server at the cloud', async () => {
   const page = await ui.open('/servers/new')
@@ -288,7 +288,7 @@ test('a draft is edited, bought after its price was confirmed, and deleted with 
   await page.getByText('draft-1 is being deleted').waitFor()
   await section(page, 'State').getByText('deleted', { exact: true }).waitFor()
   expect(double.serverNamed('draft-1')).toBeUndefined()
-}, 60_000)
+}, 180_000)
 
 test('a volume is created, attached, grown, and deleted', async () => {
   const page = await ui.open('/volumes')
@@ -331,7 +331,7 @@ test('a volume is created, attached, grown, and deleted', async () => {
   await dialog.getByRole('button', { name: 'Delete volume' }).click()
   await page.getByText('No volumes yet').waitFor()
   expect(double.project.volumes.size).toBe(0)
-}, 60_000)
+}, 180_000)
 
 test('a snapshot is created, restored, protected, and created on a schedule', async () => {
   const page = await ui.open('/snapshots')
@@ -381,7 +381,7 @@ test('a snapshot is created, restored, protected, and created on a schedule', as
   await form.getByRole('button', { name: 'Create policy' }).click()
   await policies.getByRole('row').filter({ hasText: 'nightly' }).getByText('role=web').waitFor()
   await expectClean(policies)
-}, 60_000)
+}, 180_000)
 
 test('a server without a cloud account is added with a controller, and deleted', async () => {
   const page = await ui.open('/servers')
@@ -415,7 +415,7 @@ test('a server without a cloud account is added with a controller, and deleted',
   await page.getByText('nas deleted', { exact: true }).waitFor()
   await until('the server to be gone', async () => (await serverNamed('nas')) === undefined)
   expect(double.offences).toEqual([])
-}, 60_000)
+}, 180_000)
 
 test('the page of a server shows what its agent reports, what has failed first, and what it may not do', async () => {
   const { id } = await serverNamed('db-1')
@@ -521,7 +521,7 @@ test('the page of a server shows what its agent reports, what has failed first, 
   await before.getByText('CPU use 97.1%').waitFor()
   await before.getByText('Container import exited with an error').waitFor()
   await expectClean(incidentPage)
-}, 60_000)
+}, 180_000)
 
 test('a creation whose outcome is unknown is retried', async () => {
   let isOver = false
@@ -551,7 +551,7 @@ test('a creation whose outcome is unknown is retried', async () => {
   await section(page, 'Provision server').getByText('succeeded').waitFor()
   await section(page, 'State').getByText('running', { exact: true }).waitFor()
   expect([...double.project.servers.values()].filter(one => one.name === 'late-1')).toHaveLength(1)
-}, 60_000)
+}, 180_000)
 
 test('a server among many is found by its name in forms', async () => {
   for (let n = 10; n < 70; n++) double.addServer({ name: `node-${n}`, labels: { role: 'web' } })
@@ -587,4 +587,4 @@ test('a server among many is found by its name in forms', async () => {
   await policies.getByRole('row').filter({ hasText: 'some' }).waitFor()
   const [policy] = (await ui.api('GET', '/v1/snapshot-policies?q=some')).data
   expect(policy.server_ids).toEqual([(await serverNamed('node-66')).id, (await serverNamed('node-69')).id])
-}, 60_000)
+}, 180_000)

@@ -12,7 +12,7 @@ beforeAll(async () => {
   double.addServer({ name: 'web-1' })
   const [workspace] = (await ui.api('GET', '/v1/workspaces')).data
   await ui.api('PATCH', `/v1/workspaces/${workspace.id}`, { network_policy: { allow_private: true, allow_ranges: [] } })
-}, 60_000)
+}, 180_000)
 afterAll(async () => {
   double.stop()
   await ui?.[Symbol.asyncDispose]()
@@ -104,4 +104,4 @@ test('the form of a new server keeps its account and what was entered when other
   await failed
   forgetProblems(page)
   expect(await page.getByLabel('Name', { exact: true }).inputValue()).toBe('app-1')
-}, 60_000)
+}, 180_000)

@@ -5,7 +5,7 @@ import { sshKeys } from '../support/ssh-keys'
 let ui: Dashboard
 beforeAll(async () => {
   ui = await dashboard()
-}, 60_000)
+}, 180_000)
 afterAll(() => ui?.[Symbol.asyncDispose]())
 
 test('a token can be created, used, rotated and revoked', async () => {
@@ -38,7 +38,7 @@ test('a token can be created, used, rotated and revoked', async () => {
   expect(await statusWith(first)).toBe(401)
   await page.getByRole('heading', { level: 1, name: 'Tokens' }).waitFor()
   await expectClean(page)
-}, 60_000)
+}, 180_000)
 
 test('a token that is shown once can’t be lost by accident, and can be downloaded', async () => {
   const page = await ui.open('/tokens')
@@ -66,7 +66,7 @@ test('a token that is shown once can’t be lost by accident, and can be downloa
   await shown.getByRole('button', { name: 'Done' }).click()
   await page.getByRole('heading', { level: 1, name: 'Tokens' }).waitFor()
   await page.getByRole('link', { name: 'CI / deploy' }).waitFor()
-}, 60_000)
+}, 180_000)
 
 test('a token is restricted to resources that are picked by name, edited, and reported as leaked', async () => {
   const { id } = await ui.api('POST', '/v1/heartbeats', {
@@ -111,7 +111,7 @@ test('a token is restricted to resources that are picked by name, edited, and re
   await dialog.getByRole('button', { name: 'Revoke token' }).click()
   await page.getByText('Report sent.').waitFor()
   expect((await token()).revoked_at).not.toBeNull()
-}, 60_000)
+}, 180_000)
 
 test('several tokens are revoked at once', async () => {
   for (const name of ['old 1', 'old 2']) await ui.api('POST', '/v1/tokens', { name, mode: 'read_only' })
@@ -123,7 +123,7 @@ test('several tokens are revoked at once', async () => {
   await page.getByRole('dialog').getByRole('button', { name: 'Revoke 2 tokens' }).click()
   await page.getByText('2 tokens revoked').waitFor()
   expect((await ui.api('GET', '/v1/tokens?q=old')).data.map((one: any) => one.revoked_at === null)).toEqual([false, false])
-}, 60_000)
+}, 180_000)
 
 test('an SSH key is added, found, made a default, and deleted, and a private key is refused', async () => {
   const { text, fingerprint } = sshKeys.ed25519
@@ -169,4 +169,4 @@ test('an SSH key is added, found, made a default, and deleted, and a private key
   await dialog.getByRole('button', { name: 'Delete SSH key' }).click()
   await page.getByText('No matches').waitFor()
   expect((await ui.api('GET', '/v1/ssh-keys')).data.map((one: any) => one.name)).toEqual(['Bob'])
-}, 60_000)
+}, 180_000)

@@ -12,7 +12,7 @@ let ntfy: { url: string; messages: Message[]; stop(): Promise<void> }
 beforeAll(async () => {
   ui = await dashboard()
   ntfy = ntfyServer()
-}, 60_000)
+}, 180_000)
 afterAll(async () => {
   await ui?.[Symbol.asyncDispose]()
   await ntfy?.stop()
@@ -85,7 +85,7 @@ test('a heartbeat is created with a schedule preview, pinged at its URL, and pau
   await page.getByRole('link', { name: 'Heartbeats' }).first().click()
   await page.getByRole('row').filter({ hasText: 'nightly backup' }).getByText('paused').waitFor()
   await expectClean(page)
-}, 120_000)
+}, 180_000)
 
 test('an invalid cron expression is reported while typing, and next to its field', async () => {
   const page = await ui.open('/heartbeats/new')
@@ -99,7 +99,7 @@ test('an invalid cron expression is reported while typing, and next to its field
     .waitFor()
   await page.getByRole('button', { name: 'Create heartbeat' }).click()
   await until('the error next to the field', async () => (await expression.getAttribute('aria-invalid')) === 'true')
-}, 60_000)
+}, 180_000)
 
 test('the ping key is shown, and rotating it revokes the old one', async () => {
   const page = await ui.open('/heartbeats/ping-key')
@@ -110,7 +110,7 @@ test('the ping key is shown, and rotating it revokes the old one', async () => {
   await page.getByRole('dialog').getByRole('button', { name: 'Rotate ping key' }).click()
   await page.getByText('Ping key rotated').waitFor()
   await page.getByText(before, { exact: true }).first().waitFor({ state: 'hidden' })
-}, 60_000)
+}, 180_000)
 
 test('a channel is tested before it is created, receives messages, and lists its deliveries', async () => {
   const page = await ui.open('/channels/new')
@@ -157,7 +157,7 @@ test('a channel is tested before it is created, receives messages, and lists its
   await page.getByRole('link', { name: 'Channels' }).first().click()
   await page.getByRole('link', { name: 'Phone' }).waitFor()
   await expectClean(page)
-}, 120_000)
+}, 180_000)
 
 test('an email channel that can’t send says so, and links to the settings of the mail server', async () => {
   const page = await ui.open('/channels/new')
@@ -178,7 +178,7 @@ test('an email channel that can’t send says so, and links to the settings of t
   await page.getByText('Mail server', { exact: true }).click()
   await page.getByLabel('Host').fill('mail.example.com')
   await warning.waitFor({ state: 'detached' })
-}, 60_000)
+}, 180_000)
 
 test('maintenance is scheduled on weekdays, shown on the calendar, and started and stopped manually', async () => {
   const page = await ui.open('/maintenance')
@@ -220,7 +220,7 @@ test('maintenance is scheduled on weekdays, shown on the calendar, and started a
   await page.getByRole('button', { name: 'List' }).click()
   await page.getByRole('link', { name: 'Database upgrades' }).click()
   await page.getByRole('heading', { level: 1, name: 'Database upgrades' }).waitFor()
-}, 120_000)
+}, 180_000)
 
 test('following a link in a message requires sign-in and leads to the incident', async () => {
   const channel = await ui.api('POST', '/v1/notification-channels', {
@@ -247,7 +247,7 @@ test('following a link in a message requires sign-in and leads to the incident',
   await page.getByText('sent', { exact: true }).first().waitFor()
   await page.getByRole('definition').getByRole('link', { name: 'invoice run' }).waitFor()
   await expectClean(page)
-}, 90_000)
+}, 180_000)
 
 test('several heartbeats are paused with undo, tagged, and deleted, and maintenance windows are deleted', async () => {
   const schedule = { kind: 'period', period_seconds: 3600, grace_seconds: 60 }
@@ -290,4 +290,4 @@ test('several heartbeats are paused with undo, tagged, and deleted, and maintena
   await page.goto(`${ui.hub.url}/maintenance?view=list&q=bulk`)
   await remove('maintenance windows')
   expect((await ui.api('GET', '/v1/maintenance-windows?q=bulk')).data).toEqual([])
-}, 90_000)
+}, 180_000)

@@ -17,7 +17,7 @@ beforeAll(async () => {
       return new Response(receiver.status === 200 ? 'thank you' : 'busy', { status: receiver.status })
     },
   })
-}, 60_000)
+}, 180_000)
 afterAll(async () => {
   await ui?.[Symbol.asyncDispose]()
   await server?.stop(true)
@@ -52,7 +52,7 @@ test('an endpoint is created, and its failed message is inspected and resent', a
   await page.goto(`${ui.hub.url}/webhooks/deliveries`)
   await page.getByRole('table', { name: 'Deliveries' }).getByText('delivered').first().waitFor()
   await expectClean(page)
-}, 120_000)
+}, 180_000)
 
 test('an endpoint is deactivated, activated with undo, and edited, and shows how to verify signatures', async () => {
   const endpoint = await ui.api('POST', '/v1/webhook-endpoints', {
@@ -81,7 +81,7 @@ test('an endpoint is deactivated, activated with undo, and edited, and shows how
     await page.getByRole('figure').filter({ hasText: language }).locator('pre').waitFor()
   }
   await expectClean(page)
-}, 120_000)
+}, 180_000)
 
 test('deliveries and events show the names of their endpoints and resources, and are filtered by name', async () => {
   receiver.status = 200
@@ -126,7 +126,7 @@ test('deliveries and events show the names of their endpoints and resources, and
   await rows.getByRole('link', { name: 'named.example' }).first().waitFor()
   await page.getByRole('button', { name: /^Resource: / }).click()
   await expectClean(page)
-}, 120_000)
+}, 180_000)
 
 test('events are limited to resources that are found by name', async () => {
   const { id: zone } = await ui.api('POST', '/v1/dns/zones', { name: 'only.example' })
@@ -143,7 +143,7 @@ test('events are limited to resources that are found by name', async () => {
   await page.getByText('Endpoint saved').waitFor()
   expect((await ui.api('GET', `/v1/webhook-endpoints/${id}`)).filters).toEqual({ resource_ids: [zone] })
   await expectClean(page)
-}, 60_000)
+}, 180_000)
 
 test('the form offers the event kinds that can occur, and those the endpoint is already subscribed to', async () => {
   const page = await ui.open('/webhooks/new')
@@ -166,7 +166,7 @@ test('the form offers the event kinds that can occur, and those the endpoint is 
   await kinds.first().waitFor()
   expect(await offered()).toEqual([...available, 'domain.expiring'])
   await page.getByText('These events can’t occur in this version yet.').waitFor()
-}, 60_000)
+}, 180_000)
 
 test('a form shows errors next to the field, and the page shows its API calls', async () => {
   const page = await ui.open('/webhooks/new')
@@ -179,7 +179,7 @@ test('a form shows errors next to the field, and the page shows its API calls', 
   await shown.getByRole('button', { name: /POST \/v1\/webhook-endpoints/ }).click()
   expect(await shown.locator('pre').textContent()).toContain(`curl -X POST '${ui.hub.url}/v1/webhook-endpoints'`)
   expect(await shown.locator('pre').textContent()).toContain('Authorization: Bearer $TOKEN')
-}, 60_000)
+}, 180_000)
 
 test('several endpoints are deactivated with undo, and deleted', async () => {
   for (const description of ['bulk 1', 'bulk 2'])
@@ -220,7 +220,7 @@ test('several endpoints are deactivated with undo, and deleted', async () => {
   await page.getByRole('button', { name: 'Delete 2 endpoints' }).click()
   await page.getByText('2 endpoints deleted').waitFor()
   expect(await active()).toEqual([])
-}, 60_000)
+}, 180_000)
 
 test('each event kind has an example and a JSON Schema', async () => {
   const page = await ui.open('/webhooks/new')
@@ -246,7 +246,7 @@ test('each event kind has an example and a JSON Schema', async () => {
   await page.unroute('**/v1/event-kinds')
   await page.getByRole('button', { name: 'Try again' }).click()
   await page.getByRole('button', { name: 'monitor.alert' }).waitFor()
-}, 60_000)
+}, 180_000)
 
 test('undelivered messages of a time range are recovered', async () => {
   const { id } = await ui.api('POST', '/v1/webhook-endpoints', {
@@ -264,4 +264,4 @@ test('undelivered messages of a time range are recovered', async () => {
   const { since, until } = (await sent).postDataJSON()
   expect(Date.parse(until) - Date.parse(since)).toBe(86_400_000)
   await page.getByRole('heading', { level: 1, name: /Recover/ }).waitFor()
-}, 60_000)
+}, 180_000)

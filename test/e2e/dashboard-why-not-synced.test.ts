@@ -42,5 +42,5 @@ describe.skipIf(process.env.BAILIWICK_DATABASE_URL !== undefined)('a demo in whi
     await row.getByText(reason).waitFor()
     await page.getByRole('list', { name: 'Providers' }).getByText(reason).waitFor()
     expect(actions).toBeLessThanOrEqual(2)
-  }, 90_000)
+  }, 180_000)
 })

@@ -123,7 +123,7 @@ describe.skipIf(!onPostgres)('while PostgreSQL is unavailable', () => {
       expect(logged).toContain('the database is available again')
       expect(logged.length).toBeLessThan(20)
     }
-  }, 60_000)
+  }, 180_000)
 
   test('requests get 503 too if it does not answer, and open connections are replaced', async () => {
     await using hub = await startHub(here)
@@ -144,7 +144,7 @@ describe.skipIf(!onPostgres)('while PostgreSQL is unavailable', () => {
     expect((await list()).status).toBe(200)
     await using rows = rowsOf(here)
     await listening(rows, 1)
-  }, 60_000)
+  }, 180_000)
 
   test('connections for check results are replaced too', async () => {
     const proxy = silencedProxy(server.url)
@@ -159,7 +159,7 @@ describe.skipIf(!onPostgres)('while PostgreSQL is unavailable', () => {
       await store.close()
       proxy.stop()
     }
-  }, 60_000)
+  }, 180_000)
 
   test('a hub that is started waits for it, and commands fail', async () => {
     await server.kill('SIGINT')
@@ -176,7 +176,7 @@ describe.skipIf(!onPostgres)('while PostgreSQL is unavailable', () => {
     await using hub = await starting
     expect(hub.err().split(waiting)).toHaveLength(2)
     expect((await fetch(`${hub.url}/readyz`)).status).toBe(200)
-  }, 30_000)
+  }, 180_000)
 })
 
 /** A proxy that can be silenced, like a network failure: connections from before and during that time stay open, but are useless. */

@@ -98,7 +98,7 @@ describe('a demo', () => {
     await until('the volume to be attached', async () => (await get(`/v1/volumes/${id}`)).state === 'in_use')
     const snapshot = await post('/v1/snapshots', { server_id: servers.get('web-2').id, name: 'before', ...price })
     await until('the snapshot', async () => (await get(`/v1/snapshots/${snapshot.id}`)).state === 'available')
-  }, 30_000)
+  }, 180_000)
 
   test('has monitors with every status, and one that is down with an open incident', async () => {
     const { data } = await get('/v1/monitors?limit=100')
@@ -182,14 +182,14 @@ describe('a demo', () => {
       async () => (await get(`/v1/monitors/${data[0].id}`)).last_result?.code === 503,
       60_000,
     )
-  }, 70_000)
+  }, 180_000)
 
   test('leaves nothing behind when it stops', async () => {
     expect(demo.folders()).toHaveLength(1)
     expect(await demo.stop('SIGTERM')).toBe(0)
     expect(demo.folders()).toEqual([])
     expect(demo.output.err).toBe('')
-  }, 30_000)
+  }, 180_000)
 })
 
 test('a demo that is stopped during its start leaves nothing behind', async () => {
@@ -201,7 +201,7 @@ test('a demo that is stopped during its start leaves nothing behind', async () =
   } finally {
     demo.remove()
   }
-}, 40_000)
+}, 180_000)
 
 test('a demo with --data that is stopped during its start leaves the folder empty', async () => {
   const own = mkdtempSync(join(tmpdir(), 'bailiwick-demo-test-'))
@@ -214,7 +214,7 @@ test('a demo with --data that is stopped during its start leaves the folder empt
     demo.remove()
     rmSync(own, { recursive: true, force: true })
   }
-}, 40_000)
+}, 180_000)
 
 test('a demo doesn’t touch existing installations', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'bailiwick-demo-test-'))
@@ -235,4 +235,4 @@ test('a demo doesn’t touch existing installations', async () => {
   } finally {
     rmSync(folder, { recursive: true, force: true })
   }
-}, 40_000)
+}, 180_000)

@@ -51,7 +51,7 @@ test('a rotation of the master key under load loses nothing, and replaces the ol
   await using again = await startHub(here)
   expect((await fetch(`${again.url}/readyz`)).status).toBe(200)
   expect(again.err()).not.toContain('DecryptionFailed')
-}, 120_000)
+}, 180_000)
 
 test('a rotation of the master key that was killed continues when it is run again', async () => {
   await using here = await installation()
@@ -81,7 +81,7 @@ test('a rotation of the master key that was killed continues when it is run agai
   expect(now).not.toEqual(old)
   expect(await rows.all(`select id from data_keys where master_key_id <> '${now[0]}'`)).toEqual([])
   expect((await fetch(`${hub.url}/healthz`)).status).toBe(200)
-}, 60_000)
+}, 180_000)
 
 test.skipIf(!process.env.BAILIWICK_DATABASE_URL)(
   'a rotation waits for hubs with a separate key file, and names them',
@@ -117,7 +117,7 @@ test.skipIf(!process.env.BAILIWICK_DATABASE_URL)(
     for (const hub of [near, far]) expect((await fetch(`${hub.url}/readyz`)).status).toBe(200)
     expect(near.err() + far.err()).not.toContain('DecryptionFailed')
   },
-  60_000,
+  180_000,
 )
 
 test('a rotation of data keys under load that was killed continues when it is run again', async () => {
@@ -166,7 +166,7 @@ test('a rotation of data keys under load that was killed continues when it is ru
   // UUIDs that were rotated in the meantime match the responses.
   for (const [id, uuid] of rotated) expect((await busy.traffic.expect(200, 'GET', `/v1/heartbeats/${id}`)).uuid).toBe(uuid)
   expect(hub.err()).not.toContain('DecryptionFailed')
-}, 120_000)
+}, 180_000)
 
 /** Starts traffic to a hub: pings, updates, creations, and deliveries of the alerts that some pings trigger. */
 async function traffic(here: Installation, hub: HubProcess, more = 0) {

@@ -90,7 +90,7 @@ test('events reach a local receiver like the hub’s own webhooks, across a rest
   expect(await it.interrupt()).toBe(0)
   expect(it.files()).toEqual([])
   expect(it.output.out + it.output.err).not.toContain(token)
-}, 60_000)
+}, 180_000)
 
 test('--since starts in the past, and --secret signs with a custom secret', async () => {
   await using here = await installation()
@@ -115,7 +115,7 @@ test('--since starts in the past, and --secret signs with a custom secret', asyn
   expect(inbox.received.map(one => one.headers.get('x-service-event'))).toEqual(['monitor.alert', 'monitor.recovered'])
   for (const one of inbox.received) verify(one, secret)
   expect(await it.interrupt()).toBe(0)
-}, 30_000)
+}, 180_000)
 
 test('invalid usage exits immediately with an error', async () => {
   await using here = await installation()
@@ -132,4 +132,4 @@ test('invalid usage exits immediately with an error', async () => {
     [...to, '--secret', 'hunter2'],
   ])
     expect([args, (await run(args)).code]).toEqual([args, 2])
-}, 30_000)
+}, 180_000)

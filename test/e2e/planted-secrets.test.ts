@@ -202,7 +202,7 @@ test('no secret is stored in plain text in the database, its WAL, a copy, a back
     ),
   )
   expect(found).toEqual([])
-}, 60_000)
+}, 180_000)
 
 async function cloudDouble(token: string): Promise<AsyncDisposable & { double: HetznerCloudDouble }> {
   const double = Object.assign(new HetznerCloudDouble(), { token })

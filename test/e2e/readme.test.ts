@@ -50,7 +50,7 @@ test('the commands of the tour work as described', async () => {
     ['test', false],
     ['tour', true],
   ])
-}, 60_000)
+}, 180_000)
 
 test('all mentioned paths exist', () => {
   const paths = [...readme.matchAll(/(?:^|[`\s])((?:src|test|migrations|\.ci)\/[\w./-]*)/gm)]

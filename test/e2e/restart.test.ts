@@ -43,7 +43,7 @@ test('heartbeats that were due while no hub was running are postponed by that ti
     ['down', 'late'],
     ['up', 'ping'],
   ])
-}, 60_000)
+}, 180_000)
 
 test('a short restart postpones nothing', async () => {
   await using here = await installation()
@@ -56,7 +56,7 @@ test('a short restart postpones nothing', async () => {
   await using second = await startHub(here)
   const after = (await call(second, token, 'GET', `/v1/heartbeats/${id}`)).body
   expect(after).toEqual({ ...before, ping_url: `${second.url}/ping/${uuid}` })
-}, 30_000)
+}, 180_000)
 
 test('a hub that is stopped under load finishes pending work, and nothing is lost', async () => {
   await using here = await installation()
@@ -93,7 +93,7 @@ test('a hub that is stopped under load finishes pending work, and nothing is los
   expect(await traffic.lost(rows)).toEqual([])
   traffic.disconnect()
   process.stdout.write(`stopped under load in ${Math.round(durationMs)} ms\n`)
-}, 60_000)
+}, 180_000)
 
 test('requests that are pending when a hub is stopped get a response', async () => {
   await using here = await installation()
@@ -134,7 +134,7 @@ test('requests that are pending when a hub is stopped get a response', async () 
   const after = (await call(again, token, 'GET', `/v1/heartbeats/${id}`)).body
   expect(after).toMatchObject({ description: 'edited while it stops', ping_count: 1, status: 'up' })
   expect((await call(again, token, 'GET', `/v1/heartbeats/${id}/pings/1`)).body.body).toBe('the log of the run')
-}, 30_000)
+}, 180_000)
 
 test.skipIf(onPostgres)(
   'a second hub with the same folder doesn’t start, and the first keeps running',
@@ -149,7 +149,7 @@ test.skipIf(onPostgres)(
     }
     expect((await fetch(`${hub.url}/readyz`)).status).toBe(200)
   },
-  30_000,
+  180_000,
 )
 
 test.skipIf(onPostgres)(
@@ -166,7 +166,7 @@ test.skipIf(onPostgres)(
       for (const one of starts) if (one.status === 'rejected') expect(String(one.reason)).toContain('is in use by')
     }
   },
-  60_000,
+  180_000,
 )
 
 test.skipIf(onPostgres)(
@@ -185,7 +185,7 @@ test.skipIf(onPostgres)(
     expect((await here.run(['serve', '--listen', '127.0.0.1:0'])).err).toContain(`process id ${third.pid}.`)
     expect(await third.stop()).toBe(0)
   },
-  30_000,
+  180_000,
 )
 
 interface Beat {

@@ -115,7 +115,7 @@ test('from an empty folder to an alert with a webhook, and its recovery', async 
   }
   expect(received).toHaveLength(2)
   process.stdout.write(`alert ${alertedAfter} ms after it was due\n`)
-}, 60_000)
+}, 180_000)
 
 function timedReceiver() {
   const here = receiver()

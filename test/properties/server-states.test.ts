@@ -63,7 +63,7 @@ test('servers are only up with a sign of life, and every change is reported once
   const random = generator(seed)
   for (let n = 0; n < tries(25); n++) await walk(here, random, `seed ${seed}, server ${n}`)
   await closeWorlds()
-}, 60_000)
+}, 180_000)
 
 async function walk(here: World, random: Random, name: string): Promise<void> {
   const { hub, clock } = here
@@ -151,7 +151,7 @@ test('agents decide whether their servers are up, whatever they and the hub do',
     const [row] = await here.hub.read.select().from(servers).where(eq(servers.id, id))
     await expectChains(here, row!, `seed ${seed}`)
   }
-}, 60_000)
+}, 180_000)
 
 const limitMs = ({ report }: AgentDouble): number => Math.max(90_000, report.intervalSeconds * 3_000)
 /** How long the silence of an agent is not concluded, because all others could become silent too. */

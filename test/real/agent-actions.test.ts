@@ -28,7 +28,7 @@ beforeAll(async () => {
 afterAll(async () => {
   await on?.stop()
   rmSync(programs, { recursive: true })
-}, 60_000)
+}, 180_000)
 
 const api = (method: string, path: string, body?: unknown) => on.api(method, path, body)
 /** Waits for an action. */
@@ -40,7 +40,7 @@ async function ended(started: any): Promise<any> {
       const action = await api('GET', `/v1/actions/${started.id}`)
       return action.finished_at !== null && action
     },
-    60_000,
+    180_000,
   )
 }
 const act = async (action: string, params = {}) =>
@@ -72,7 +72,7 @@ test('a unit is restarted within seconds', async () => {
   })
   expect(entry).toMatchObject({ name: 'worker.service', moment: null })
   await guest.run('systemctl restart worker.service')
-}, 120_000)
+}, 180_000)
 
 test('a certificate that was renewed on disk, where only root can read it, is reported at once, until nginx was reloaded', async () => {
   // The program of this machine, which has the same system.
@@ -148,7 +148,7 @@ test('a firewall is enforced by the agent, and stays after the server restarted 
   expect(await api('GET', `/v1/servers/${server}`)).toMatchObject({ status: 'running', health: 'up' })
   expect((await api('GET', `/v1/firewalls/${firewall.id}`)).attached[0]).toMatchObject({ state: 'applied', error: null })
   expect(await guest.booted()).toBe(again)
-}, 120_000)
+}, 180_000)
 
 const before = '0.0.9'
 const agent = async () => (await api('GET', '/v1/agents')).data[0]

@@ -17,7 +17,7 @@ beforeAll(async () => {
   network = await NetworkNamespace.create()
   prober = await PacketProber.start(network.pid)
   network.run('echo 0 > /proc/sys/net/ipv4/icmp_ratemask; echo > /proc/sys/net/ipv6/icmp/ratemask')
-}, 30_000)
+}, 180_000)
 afterAll(async () => {
   await prober?.stop()
   await network?.end()
@@ -102,7 +102,7 @@ test('rules are in effect at once, and stay once they are confirmed, also after 
   expect(await open(443)).toEqual([443])
   expect(firewallState(here.folders)).toEqual({ digest: sha256Hex(rulesetOf('443')), confirmed: true })
   expect(host.timers.size).toBe(0)
-}, 30_000)
+}, 180_000)
 
 test('rules that nobody confirms are restored by the host alone', async () => {
   const host = new Host()
@@ -121,7 +121,7 @@ test('rules that nobody confirms are restored by the host alone', async () => {
   expect(await apply(host, rulesetOf(), 600)).toBeNull()
   host.restart()
   expect(await open(22)).toEqual([22])
-}, 30_000)
+}, 180_000)
 
 test('the first rules are removed if nobody confirms them', async () => {
   const host = new Host()
@@ -129,7 +129,7 @@ test('the first rules are removed if nobody confirms them', async () => {
   await clock.advance(10_100)
   expect(await open(22, 80, 443)).toEqual([22, 80, 443])
   expect(network.run('nft list tables').trim()).toBe('')
-}, 30_000)
+}, 180_000)
 
 test('a change before the last one was confirmed goes back to what was confirmed', async () => {
   const host = new Host()
@@ -141,7 +141,7 @@ test('a change before the last one was confirmed goes back to what was confirmed
   expect(await open(443)).toEqual([443])
   await clock.advance(10_000)
   expect([await open(22), host.timers.size]).toEqual([[22], 0])
-}, 30_000)
+}, 180_000)
 
 test('a confirmation while the timer restores the previous rules keeps the new ones', async () => {
   const host = new Host()
@@ -156,7 +156,7 @@ test('a confirmation while the timer restores the previous rules keeps the new o
   expect(await confirm(host, rulesetOf('443'))).toBeNull()
   expect(await open(443)).toEqual([443])
   expect(firewallState(here.folders)).toEqual({ digest: sha256Hex(rulesetOf('443')), confirmed: true })
-}, 30_000)
+}, 180_000)
 
 test('what nft refuses changes nothing, and what is in effect is still restored in time', async () => {
   const host = new Host()
@@ -167,7 +167,7 @@ test('what nft refuses changes nothing, and what is in effect is still restored 
   expect(firewallState(here.folders)?.digest).toBe(sha256Hex(rulesetOf('80')))
   await clock.advance(20_100)
   expect([await open(22, 80, 443), host.timers.size]).toEqual([[22, 80, 443], 0])
-}, 30_000)
+}, 180_000)
 
 test('rule sets that change anything else are refused', async () => {
   const host = new Host()
@@ -204,7 +204,7 @@ test('the removal of all firewalls is confirmed like any change', async () => {
   host.restart()
   expect(await open(22, 80, 443)).toEqual([22, 80, 443])
   expect(readFileSync(confirmedFile(here.folders), 'utf8')).toBe(noRuleset)
-}, 30_000)
+}, 180_000)
 
 test('packets are reported by the comments of rules, and a table that something else removed', async () => {
   const host = new Host()
@@ -237,4 +237,4 @@ test('packets are reported by the comments of rules, and a table that something 
   const { mtimeMs } = statSync(tableFile(here.folders))
   utimesSync(`${here.folders.runtime}/firewall-pending.json`, mtimeMs / 1000 + 1, mtimeMs / 1000 + 1)
   expect(firewallState(here.folders)).toEqual({ digest: sha256Hex(rulesetOf('22')), confirmed: false })
-}, 30_000)
+}, 180_000)

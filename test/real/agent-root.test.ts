@@ -32,7 +32,7 @@ beforeAll(async () => {
 }, 240_000)
 afterAll(async () => {
   await guest?.stop()
-}, 60_000)
+}, 180_000)
 
 /** Gives the root half a command, as the agent does, and waits for the result. */
 async function obey<Name extends CommandName>(
@@ -89,7 +89,7 @@ test('a unit is restarted, and a forged command is refused', async () => {
       'stat -c "%U:%G %a" /run/bailiwick-agent-root/results; stat -c "%U:%G %a" /run/bailiwick-agent-root/results/*',
     ),
   ).toBe(`root:root 755\n${Array(3).fill('root:bailiwick-agent 640').join('\n')}`)
-}, 60_000)
+}, 180_000)
 
 test('rules that drop everything are gone in time, also after a restart, and confirmed ones are loaded before the network', async () => {
   expect(await apply(rulesetOf(), 3)).toEqual(done)
@@ -120,4 +120,4 @@ test('rules that drop everything are gone in time, also after a restart, and con
   // It rebooted once.
   expect(await obey('restart_unit', { unit: 'worker.service' })).toMatchObject({ outcome: 'done' })
   expect(await guest.booted()).toBe(again)
-}, 120_000)
+}, 180_000)

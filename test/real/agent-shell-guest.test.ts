@@ -12,7 +12,7 @@ beforeAll(async () => {
   // Its own file system is in memory.
   await guest.mount('/usr', '/data')
   on = await HubOfGuest.of(guest)
-}, 120_000)
+}, 180_000)
 afterAll(() => on?.stop(), 60_000)
 
 const program = '/usr/bin/bailiwick-agent-shell'
@@ -34,7 +34,7 @@ test('shellcheck finds nothing in the script', async () => {
     stdout: 'pipe',
   })
   expect([await new Response(run.stdout).text(), await run.exited]).toEqual(['', 0])
-}, 60_000)
+}, 180_000)
 
 test('a key that does not exist, or a script that was replaced: one sentence, and nothing is left behind', async () => {
   ;({
@@ -45,7 +45,7 @@ test('a key that does not exist, or a script that was replaced: one sentence, an
   const replaced = await on.paste(`${command.replace(/echo "\w{64}/, `echo "${'0'.repeat(64)}`)} || true`)
   expect(replaced).toBe('sha256sum: WARNING: 1 of 1 computed checksums did NOT match')
   expect(await traces()).toBe('')
-}, 60_000)
+}, 180_000)
 
 test('the command enrolls the guest, which reports with little memory', async () => {
   expect(await on.paste(command)).toMatch(/^Enrolled as agent_\w+\. This system has no service manager that is known: /)
@@ -63,7 +63,7 @@ test('the command enrolls the guest, which reports with little memory', async ()
     return sizes.length === 1 && sizes[0]
   })
   expect(kilobytes).toBeLessThan(3 * 1024)
-}, 120_000)
+}, 180_000)
 
 test('what was measured while the hub was away arrives later, with the right figures', async () => {
   const startHub = await on.stopHub()
@@ -108,11 +108,11 @@ test('init of BusyBox starts it, also after it was killed', async () => {
   const log = await on.guest.run('cat /var/log/bailiwick-agent-shell.log')
   await on.guest.run(`kill -9 ${await pid()}`)
   await until('another run', async () => (await on.guest.run('cat /var/log/bailiwick-agent-shell.log')) !== log, 30_000)
-}, 120_000)
+}, 180_000)
 
 test('uninstalling it leaves nothing but the log', async () => {
   await on.guest.run(`${program} uninstall`)
   expect(await traces()).toBe('/var/log/bailiwick-agent-shell.log')
   expect(await on.guest.run('grep -c respawn /etc/inittab')).toBe('1')
   expect(await agents()).toMatchObject([{ state: 'stopped', stop_reason: 'stop' }])
-}, 60_000)
+}, 180_000)

@@ -97,7 +97,7 @@ describe.each(Object.entries(shells))('%s', (_, shell) => {
     })
     expect(hub.reports.flatMap(one => one.minutes).find(([start]) => start === machine.minute(2))![1]).toBe(6)
     expect(machine.spool).toEqual([])
-  }, 120_000)
+  }, 180_000)
 
   test('a hub that is away or talks nonsense: no minute is missing afterwards', async () => {
     await enrol()
@@ -126,7 +126,7 @@ describe.each(Object.entries(shells))('%s', (_, shell) => {
     expect(sentences[0]).toBe('bailiwick-agent: The hub’s response is invalid. Minutes are stored and sent later.')
     expect(sentences.at(-1)).toBe('bailiwick-agent: The hub is reachable again.')
     expect(new Set(sentences).size).toBe(sentences.length)
-  }, 120_000)
+  }, 180_000)
 
   test('a revoked agent ends with code 78, and does not ask again', async () => {
     await enrol()
@@ -141,7 +141,7 @@ describe.each(Object.entries(shells))('%s', (_, shell) => {
     expect((await enrol()).code).toBe(0)
     await machine.start()
     expect((await machine.stop()).code).toBe(0)
-  }, 120_000)
+  }, 180_000)
 })
 
 describe('in BusyBox', () => {
@@ -163,7 +163,7 @@ describe('in BusyBox', () => {
     expect(hub.reports.find(one => one.minutes.length > 0)).toMatchObject({ clock_offset_ms: 300_000 })
     expect(hub.reports.at(-1)).toMatchObject({ clock_offset_ms: -300_000 })
     expect(Math.abs(hub.reports.at(-1)!.sent_at - machine.now() - 300_000)).toBeLessThan(1000)
-  }, 120_000)
+  }, 180_000)
 
   test('killed while the hub is away: no minute is missing, and the same minute continues', async () => {
     await begin(shell)
@@ -190,7 +190,7 @@ describe('in BusyBox', () => {
     expect([...samples.values()].slice(0, -1).every(count => count >= 5)).toBe(true)
     expect(new Set(hub.reports.map(one => one.run_id)).size).toBe(1)
     expect(machine.spool).toEqual([])
-  }, 120_000)
+  }, 180_000)
 
   test('if too many minutes wait, the oldest are dropped and counted', async () => {
     await begin(shell, 'max_spooled=4\nmax_lines=2')
@@ -206,7 +206,7 @@ describe('in BusyBox', () => {
     expect(hub.minutes.size + dropped).toBe(17)
     expect([...hub.minutes.keys()]).toContain(machine.minute(9))
     expect(machine.read('var/lib/bailiwick-agent-shell/dropped')).toBe(`${dropped}\n`)
-  }, 120_000)
+  }, 180_000)
 
   test('a minute that the hub refuses does not block the others', async () => {
     await begin(shell)
@@ -225,7 +225,7 @@ describe('in BusyBox', () => {
     expect([...hub.minutes.keys()].sort()).toEqual(minutesUntil(11).filter(start => start !== refused))
     expect(hub.reports.at(-1)!.dropped).toBe(1)
     expect(err).toContain('The minute was dropped.')
-  }, 120_000)
+  }, 180_000)
 
   test('restored from a snapshot with its memory: it starts a new run', async () => {
     await begin(shell)
@@ -241,7 +241,7 @@ describe('in BusyBox', () => {
     expect(restored.map(one => one.seq)).toEqual(restored.map((_, at) => at + 1))
     expect(new Set(restored.map(one => one.run_id)).size).toBe(1)
     expect([...hub.minutes.keys()].sort()).toEqual(minutesUntil(5))
-  }, 120_000)
+  }, 180_000)
 
   test('what the hub decides is used: the interval, and when everything is sent again', async () => {
     await begin(shell)
@@ -257,7 +257,7 @@ describe('in BusyBox', () => {
     expect(later.map(one => one.minutes.length).slice(1)).toEqual(later.slice(1).map(() => 2))
     expect(later.filter(one => one.facts)).toHaveLength(1)
     expect(later.at(-1)!.interval_seconds).toBe(120)
-  }, 120_000)
+  }, 180_000)
 })
 
 describe('with curl', () => {
@@ -280,7 +280,7 @@ describe('with curl', () => {
       machine.read(`var/run/bailiwick-agent-shell/${name}`).includes('bw_'),
     )
     expect(leftover).toEqual([])
-  }, 120_000)
+  }, 180_000)
 
   test.each([
     ['the pinned certificate', 'loopback', 0, ''],
@@ -295,7 +295,7 @@ describe('with curl', () => {
       expect([code, err.slice(0, sentence.length), hub.enrolments.length]).toEqual([expected, sentence, 1 - expected])
       if (expected === 0) expect(err).toBe('')
     },
-    120_000,
+    180_000,
   )
 
   test('the script decides which certificate of the hub is trusted, also if the server is enrolled already', async () => {
@@ -323,5 +323,5 @@ describe('with curl', () => {
     expect(await enrol()).toEqual({ code: 0, err: '' })
     expect(await logOfRun()).not.toContain('can’t be reached')
     expect([hub.enrolments.length, hub.reports.length > reported]).toEqual([1, true])
-  }, 120_000)
+  }, 180_000)
 })

@@ -6,7 +6,7 @@ import { Systemd } from '../support/systemd'
 let system: Systemd
 beforeAll(async () => {
   system = await Systemd.start()
-}, 30_000)
+}, 180_000)
 afterAll(() => system?.end())
 
 const parts = (...args: string[]) =>
@@ -29,7 +29,7 @@ test('failed and watched units are those of systemd', () => {
   // A watched unit that fails is reported once.
   system.run('systemctl reset-failed bad; systemctl kill --signal=KILL good; while systemctl is-active good; do :; done')
   expect(parts('good', 'gone.service').units).toEqual([good('failed', 'failed'), gone])
-}, 60_000)
+}, 180_000)
 
 test('a smartctl that never ends delays nothing, and the other disks are read', () => {
   system.run(`install -m 755 ${resolve('test/support/fake-smartctl.sh')} /usr/local/sbin/smartctl`)
@@ -43,7 +43,7 @@ test('a smartctl that never ends delays nothing, and the other disks are read', 
     { ...disk('/dev/fake-b'), error: 'smartctl did not finish within 30 seconds.' },
   ])
   expect(system.run('pgrep -x smartctl')).toBe('')
-}, 90_000)
+}, 180_000)
 
 test('systemd accepts the units of the agent', () => {
   const folder = '/etc/systemd/system'
@@ -55,4 +55,4 @@ test('systemd accepts the units of the agent', () => {
   system.run(`systemctl daemon-reload; systemctl enable bailiwick-agent-disks.timer`)
   // It starts with the agent, although only root can start it.
   expect(system.run('systemctl list-dependencies --plain bailiwick-agent.service')).toContain('bailiwick-agent-disks.timer')
-}, 60_000)
+}, 180_000)

@@ -241,11 +241,11 @@ beforeAll(async () => {
     blind,
   })
   refused = await freePort()
-}, 60_000)
+}, 180_000)
 afterAll(async () => {
   await blackbox?.stop()
   await nginx?.stop()
-}, 30_000)
+}, 180_000)
 
 const run = (url: string, options: HttpOptions): Promise<Facts> => {
   const target = http.target(url)
@@ -364,5 +364,5 @@ describe('with a server that delays each step', () => {
     for (const measured of [dns!, connected!, phase('resolve'), phase('connect')]) expect(measured).toBeLessThan(450)
     expect(metrics.get('probe_duration_seconds')! * 1000).toBeGreaterThan(delays.tls + delays.first_byte + delays.rest - 300)
     expect(total!).toBeGreaterThan(delays.tls + delays.first_byte + delays.rest - 300)
-  }, 60_000)
+  }, 180_000)
 })

@@ -87,7 +87,7 @@ describe('the double of Hetzner Cloud', () => {
     })
     expect(double.serverNamed('python-2')).toBeUndefined()
     expect(newOffences()).toEqual([])
-  }, 60_000)
+  }, 180_000)
 
   test('works with the official command line', async () => {
     const there = await provision('adapter-2')
@@ -153,7 +153,7 @@ describe('the double of Hetzner Cloud', () => {
     expect(await hcloud('server', 'delete', 'cli-2')).toContain('Server cli-2 deleted')
     expect(await cloud.get(id)).toBeNull()
     expect(newOffences()).toEqual([])
-  }, 60_000)
+  }, 180_000)
 
   test('works with the official Python client for volumes and firewalls', async () => {
     const there = await provision('adapter-3')
@@ -186,7 +186,7 @@ describe('the double of Hetzner Cloud', () => {
       passes(8011, '192.0.2.7'),
     ]).toEqual([...[true, false, true, false]])
     expect(newOffences()).toEqual([])
-  }, 60_000)
+  }, 180_000)
 
   test('works with the official command line for volumes and firewalls', async () => {
     const there = await provision('adapter-4', { labels: { role: 'database' } })
@@ -243,5 +243,5 @@ describe('the double of Hetzner Cloud', () => {
     expect((await json('server', 'describe', 'adapter-4')).public_net.firewalls).toEqual([])
     expect(await hcloud('firewall', 'delete', 'cli-fw')).toContain('deleted')
     expect(newOffences()).toEqual([])
-  }, 60_000)
+  }, 180_000)
 })

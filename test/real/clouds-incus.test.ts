@@ -26,10 +26,10 @@ describe.each(['incus', 'lxd'] as const)('%s', flavor => {
     server = await IncusServer.start(flavor)
     settings = await joined(await server.token())
     cloud = incus.open(settings, context)
-  }, 120_000)
+  }, 180_000)
   afterAll(async () => {
     await server?.stop()
-  }, 120_000)
+  }, 180_000)
 
   const errorOf = async (call: Promise<unknown>): Promise<{ failure: CloudFailure; message: string }> => {
     try {
@@ -105,7 +105,7 @@ describe.each(['incus', 'lxd'] as const)('%s', flavor => {
     expect(await cloud.removeFirewall!(blocking.id, [{ ref, hasOthers: true }])).toEqual({ state: 'applied' })
     expect(await cloud.removeFirewall!(id, [detached(ref)])).toEqual({ state: 'applied' })
     expect(await answers()).toEqual([true, true])
-  }, 60_000)
+  }, 180_000)
 
   test('what others changed since it was read is not overwritten', async () => {
     const ref = await provision('raced', { start: true })
@@ -136,7 +136,7 @@ describe.each(['incus', 'lxd'] as const)('%s', flavor => {
     expect(paths.length).toBeGreaterThan(0)
     expect(await at.removeFirewall!(id, all.map(detached))).toEqual({ state: 'applied' })
     await remove(ref)
-  }, 60_000)
+  }, 180_000)
 
   test('identifies itself', async () => {
     const version = flavor === 'incus' ? /^Incus 6\.0\.\d+ on / : /^LXD 5\.0\.\d+ on /
@@ -266,7 +266,7 @@ describe.each(['incus', 'lxd'] as const)('%s', flavor => {
     expect((await cloud.catalog()).networks).toEqual([{ ref: 'bwbr0', title: 'bwbr0', cidrs: ['10.87.0.0/24'], location: null }])
     expect((await cloud.list()).servers.find(one => one.ref === ref)?.addresses).toEqual(addresses)
     await remove(ref)
-  }, 120_000)
+  }, 180_000)
 
   test('a busy guest uses CPU, and what it sends and receives is counted', async () => {
     const ref = await provision('busy', { start: true })
@@ -283,7 +283,7 @@ describe.each(['incus', 'lxd'] as const)('%s', flavor => {
     await finish(cloud, await cloud.start(ref, { verb: 'power_off' }))
     expect((await cloud.list()).usage!.has(ref)).toBe(false)
     await remove(ref)
-  }, 60_000)
+  }, 180_000)
 
   test('a copy is not mistaken for the server that it was copied from', async () => {
     const ref = await provision('original')
@@ -314,7 +314,7 @@ describe.each(['incus', 'lxd'] as const)('%s', flavor => {
     await shutdown(true)
     expect((await cloud.get(ref))?.status).toBe('off')
     await remove(ref)
-  }, 120_000)
+  }, 180_000)
 
   test('what is impossible while a server runs is reported', async () => {
     const ref = await provision('busy', { start: true })
@@ -328,7 +328,7 @@ describe.each(['incus', 'lxd'] as const)('%s', flavor => {
     for (const verb of ['reboot', 'power_cycle', 'suspend', 'resume'] as const)
       expect([verb, (await errorOf(cloud.start(ref, { verb }))).failure]).toEqual([verb, 'invalid'])
     await remove(ref)
-  }, 120_000)
+  }, 180_000)
 
   test('root disks have a size where the storage pool has quotas, and only grow', async () => {
     await server.call('POST', '/1.0/storage-pools', { name: 'quotas', driver: 'btrfs', config: { size: '1GiB' } })
@@ -345,7 +345,7 @@ describe.each(['incus', 'lxd'] as const)('%s', flavor => {
     expect((await errorOf(resize(disk))).failure).toBe('invalid')
     await remove(ref, at)
     await server.call('DELETE', '/1.0/storage-pools/quotas')
-  }, 120_000)
+  }, 180_000)
 
   test('volumes with quotas are full in the guest, take more after they grow, and stay while they are attached', async () => {
     const mebibyte = 2 ** 20
@@ -372,7 +372,7 @@ describe.each(['incus', 'lxd'] as const)('%s', flavor => {
     await remove(guest, at)
     await finish(at, await volumes.start(ref, { verb: 'delete' }))
     await server.call('DELETE', '/1.0/storage-pools/volumes')
-  }, 60_000)
+  }, 180_000)
 
   test('a guest that switches itself off is reported within 35 seconds, and one that is deleted is missing after the next reading', async () => {
     const here = await world()
@@ -411,7 +411,7 @@ describe.each(['incus', 'lxd'] as const)('%s', flavor => {
     await here.advance(incus.syncSeconds * 1000)
     expect([await statuses(), await here.emitted()]).toEqual([['missing', 'running'], []])
     await remove((await named('staying')).provider_ref)
-  }, 60_000)
+  }, 180_000)
 
   test('an operation that the server has forgotten continues with the next step', async () => {
     const ref = await provision('forgotten')

@@ -84,5 +84,5 @@ describe('the double of Proxmox', () => {
     })
     await run('101', { verb: 'delete' })
     expect(double.guests.has(101)).toBe(false)
-  }, 120_000)
+  }, 180_000)
 })

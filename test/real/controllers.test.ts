@@ -114,7 +114,7 @@ describe('IPMI', () => {
       ['timeout', 'The host does not respond to IPMI. Check that IPMI over LAN is enabled in the BMC.'],
     ])
     silent.close()
-  }, 20_000)
+  }, 180_000)
 
   test('the simulated BMC of other tests speaks cipher suites 3 and 17, as ipmitool sees', async () => {
     const bmc = await new BmcDouble().start()
@@ -125,7 +125,7 @@ describe('IPMI', () => {
       expect(await ipmitool(server, suite, 'chassis', 'power', 'status')).toBe('Chassis Power is on')
     }
     await server.stop()
-  }, 20_000)
+  }, 180_000)
 })
 
 describe('Redfish', () => {
@@ -159,7 +159,7 @@ SUSHY_EMULATOR_FAKE_SYSTEMS = ${JSON.stringify(systems)}
 `,
       },
     }))
-  }, 30_000)
+  }, 180_000)
   afterAll(() => emulator.stop())
 
   const open = (name: string, more: object = {}) =>
@@ -194,7 +194,7 @@ SUSHY_EMULATOR_FAKE_SYSTEMS = ${JSON.stringify(systems)}
       }),
     )
     expect(Object.fromEntries(powers)).toEqual({ on: 'on', off: 'off', shutdown: 'off', reboot: 'on', cycle: 'on' })
-  }, 40_000)
+  }, 180_000)
 
   test('names what a system supports instead', async () => {
     expect(await failureOf(open('on').start({ verb: 'suspend' }))).toEqual([

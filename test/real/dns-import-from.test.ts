@@ -29,7 +29,7 @@ beforeAll(async () => {
   here = await installation()
   hub = await startHub(here)
   token = await fullToken(here)
-}, 60_000)
+}, 180_000)
 afterAll(async () => {
   await hub?.[Symbol.asyncDispose]()
   await here?.[Symbol.asyncDispose]()
@@ -48,7 +48,7 @@ describe.each([
   beforeAll(async () => {
     server = await start([name], file, { key })
     signed = await start([signedName], file, { key, signed: true })
-  }, 60_000)
+  }, 180_000)
   afterAll(async () => {
     await server?.stop()
     await signed?.stop()
@@ -66,7 +66,7 @@ describe.each([
     expect((await post(`/v1/dns/zones/${created.body.id}/import-from`, other)).body).toMatchObject({ failure: 'unauthorized' })
     const { key: _, ...unsigned } = from
     expect((await post(`/v1/dns/zones/${created.body.id}/import-from`, unsigned)).body).toMatchObject({ failure: 'refused' })
-  }, 60_000)
+  }, 180_000)
 
   test('that is signed is imported without its signing records, by transfer or from a provider', async () => {
     const settings = {
@@ -87,5 +87,5 @@ describe.each([
       const bare = (lines: string[]) => lines.filter(line => !/\sSOA\s/.test(line))
       expect(bare(compiled(exported.body, `${signedName}.`))).toEqual(bare(compiled(file, `${signedName}.`)))
     }
-  }, 60_000)
+  }, 180_000)
 })

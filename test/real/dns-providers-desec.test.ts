@@ -26,7 +26,7 @@ test('the double of deSEC works with octoDNS', async () => {
   const adapter = desec.open({ api_token: double.token, base_url: double.url }, pluginContext())
   const { rrsets, foreign } = await adapter.read({ name: zone, ref: null })
   expect([rrsets.length, foreign]).toEqual([31, []])
-}, 120_000)
+}, 180_000)
 
 test('the double of deSEC returns values in the format of dnspython', async () => {
   const domain = double.domain('types.example')

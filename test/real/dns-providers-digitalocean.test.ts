@@ -40,7 +40,7 @@ describe('the double of DigitalOcean', () => {
       [422, "Data can't be blank"],
     ])
     expect(await read('pydo.example')).toBe(30)
-  }, 120_000)
+  }, 180_000)
 
   test('works with octoDNS', async () => {
     const provider = { class: 'octodns_digitalocean.DigitalOceanProvider', token: double.token, zone: 'octo.example.' }
@@ -51,5 +51,5 @@ describe('the double of DigitalOcean', () => {
     }
     expect([await sync('first'), await sync('first'), await sync('changed'), await sync('changed')]).toEqual([40, 0, 20, 0])
     expect(await read('octo.example')).toBe(30)
-  }, 120_000)
+  }, 180_000)
 })

@@ -32,7 +32,7 @@ describe('the double of Hetzner', () => {
       ...['uniqueness_error', 'invalid_input', 'invalid_input', 'invalid_input', 'invalid_input', 'protected', 'protected'],
     ])
     expect(await read('hcloud.example')).toBe(31)
-  }, 120_000)
+  }, 180_000)
 
   test('works with octoDNS', async () => {
     const zone = 'octo.example.'
@@ -44,5 +44,5 @@ describe('the double of Hetzner', () => {
     }
     expect([await sync('first'), await sync('first'), await sync('changed'), await sync('changed')]).toEqual([40, 0, 20, 0])
     expect(await read('octo.example')).toBe(30)
-  }, 120_000)
+  }, 180_000)
 })

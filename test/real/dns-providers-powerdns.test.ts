@@ -207,7 +207,7 @@ describe('PowerDNS', () => {
       // It only accepts hostnames as targets, which few sample values are.
       if (!['NS', 'MX', 'SRV'].includes(type)) expect(taken).toBeGreaterThan(0)
     },
-    60_000,
+    180_000,
   )
 
   test('is an account of a workspace, checked and listed', async () => {

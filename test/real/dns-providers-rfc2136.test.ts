@@ -59,7 +59,7 @@ describe.each(every)('%s', which => {
   beforeAll(async () => {
     server = await starts[which](['z.test'], file, { key })
     provider = providerAt(server.port)
-  }, 60_000)
+  }, 180_000)
   afterAll(() => server?.stop())
 
   const all = async () => (await provider.read(zone)).rrsets
@@ -188,7 +188,7 @@ describe.each(every)('%s with DNSSEC signing', which => {
   beforeAll(async () => {
     server = await starts[which](['z.test'], file, { key, signed: true })
     provider = providerAt(server.port)
-  }, 60_000)
+  }, 180_000)
   afterAll(() => server?.stop())
 
   test('returns its records, without those created by signing', async () => {
@@ -200,5 +200,5 @@ describe.each(every)('%s with DNSSEC signing', which => {
     const [done] = await provider.apply(zone, [op(null, rrsetOf('new', 'A', 60, '192.0.2.9'))])
     expect(done!.outcome).toBe('done')
     expect(await shown()).toEqual(['@ NS', 'new A', 'ns1 A', 'txt TXT', 'www A'])
-  }, 60_000)
+  }, 180_000)
 })

@@ -38,7 +38,7 @@ describe('the double of Route 53', () => {
     const throttled = runDnsClient(['python', 'route53_boto3.py'], { ...credentials, ENDPOINT: double.url })
     await expect(throttled).rejects.toThrow(/\(Throttling\).*Rate exceeded/)
     double.fault = () => null
-  }, 120_000)
+  }, 180_000)
 
   test('works with octoDNS', async () => {
     const zone = 'octo.example.'
@@ -58,7 +58,7 @@ describe('the double of Route 53', () => {
       )
     expect([await sync('first'), await sync('first'), await sync('changed'), await sync('changed')]).toEqual([40, 0, 20, 0])
     expect(double.zones.find(one => one.name === 'octo.example')!.sets).toHaveLength(32)
-  }, 120_000)
+  }, 180_000)
 })
 
 describe('the adapter of Route 53 with moto', () => {
@@ -68,7 +68,7 @@ describe('the adapter of Route 53 with moto', () => {
       command: [dnsClient('moto_server'), '-H', '127.0.0.1', '-p', String(port)],
       files: {},
     }))
-  }, 60_000)
+  }, 180_000)
   afterAll(() => server?.stop())
 
   const open = () =>
@@ -106,5 +106,5 @@ describe('the adapter of Route 53 with moto', () => {
     expect(await apply([op(null, rrset('new', 'A', 300, ['192.0.2.1'])), op(null, wild)])).toEqual(['skipped', 'stale'])
     expect((await provider.apply(zone, [op({ ...wild, ttl: 60 }, null)]))[0]!.outcome).toBe('refused')
     expect((await provider.read(zone)).rrsets).toHaveLength(1002)
-  }, 60_000)
+  }, 180_000)
 })

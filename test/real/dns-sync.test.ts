@@ -24,7 +24,7 @@ beforeAll(async () => {
   hub = await startHub(here)
   bind = await startUpdatableBind(['z.test'], file, { key, notifies: hub.dnsPort })
   token = await fullToken(here)
-}, 60_000)
+}, 180_000)
 afterAll(async () => {
   await bind?.stop()
   await hub?.stop()
@@ -133,4 +133,4 @@ test('an nsupdate change is found within 2 s, reported, not overwritten, and rev
   expect([ended.status, ended.error]).toEqual(['success', null])
   expect(await there()).toEqual(before)
   expect((await api('GET', path)).synced).toBe(true)
-}, 120_000)
+}, 180_000)

@@ -31,10 +31,10 @@ beforeAll(async () => {
   await inGuest(`ip -6 addr add ${guest[6]}/64 dev eth0; ip -6 route add default via fd42:87::1 || true`)
   // Ports that nothing listens on answer each packet.
   await inGuest('echo 0 > /proc/sys/net/ipv4/icmp_ratemask; echo > /proc/sys/net/ipv6/icmp/ratemask')
-}, 120_000)
+}, 180_000)
 afterAll(async () => {
   await server?.stop()
-}, 60_000)
+}, 180_000)
 
 test('the packets that pass are those that the rules allow, for random rules', async () => {
   const prober = await PacketProber.start(server.firstProcess())
@@ -135,7 +135,7 @@ test('a new address of a dynamic IP source is in the rule within two seconds, an
       changes: { before: { networks: [old] }, after: { networks: [] } },
     },
   ])
-}, 60_000)
+}, 180_000)
 
 test('the benchmark changes rules and restarts a server at an account that it is given, and leaves no firewall behind', async () => {
   await using here = await installation()
@@ -152,4 +152,4 @@ test('the benchmark changes rules and restarts a server at an account that it is
   expect(p50('firewall rules: PUT until applied')).toBeLessThan(2)
   expect(p50('power_cycle, end to end')).toBeLessThan(4)
   expect(await acls()).toEqual(before)
-}, 60_000)
+}, 180_000)

@@ -136,7 +136,7 @@ test('monitors of Uptime Kuma are imported, and push monitors become heartbeats'
   expect(heartbeats).toMatchObject([
     { name, status: 'up', schedule: { kind: 'period', period_seconds: 86_400, grace_seconds: 3_600 } },
   ])
-}, 60_000)
+}, 180_000)
 
 test('the hook for ACME clients adds and deletes records, with a token for one zone', async () => {
   const folder = newFolder('acme')
@@ -164,14 +164,14 @@ test('the hook for ACME clients adds and deletes records, with a token for one z
   // lego adds a trailing dot to the name.
   await run('bailiwick-acme present _acme-challenge.www.acme.example. third', folder, env)
   expect(await txt()).toContainEqual(['_acme-challenge.www', 'third'])
-}, 60_000)
+}, 180_000)
 
 test('the zones of a LAN are served', async () => {
   const folder = newFolder('lan')
   const [create, query] = blocks('lan-dns', 'Create the zones')
   await run(create!, folder)
   expect(await run(query!, folder)).toBe('nas.home.arpa.\n192.168.1.20\nnas.home.arpa.\n')
-}, 60_000)
+}, 180_000)
 
 test('behind nginx, the hub sees the address of the client, and events are not buffered', async () => {
   const folder = newFolder('nginx')
@@ -212,7 +212,7 @@ ${config!
   } finally {
     await nginx.stop()
   }
-}, 60_000)
+}, 180_000)
 
 test('the commands of the first page work', async () => {
   const folder = newFolder('started')
@@ -250,7 +250,7 @@ test('the commands of the first page work', async () => {
     '"status": "delivered",\n  "attempt_count": 1',
   ])
     expect(out).toContain(part)
-}, 60_000)
+}, 180_000)
 
 test.each([
   ['systemd', 'Install', ['bailiwick.service']],

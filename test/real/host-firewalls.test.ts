@@ -21,7 +21,7 @@ beforeAll(async () => {
   prober = await PacketProber.start(host.pid)
   // Ports that nothing listens on answer each packet.
   host.run('echo 0 > /proc/sys/net/ipv4/icmp_ratemask; echo > /proc/sys/net/ipv6/icmp/ratemask')
-}, 30_000)
+}, 180_000)
 afterAll(async () => {
   await prober?.stop()
   await host?.end()
@@ -34,7 +34,7 @@ test('nftables accepts what is generated for random rules', () => {
     const [blocks, uplinks] = [random(2) ? ['198.51.100.0/24', '2001:db9::/32'] : [], random(2) ? ['eth0', 'wlan0'] : []]
     host.run('nft -c -f -', rulesetOf(randomRules(random, ['in', 'out']), blocks, uplinks))
   }
-}, 60_000)
+}, 180_000)
 
 test('the packets that pass are those that the rules allow, for random rules', async () => {
   const random = generator(20_261_127)
@@ -47,7 +47,7 @@ test('the packets that pass are those that the rules allow, for random rules', a
   }
   apply(noRuleset)
   expect((await prober.answered(sentProbes, gateways, () => true)).every(Boolean)).toBe(true)
-}, 60_000)
+}, 180_000)
 
 const web: PlainRule = { id: 'web', direction: 'in', protocol: 'tcp', ports: ['8080', '8090-8099'], networks: ['0.0.0.0/0'] }
 
@@ -75,7 +75,7 @@ test('published ports of containers are filtered by the port that packets were s
     host.run('nft flush ruleset')
     await container.end()
   }
-}, 30_000)
+}, 180_000)
 
 test('services of a cluster stay reachable for its pods', async () => {
   const pods = [await NetworkNamespace.create(), await NetworkNamespace.create()]
@@ -102,7 +102,7 @@ test('services of a cluster stay reachable for its pods', async () => {
     host.run('nft flush ruleset')
     for (const pod of pods) await pod.end()
   }
-}, 30_000)
+}, 180_000)
 
 test('the agent can reach the hub if rules restrict outgoing packets', () => {
   const isAnswered = (uid: number) => {

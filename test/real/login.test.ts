@@ -54,7 +54,7 @@ beforeAll(async () => {
   writeFileSync(wrapper, `#!/bin/sh\nexec ip netns exec ${namespace} /usr/bin/chromium "$@"\n`)
   chmodSync(wrapper, 0o755)
   browser = await startBrowser(wrapper)
-}, 60_000)
+}, 180_000)
 
 afterAll(async () => {
   await browser?.close()
@@ -119,7 +119,7 @@ test('the setup link creates and signs in the first user over plain HTTP at a LA
   const [cookie] = await page.context().cookies()
   expect(cookie).toMatchObject({ name: 'bailiwick', httpOnly: true, secure: false, sameSite: 'Lax' })
   await expectClean(page)
-}, 60_000)
+}, 180_000)
 
 test('a wrong password shows an error, the right one signs in, and signing out ends the session', async () => {
   const page = await open(base)
@@ -145,7 +145,7 @@ test('a wrong password shows an error, the right one signs in, and signing out e
   await page.reload()
   await heading(page, 'Sign in')
   await expectClean(page)
-}, 60_000)
+}, 180_000)
 
 test('the chosen theme applies in other browsers too', async () => {
   const page = await open(base)
@@ -169,7 +169,7 @@ test('the chosen theme applies in other browsers too', async () => {
   // The first browser updates live.
   await page.waitForFunction(() => document.documentElement.dataset.theme === 'light')
   await expectClean(page)
-}, 60_000)
+}, 180_000)
 
 test('the link to an incident leads to it after sign-in, where it can be acknowledged', async () => {
   const page = await open(base)
@@ -187,7 +187,7 @@ test('the link to an incident leads to it after sign-in, where it can be acknowl
   await page.getByRole('button', { name: 'Unacknowledge' }).waitFor()
   await signOut(page)
   expect(await inspectPage(page)).toMatchObject({ errors: [], external: [] })
-}, 60_000)
+}, 180_000)
 
 test('an invitation is accepted by its link, once, and its code is in no URL', async () => {
   const page = await open(base)
@@ -215,7 +215,7 @@ test('an invitation is accepted by its link, once, and its code is in no URL', a
   const again = await open(link!)
   await heading(again, 'Invalid invitation')
   await again.getByText('used').waitFor()
-}, 60_000)
+}, 180_000)
 
 test('a suspended workspace is announced, and unusual names do not break the layout', async () => {
   const page = await open(base)
@@ -238,7 +238,7 @@ test('a suspended workspace is announced, and unusual names do not break the lay
   await expectClean(page)
   await page.getByRole('button', { name: 'Switch to default' }).click()
   await heading(page, 'Overview')
-}, 60_000)
+}, 180_000)
 
 test('the API reference and the handbook make no requests to other hosts', async () => {
   for (const [path, sign] of [
@@ -251,4 +251,4 @@ test('the API reference and the handbook make no requests to other hosts', async
     expect([path, await inspectPage(page)]).toMatchObject([path, { errors: [], external: [] }])
     await page.context().close()
   }
-}, 120_000)
+}, 180_000)

@@ -91,4 +91,4 @@ test('a monitor of each type is up, and down if its expectations are not met', a
     names.stop()
     sockets.stop(true)
   }
-}, 60_000)
+}, 180_000)

@@ -87,5 +87,5 @@ test.concurrent.each([false, true])(
       await hub.stop()
     }
   },
-  120_000,
+  180_000,
 )

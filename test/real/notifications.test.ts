@@ -7,7 +7,7 @@ import { world, type World } from '../support/world'
 let servers: MailServers
 beforeAll(async () => {
   servers = await mailServers()
-}, 60_000)
+}, 180_000)
 afterAll(() => servers.stop())
 
 const second = 1_000
@@ -59,7 +59,7 @@ describe('mail through OpenSMTPD and Dovecot', () => {
     expect(header(first!, 'Content-Type')).toStartWith('multipart/alternative')
     expect(first!).toContain('Gr=C3=B6=C3=9Fe & <b>')
     expect(first!.replaceAll('=\n', '')).toContain('Gr=C3=B6=C3=9Fe &amp; &lt;b&gt;')
-  }, 60_000)
+  }, 180_000)
 
   test('uses implicit TLS, or a server without TLS and authentication', async () => {
     const w = await localWorld()
@@ -72,7 +72,7 @@ describe('mail through OpenSMTPD and Dovecot', () => {
       status: 'sent',
       response: expect.stringMatching(/1 recipient: zed@example\.com/),
     })
-  }, 60_000)
+  }, 180_000)
 
   test('uses the server of the installation', async () => {
     const w = await world({
@@ -85,7 +85,7 @@ describe('mail through OpenSMTPD and Dovecot', () => {
     const [mail] = await mailsAbout('shop-two', 1)
     expect(header(mail!, 'From')).toBe('Bailiwick <hub@example.com>')
     expect(header(mail!, 'To')).toBe('bob@example.com')
-  }, 60_000)
+  }, 180_000)
 
   test('fails with a reason if the certificate, the credentials or the TLS mode are wrong', async () => {
     const w = await localWorld()
@@ -106,7 +106,7 @@ describe('mail through OpenSMTPD and Dovecot', () => {
       expect.stringContaining('TLS'),
     ])
     expect(servers.mails().join('\n')).not.toContain('wrong')
-  }, 60_000)
+  }, 180_000)
 
   test('disables the channel if all recipients are unknown, but not for greylisting', async () => {
     const w = await localWorld()
@@ -125,5 +125,5 @@ describe('mail through OpenSMTPD and Dovecot', () => {
       failing: true,
       last_error: { code: 'temporary', detail: 'The mail server responded: 451 4.7.1 Come back later' },
     })
-  }, 60_000)
+  }, 180_000)
 })

@@ -146,7 +146,7 @@ describe('curl', () => {
     client.close()
     expect(waitedMs).toBeGreaterThan(1000)
     expect((await getHeartbeat(beat)).status).toBe('up')
-  }, 30_000)
+  }, 180_000)
 })
 
 describe('wget', () => {
@@ -221,7 +221,7 @@ describe('the examples of the handbook', () => {
       expect(pings[3].body).toContain('disk full')
       expect(pings[3].duration_ms).not.toBeNull()
     },
-    60_000,
+    180_000,
   )
 
   test('the restic script reports a backup with its output, and a failure', async () => {
@@ -245,7 +245,7 @@ describe('the examples of the handbook', () => {
     expect([start.kind, success.kind, restart.kind, fail.kind, others]).toEqual(['start', 'success', 'start', 'fail', []])
     expect(success.body).toMatch(/snapshot \w+ saved/)
     expect(fail.body).toContain('unable to open config file')
-  }, 60_000)
+  }, 180_000)
 
   test('the crontab line and the curl and wget commands report the result', async () => {
     const beat = await createHeartbeat('commands')
@@ -305,7 +305,7 @@ hooks:
     expect(end.duration_ms).toBe(Date.parse(end.at) - Date.parse(start.at))
     expect(end.duration_ms).toBeGreaterThan(100)
     expect(await getHeartbeat(beat)).toMatchObject({ status: 'up', started: false, last_duration_ms: end.duration_ms })
-  }, 60_000)
+  }, 180_000)
 
   test('reports a failed backup with the reason, and the next backup recovers', async () => {
     const { beat, source, repository, borgmatic } = await setUp('failing')
@@ -329,7 +329,7 @@ hooks:
     expect((await getHeartbeat(beat)).status).toBe('up')
     const after = (await call(hub, token, 'GET', `/v1/events?resource_id=${beat.id}`)).body.data
     expect(after.map((one: any) => one.kind)).toEqual(['monitor.recovered', 'monitor.alert'])
-  }, 60_000)
+  }, 180_000)
 
   test('truncates its log to the limit of the hub', async () => {
     const { beat, source, borgmatic } = await setUp('talkative')
@@ -343,5 +343,5 @@ hooks:
     expect(end.body_bytes).toBeWithin(99_000, 100_001)
     expect(end.body).toStartWith('...\n')
     expect(end.body).toEndWith('\n')
-  }, 60_000)
+  }, 180_000)
 })

@@ -46,5 +46,5 @@ test.skipIf(isPostgres || !canMount)(
       await hub.series.close()
     }
   },
-  60_000,
+  180_000,
 )

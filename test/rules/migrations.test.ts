@@ -155,7 +155,7 @@ test('three processes that start at once on an empty database create one install
   } finally {
     rmSync(folder, { recursive: true, force: true })
   }
-}, 60_000)
+}, 180_000)
 
 test('the list of steps contains the generated and the manual ones, and is the same for both engines', () => {
   const manualFolder = 'src/core/db/written'

@@ -141,7 +141,7 @@ export async function startHub(
   const timer = setTimeout(() => {
     run.kill('SIGKILL')
     ready.reject(new Error('The hub did not start within 20 seconds.'))
-  }, 20_000)
+  }, 180_000)
   try {
     const url = await ready.promise
     return {

@@ -6,7 +6,7 @@ import type { StateRrset } from './zone-states'
 
 // Promises about zones that are changed externally at their server, or whose server fails.
 
-const timeoutMs = 120_000
+const timeoutMs = 180_000
 
 const kept: StateRrset[] = [
   ['www', 'A', 300, '192.0.2.1'],

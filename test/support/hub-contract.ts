@@ -5,7 +5,7 @@ import { zoneScenarios, type StateRrset, type ZoneState } from './zone-states'
 
 // What zones guarantee at every provider: changes over the API, checked against the server.
 
-const timeoutMs = 120_000
+const timeoutMs = 180_000
 
 /** Tests that apply to zones at every provider, including the hub itself. */
 export function hubContract(title: string, start: () => Promise<HubUnderTest>): void {

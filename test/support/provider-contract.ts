@@ -214,7 +214,7 @@ export function providerContract(title: string, start: () => Promise<ProviderUnd
       expect(results.map(({ name, type }) => rrsetKey({ name, type }))).toEqual(many.map(rrsetKey))
       expect(new Set(outcomes(results))).toEqual(new Set(['done']))
       await expectSeen(zone, [...before.rrsets, ...many])
-    }, 120_000)
+    }, 180_000)
 
     test('replaces a CNAME with an address, and the other way around', async () => {
       const { zone, before } = await zoneOf()

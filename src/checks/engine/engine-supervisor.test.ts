@@ -69,7 +69,7 @@ test('a thread that dies is restarted with all monitors; results resume and none
   expect(results().filter(one => one.nonce === 'lost')).toEqual([])
   const keys = results().map(one => `${one.monitor} ${one.at} ${one.nonce}`)
   expect(new Set(keys).size).toBe(keys.length)
-}, 60_000)
+}, 180_000)
 
 const blocks = (log: string[]) => log.filter(entry => entry.includes('a check blocked the check thread')).length
 
@@ -108,7 +108,7 @@ test('a check that hangs the thread twice is quarantined until it is changed, wh
   supervisor.send(runNow('changed', 'stuck'))
   await until(() => results().some(one => one.nonce === 'changed' && one.monitor === 'stuck'))
   expect(readies(messages)).toBe(3)
-}, 60_000)
+}, 180_000)
 
 test('a check that finishes in between starts the count again', async () => {
   const { clock, supervisor, messages, results, log } = supervise()
@@ -126,7 +126,7 @@ test('a check that finishes in between starts the count again', async () => {
   supervisor.send(runNow('again', 'slow'))
   await untilBlocked(clock, log)
   expect(messages.filter(one => one.kind === 'quarantined')).toEqual([])
-}, 60_000)
+}, 180_000)
 
 test('a thread that keeps dying is restarted with increasing delays', async () => {
   const { clock, supervisor, messages, log } = supervise()
@@ -142,7 +142,7 @@ test('a thread that keeps dying is restarted with increasing delays', async () =
     expect(readies(messages)).toBe(life + 1)
     clock.advance(1)
   }
-}, 60_000)
+}, 180_000)
 
 test('after a stop nothing is reported or restarted', async () => {
   const { clock, supervisor, messages } = supervise()
@@ -185,7 +185,7 @@ test('unresponsive resolvers are reported before the first result, and until the
   } finally {
     resolver.close()
   }
-}, 60_000)
+}, 180_000)
 
 test('thousands of monitors are sent in parts of equal size', () => {
   const sizes = (count: number) => [...partsToSend(Array.from({ length: count }))].map(part => part.length)
