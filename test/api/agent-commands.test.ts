@@ -237,6 +237,10 @@ describe('an action through the agent', () => {
     expect((await act('restart_unit', { unit: '; reboot' })).status).toBe(422)
     expect((await act('shutdown', { then_force: true })).body.errors[0].pointer).toBe('#/params/then_force')
     expect(await s.take()).toEqual([])
+    // The shell agent fetches no commands.
+    await s.agent.reports({ allow: [] })
+    expect(await offered()).toEqual([])
+    expect((await act('collect')).body.detail).toBe('The shell agent only reports, so it can’t perform the action collect.')
     await s.agent.stops('stop')
     expect(await offered()).toEqual([])
     expect((await act('reboot')).body.detail).toContain('is stopped')

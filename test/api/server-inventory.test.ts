@@ -82,6 +82,8 @@ test('an inventory that was never reported says so', async () => {
   expect((await inventory(here, agent.serverId)).body.units).toEqual({
     ...{ items: null, reported_at: null, reason: 'The agent has not reported this yet.' },
   })
+  await agent.reports({ allow: [] })
+  expect((await inventory(here, agent.serverId)).body.units.reason).toBe('The shell agent doesn’t report this.')
 })
 
 test('servers of other workspaces have no inventory, and reading it needs cloud.read', async () => {

@@ -103,6 +103,12 @@ describe('live metrics', () => {
       ...{ state: 'unavailable', reason: 'The server has no agent.' },
     })
     expect(liveServersOf(here.hub).secondsLeft(plain)).toBe(0)
+    const small = await addServer(here, 'router-1')
+    await AgentDouble.enroll(here, small, { allow: [] })
+    expect((await here.acme.call('GET', `/v1/servers/${small}/live`)).body).toMatchObject({
+      ...{ state: 'unavailable', reason: 'The shell agent sends no live metrics.' },
+    })
+    expect(liveServersOf(here.hub).secondsLeft(small)).toBe(0)
     expect(id).not.toBe(plain)
   })
 

@@ -5,7 +5,7 @@ import type { ServerStatus, ServerView } from './shapes'
 import { verbRules } from './actions/verbs'
 import { version } from '../../core/version'
 import { isNewerVersion } from '../../wire/agent-version'
-import type { AgentRow } from './agents/rows'
+import { takesCommands, type AgentRow } from './agents/rows'
 import type { AccountState } from './accounts/view'
 
 /** A server, as far as its actions depend on it. */
@@ -24,12 +24,12 @@ interface Controlled {
 /** The agent of a server, as far as its actions depend on it. */
 type AgentAbility = Pick<AgentRow, 'state' | 'allow' | 'version'>
 
-/** What is necessary for an action by an agent, such as a permission of the owner of the server. Data can always be collected. */
+/** What is necessary for an action by an agent, such as a permission of the owner of the server. The program can always collect data. */
 const needs: Partial<Record<ServerVerb, (agent: AgentAbility) => boolean>> = {
   shutdown: ({ allow }) => allow.includes('reboot'),
   reboot: ({ allow }) => allow.includes('reboot'),
   restart_unit: ({ allow }) => allow.some(one => one.startsWith('restart:')),
-  collect: () => true,
+  collect: takesCommands,
   update_agent: agent => agent.allow.includes('update') && isNewerVersion(version, agent.version),
 }
 
@@ -87,6 +87,7 @@ export const isByAgents = (verb: ServerVerb): boolean => needs[verb] !== undefin
 /** Why an agent can’t perform an action that agents can perform. */
 export function whyNotByAgent(agent: AgentAbility, verb: ServerVerb): string {
   if (agent.state !== 'reporting') return `The agent of the server is ${agent.state}, so it can’t perform the action ${verb}.`
+  if (!takesCommands(agent)) return `The shell agent only reports, so it can’t perform the action ${verb}.`
   if (verb === 'update_agent')
     return agent.allow.includes('update')
       ? `The agent has version ${agent.version}, and this hub has no newer one.`

@@ -105,6 +105,9 @@ function NotAllowed({ allow }: Pick<AgentView, 'allow'>) {
   const isAllowed = (word: string) => allow.some(one => (word === 'restart:UNIT' ? one.startsWith('restart:') : one === word))
   const missing = offered.filter(([word]) => !isAllowed(word))
   if (missing.length === 0) return null
+  // The program can always be asked to collect data.
+  if (allow.length === 0)
+    return <p className="mt-3 text-[13px] text-muted">The shell agent only reports. It performs no actions.</p>
   return (
     <div className="mt-3 border-t border-line pt-3 text-[13px] text-muted">
       <p>The server doesn’t allow these actions, so they are not offered:</p>

@@ -564,7 +564,7 @@ function chosenWay(
     verb && agent && isByAgents(verb)
       ? whyNotByAgent(agent, verb)
       : supported.length === 0
-        ? 'The server has no cloud account, no controller, and no agent that reports, so there are no actions for it.'
+        ? 'The server has no cloud account, no controller, and no agent that reports and performs actions, so there are no actions for it.'
         : `The server doesn’t support the action ${name}. Supported: ${supported.join(', ')}.`
   throw new Problem('unsupported_action', detail, {
     fields: { supported },

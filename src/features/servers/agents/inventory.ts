@@ -6,7 +6,7 @@ import type { AgentReport } from '../../../wire/agent'
 import { hoursLeftOf, mostHoursLeft } from '../metrics/hours-left'
 import { serverRows } from '../view'
 import type { ServerInventoryView } from './inventory-shapes'
-import { agentOf } from './rows'
+import { agentOf, whyNotReported } from './rows'
 import { agentParts, partNames, type PartName } from './tables'
 
 /** Why a part that was reported is empty. */
@@ -40,13 +40,12 @@ export async function getInventory(ctx: Ctx, id: string): Promise<ServerInventor
   await findRow(read, ctx, serverRows, id)
   const agent = await agentOf(read, id)
   const rows = agent ? await read.select().from(agentParts).where(eq(agentParts.agentId, agent.id)) : []
-  const unknown = agent ? 'The agent has not reported this yet.' : 'The server has no agent.'
   const partOf = (name: PartName) => {
     const found = rows.find(row => row.name === name)
     return {
       items: found ? [...found.data] : null,
       reported_at: instant(found?.at ?? null),
-      reason: found ? (found.data.length > 0 ? null : whyEmpty[name]) : unknown,
+      reason: found ? (found.data.length > 0 ? null : whyEmpty[name]) : whyNotReported(agent),
     }
   }
   const [sessions, mounts] = [partOf('sessions'), partOf('mounts')]

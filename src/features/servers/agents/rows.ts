@@ -16,6 +16,20 @@ export const agentRows = rowsOf('agent', agents, { accessTo: row => row.serverId
 /** Whether an agent reports about a server: it awaits no approval, and was not revoked. */
 export const isLinked = (row: AnyAgentRow | undefined): row is AgentRow => row !== undefined && row.serverId !== null
 
+/**
+ * Whether an agent fetches commands, and sends live metrics if it is asked to. The program can always be asked to collect data; the shell
+ * agent only reports, and allows nothing.
+ */
+export const takesCommands = ({ allow }: Pick<AnyAgentRow, 'allow'>): boolean => allow.length > 0
+
+/** Why a part that an agent can report is missing. */
+export const whyNotReported = (agent: Pick<AnyAgentRow, 'allow'> | undefined): string =>
+  !agent
+    ? 'The server has no agent.'
+    : takesCommands(agent)
+      ? 'The agent has not reported this yet.'
+      : 'The shell agent doesn’t report this.'
+
 /** The agents of servers, by the ids of the servers. */
 export async function agentsOf(read: Reader, rows: readonly { id: string }[]): Promise<Map<string, AgentRow>> {
   if (rows.length === 0) return new Map()

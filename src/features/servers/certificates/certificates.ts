@@ -5,7 +5,7 @@ import type { Ctx } from '../../../core/ctx'
 import type { Reader } from '../../../core/db/transaction'
 import { findRow } from '../../../core/rows'
 import type { AgentServedCertificate } from '../../../wire/agent-certificates'
-import { agentOf } from '../agents/rows'
+import { agentOf, whyNotReported } from '../agents/rows'
 import { serverRows } from '../view'
 import { services } from './not-served'
 import type { ServerCertificatesView, ServerCertificateView } from './shapes'
@@ -24,17 +24,13 @@ export async function getCertificates(ctx: Ctx, id: string): Promise<ServerCerti
     observed_at: instant(agent?.lastReportAt ?? null),
     stale: agent !== undefined && agent.state !== 'reporting',
     reported_at: instant(reportedAt),
-    reason: isEmpty ? whyEmpty(agent !== undefined, reportedAt !== null) : null,
+    reason: !isEmpty ? null : reportedAt === null ? whyNotReported(agent) : foundNone,
     ...found,
   }
 }
 
-const whyEmpty = (hasAgent: boolean, isReported: boolean): string =>
-  !hasAgent
-    ? 'The server has no agent.'
-    : isReported
-      ? 'The agent found no certificates. Add your own files with the setting `certificates` in /etc/bailiwick-agent/agent.conf.'
-      : 'The agent has not reported this yet.'
+const foundNone =
+  'The agent found no certificates. Add your own files with the setting `certificates` in /etc/bailiwick-agent/agent.conf.'
 
 type Found = Pick<ServerCertificatesView, 'files' | 'served' | 'certificates'>
 

@@ -6,7 +6,7 @@ import { Problem } from '../../../core/problem'
 import { accessCondition } from '../../../core/resource-access'
 import { findRow } from '../../../core/rows'
 import { liveIntervalMs } from '../../../wire/agent-limits'
-import { agentOf, agentsOf, type AgentRow } from '../agents/rows'
+import { agentOf, agentsOf, takesCommands, type AgentRow } from '../agents/rows'
 import { unitOf } from '../metrics/names'
 import { servers } from '../tables'
 import { serverRows } from '../view'
@@ -28,7 +28,7 @@ export async function readLive(ctx: Ctx, id: string, { after }: ServerLiveQuery)
   const server = await findRow(hub.read, ctx, serverRows, id)
   const agent = await agentOf(hub.read, id)
   const live = liveServersOf(hub)
-  if (agent) live.watch(server, agent.id)
+  if (agent && takesCommands(agent)) live.watch(server, agent.id)
   const { rows, processes, since } = live.rowsOf(id)
   const now = hub.clock.now()
   const isRunning = now - (rows.at(-1)?.at ?? 0) <= currentMs
@@ -51,6 +51,7 @@ export async function readLive(ctx: Ctx, id: string, { after }: ServerLiveQuery)
 /** Why nothing arrives. Null if it may still. @param waitedMs since the agent was asked */
 function whyNot(agent: AgentRow | undefined, waitedMs: number): string | null {
   if (!agent) return 'The server has no agent.'
+  if (!takesCommands(agent)) return 'The shell agent sends no live metrics.'
   if (agent.state === 'silent') return 'The agent has stopped reporting.'
   if (agent.state === 'stopped') return 'The agent was stopped.'
   return waitedMs < startMs ? null : 'The agent was asked, but sends nothing. It may be too old for live metrics.'
@@ -87,12 +88,11 @@ export const liveRowsToWatch = async (hub: Hub, ids: readonly string[]): Promise
 export async function keepLive(hub: Hub, ids: readonly string[]): Promise<void> {
   const live = liveServersOf(hub)
   const due = ids.filter(id => live.isDue(id))
-  for (const agent of (
-    await agentsOf(
-      hub.read,
-      due.map(id => ({ id })),
-    )
-  ).values())
+  const found = await agentsOf(
+    hub.read,
+    due.map(id => ({ id })),
+  )
+  for (const agent of [...found.values()].filter(takesCommands))
     try {
       live.watch({ id: agent.serverId, workspaceId: agent.workspaceId }, agent.id)
     } catch (error) {
