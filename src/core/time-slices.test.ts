@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { runInSlices, streamInSlices, sortInSteps } from './time-slices'
+import { runInSlices, streamInSlices, sortInSteps, yieldToEventLoop } from './time-slices'
 
 test('long work yields to other work and returns its result', async () => {
   let others = 0
@@ -15,6 +15,27 @@ test('long work yields to other work and returns its result', async () => {
   expect(await runInSlices(work())).toBe('done')
   clearInterval(timer)
   expect(others).toBeGreaterThan(1)
+})
+
+test('many that yield do not block the event loop together', async () => {
+  const turns: number[] = []
+  let isOver = false
+  const count = () => {
+    turns.push(0)
+    if (!isOver) setImmediate(count)
+  }
+  setImmediate(count)
+  await Promise.all(
+    Array.from({ length: 20 }, async (_, n) => {
+      await yieldToEventLoop()
+      turns[turns.length - 1]!++
+      for (const until = performance.now() + (n < 10 ? 6 : 0); performance.now() < until;);
+    }),
+  )
+  isOver = true
+  // Each of the long ones had a turn to itself, and the short ones shared some.
+  expect(turns.filter(resumed => resumed > 0).length).toBeGreaterThanOrEqual(11)
+  expect(turns.reduce((sum, resumed) => sum + resumed, 0)).toBe(20)
 })
 
 test('a text is streamed completely in chunks', async () => {

@@ -3,8 +3,37 @@ const maxSliceMs = 5
 /** Minimum number of characters per chunk. */
 const chunkLength = 64 * 1024
 
-/** Lets other pending work of this process run first. */
+let waiting: (() => void)[] = []
+let isResuming = false
+
+/**
+ * Lets other pending work of this process run first. If many wait, only those continue in a turn of the event loop that have time in it:
+ * a hundred requests that each take a few milliseconds must not block it together.
+ */
 export const yieldToEventLoop = (): Promise<void> =>
+  new Promise(resolve => {
+    waiting.push(resolve)
+    if (!isResuming) void resumeAll()
+  })
+
+async function resumeAll(): Promise<void> {
+  isResuming = true
+  while (waiting.length > 0) {
+    await nextTurn()
+    const before = waiting
+    waiting = []
+    let resumed = 0
+    for (const since = performance.now(); resumed < before.length && performance.now() - since < maxSliceMs;) {
+      before[resumed++]!()
+      // What was resumed runs until it waits for something else, which may take several microtasks.
+      await new Promise<void>(process.nextTick)
+    }
+    waiting = [...before.slice(resumed), ...waiting]
+  }
+  isResuming = false
+}
+
+const nextTurn = (): Promise<void> =>
   new Promise(resolve => {
     // Bun can fall asleep with a pending immediate until something else happens.
     const timer = setTimeout(resolve, 1)
