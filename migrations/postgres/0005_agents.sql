@@ -153,10 +153,13 @@ CREATE INDEX "enrolment_keys_server" ON "enrolment_keys" USING btree ("server_id
 CREATE INDEX "enrolment_keys_expires" ON "enrolment_keys" USING btree ("expires_at");--> statement-breakpoint
 CREATE INDEX "enrolment_keys_open" ON "enrolment_keys" USING btree ("workspace_id") WHERE used_up_at is null;--> statement-breakpoint
 CREATE INDEX "inventory_changes_server" ON "inventory_changes" USING btree ("server_id","at","id");--> statement-breakpoint
+CREATE INDEX "inventory_changes_id" ON "inventory_changes" USING btree ("server_id","id");--> statement-breakpoint
 CREATE INDEX "inventory_changes_name" ON "inventory_changes" USING btree ("server_id","kind","name","at");--> statement-breakpoint
 CREATE INDEX "inventory_changes_time" ON "inventory_changes" USING btree ("at");--> statement-breakpoint
 CREATE UNIQUE INDEX "journal_entries_what" ON "journal_entries" USING btree ("server_id","at","kind","name");--> statement-breakpoint
-CREATE INDEX "journal_entries_kind" ON "journal_entries" USING btree ("server_id","kind","at");--> statement-breakpoint
+CREATE INDEX "journal_entries_server" ON "journal_entries" USING btree ("server_id","at","id");--> statement-breakpoint
+CREATE INDEX "journal_entries_kind" ON "journal_entries" USING btree ("server_id","kind","at","id");--> statement-breakpoint
+CREATE INDEX "journal_entries_id" ON "journal_entries" USING btree ("server_id","id");--> statement-breakpoint
 CREATE INDEX "journal_entries_time" ON "journal_entries" USING btree ("at");--> statement-breakpoint
 ALTER TABLE "agents" ADD CONSTRAINT "agents_other_server_id_servers_id_fk" FOREIGN KEY ("other_server_id") REFERENCES "public"."servers"("id") ON DELETE set null ON UPDATE no action;--> statement-breakpoint
 ALTER TABLE "agents" ADD CONSTRAINT "agents_enrolment_key_id_enrolment_keys_id_fk" FOREIGN KEY ("enrolment_key_id") REFERENCES "public"."enrolment_keys"("id") ON DELETE set null ON UPDATE no action;--> statement-breakpoint

@@ -116,6 +116,7 @@ CREATE TABLE `inventory_changes` (
 );
 --> statement-breakpoint
 CREATE INDEX `inventory_changes_server` ON `inventory_changes` (`server_id`,`at`,`id`);--> statement-breakpoint
+CREATE INDEX `inventory_changes_id` ON `inventory_changes` (`server_id`,`id`);--> statement-breakpoint
 CREATE INDEX `inventory_changes_name` ON `inventory_changes` (`server_id`,`kind`,`name`,`at`);--> statement-breakpoint
 CREATE INDEX `inventory_changes_time` ON `inventory_changes` (`at`);--> statement-breakpoint
 CREATE TABLE `journal_entries` (
@@ -130,7 +131,9 @@ CREATE TABLE `journal_entries` (
 );
 --> statement-breakpoint
 CREATE UNIQUE INDEX `journal_entries_what` ON `journal_entries` (`server_id`,`at`,`kind`,`name`);--> statement-breakpoint
-CREATE INDEX `journal_entries_kind` ON `journal_entries` (`server_id`,`kind`,`at`);--> statement-breakpoint
+CREATE INDEX `journal_entries_server` ON `journal_entries` (`server_id`,`at`,`id`);--> statement-breakpoint
+CREATE INDEX `journal_entries_kind` ON `journal_entries` (`server_id`,`kind`,`at`,`id`);--> statement-breakpoint
+CREATE INDEX `journal_entries_id` ON `journal_entries` (`server_id`,`id`);--> statement-breakpoint
 CREATE INDEX `journal_entries_time` ON `journal_entries` (`at`);--> statement-breakpoint
 PRAGMA foreign_keys=OFF;--> statement-breakpoint
 CREATE TABLE `__new_agents` (

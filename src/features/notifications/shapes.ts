@@ -50,7 +50,7 @@ export const channelMembers = members({
   },
   topics: {
     schema: Type.Array(Words(topicChoices), {
-      maxItems: 40,
+      maxItems: 100,
       uniqueItems: true,
       description:
         'What a default channel notifies about: `incidents`, `notices`, or kinds of notices. Ignored for resources that select the channel.',

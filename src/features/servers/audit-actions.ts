@@ -298,8 +298,8 @@ export const serverActions = {
   },
   'cloud.agent.update': {
     example: {
-      before: { config: { interval_seconds: 60, watched_units: [] } },
-      after: { config: { interval_seconds: 60, watched_units: ['nginx.service'] } },
+      before: { config: { interval_seconds: 60, watched_units: [], watched_processes: [] } },
+      after: { config: { interval_seconds: 60, watched_units: ['nginx.service'], watched_processes: [] } },
     },
   },
   'cloud.agent.delete': { example: { before: { name: 'web-1' }, after: {} } },

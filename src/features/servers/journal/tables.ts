@@ -21,6 +21,7 @@ export const inventoryChanges = table(
   },
   t => [
     index('inventory_changes_server').on(t.serverId, t.at, t.id),
+    index('inventory_changes_id').on(t.serverId, t.id),
     index('inventory_changes_name').on(t.serverId, t.kind, t.name, t.at),
     index('inventory_changes_time').on(t.at),
   ],
@@ -46,7 +47,9 @@ export const journalEntries = table(
   t => [
     // A report that is sent again adds nothing.
     uniqueIndex('journal_entries_what').on(t.serverId, t.at, t.kind, t.name),
-    index('journal_entries_kind').on(t.serverId, t.kind, t.at),
+    index('journal_entries_server').on(t.serverId, t.at, t.id),
+    index('journal_entries_kind').on(t.serverId, t.kind, t.at, t.id),
+    index('journal_entries_id').on(t.serverId, t.id),
     index('journal_entries_time').on(t.at),
   ],
 )
