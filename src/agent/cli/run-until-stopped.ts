@@ -70,11 +70,12 @@ export async function runUntilStopped(flags: Flags, { err }: Print): Promise<num
     orders: new OrderBox(folders, settings.runtimeFolder, systemClock),
     collect: () => agent.reportNow(true),
     // Loaded when it is needed, which saves memory.
-    download: async (file, until) =>
-      (await import('../commands/download')).download(
-        { address: settings, timers: systemClock, random: pieces.random },
-        { ...file, to: folders.download, until },
-      ),
+    download: async (file, until) => {
+      if (!(await import('../install/system')).hasSystemd())
+        throw new Error('Updates by the hub require systemd. Run the command that installed the agent again.')
+      const { download } = await import('../commands/download')
+      await download({ address: settings, timers: systemClock, random: pieces.random }, { ...file, to: folders.download, until })
+    },
     removeDownload: () => {
       for (const file of [folders.download, digestFile(folders.download)]) rmSync(file, { force: true })
     },

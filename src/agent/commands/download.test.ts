@@ -66,7 +66,13 @@ test('a piece that fails is requested again', async () => {
   }
   respond = (_, part) => failures[ranges.length] ?? new Response(part, { status: 206 })
   expect(Buffer.compare(await fetched(), content)).toBe(0)
-  expect(ranges).toHaveLength(5)
+  // In smaller pieces, because the connection may be slow.
+  expect(ranges.slice(0, 4)).toEqual([
+    'bytes=0-4194303',
+    'bytes=4194304-8388607',
+    'bytes=4194304-6291455',
+    'bytes=4194304-5242879',
+  ])
 })
 
 test('it fails if the hub does not have it, or not in time', async () => {
@@ -89,7 +95,7 @@ test('a download that takes too long is continued by the next one of the same fi
   await expect(fetched(file, 15_100)).rejects.toThrow(/^The new version could not be downloaded in time/)
   ranges.length = 0
   expect(Buffer.compare(await fetched(file), content)).toBe(0)
-  expect(ranges[0]).toBe('bytes=4194304-8388607')
+  expect(ranges[0]).toStartWith('bytes=4194304-')
   // A complete file was refused, and another file has another digest.
   for (const sha256 of ['a', 'b']) {
     ranges.length = 0

@@ -1,4 +1,5 @@
-import { closeSync, fdatasyncSync, openSync, statSync, writeFileSync, writeSync } from 'node:fs'
+import { closeSync, fdatasyncSync, openSync, statfsSync, statSync, writeFileSync, writeSync } from 'node:fs'
+import { dirname } from 'node:path'
 import type { Clock } from '../../core/clock'
 import { retryAfterMs } from '../../core/net/retry-after'
 import { pauseMs } from '../transport/back-off'
@@ -27,7 +28,11 @@ class DownloadFailed extends Error {
 
 /** A file is downloaded in pieces, so that it takes little memory, and a broken connection costs little. */
 const pieceBytes = 4 * 1024 * 1024
+/** After a failure, pieces are smaller, so that they arrive in time over slow connections. */
+const leastPieceBytes = 256 * 1024
 const pieceMs = 60_000
+/** So much of the disk must stay free. */
+const reserveBytes = 64 * 1024 * 1024
 /** Root must still have time to verify the command (ms). */
 const marginMs = 15_000
 
@@ -37,16 +42,22 @@ export async function download(
   { path, size, sha256, to, until }: Download,
 ): Promise<void> {
   const from = storedBytes(to, size, sha256)
+  const { bavail, bsize } = statfsSync(dirname(to))
+  if (bavail * bsize < size - from + reserveBytes)
+    throw new DownloadFailed(
+      `The new version can’t be stored in ${to}: it needs ${Math.ceil((size - from) / 2 ** 20)} MiB, and ${reserveBytes / 2 ** 20} MiB must stay free.`,
+    )
   const file = stored(to, () => openSync(to, from > 0 ? 'r+' : 'w', 0o600))
   try {
     if (from === 0) stored(to, () => writeFileSync(digestFile(to), sha256))
     let failures = 0
+    let most = pieceBytes
     for (let at = from; at < size;) {
       if (timers.now() > until - marginMs)
         throw new DownloadFailed(
           `The new version could not be downloaded in time: ${Math.floor((100 * at) / size)} % of it were.`,
         )
-      const end = Math.min(at + pieceBytes, size)
+      const end = Math.min(at + most, size)
       const got = await piece(address, path, at, end, timers.now())
       if (got instanceof Uint8Array) {
         for (let done = 0; done < got.byteLength;)
@@ -58,6 +69,7 @@ export async function download(
         failures = 0
         continue
       }
+      most = Math.max(leastPieceBytes, most / 2)
       const pause = pauseMs(++failures, random, got.retryAfterMs)
       if (timers.now() + pause > until - marginMs)
         throw new DownloadFailed(`The new version could not be downloaded in time. ${got.reason}`)
@@ -72,7 +84,7 @@ export async function download(
 function storedBytes(to: string, size: number, sha256: string): number {
   try {
     const stored = String(readRegularFile(digestFile(to))) === sha256 ? statSync(to).size : 0
-    return stored < size ? stored - (stored % pieceBytes) : 0
+    return stored < size ? stored - (stored % leastPieceBytes) : 0
   } catch {
     return 0
   }

@@ -21,7 +21,7 @@ StartLimitIntervalSec=0
 Type=exec
 ExecStart=${program} check-update
 Restart=on-failure
-RestartSec=1
+RestartSec=10
 Environment=BUN_JSC_useJIT=0
 StateDirectory=bailiwick-agent-root
 StateDirectoryMode=0755

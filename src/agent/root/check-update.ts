@@ -2,7 +2,7 @@ import { readdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import type { RootFolders } from './folders'
 import type { System } from './system'
-import { hasBegunHere, readUpdate, writeUpdate, type Update } from './update-file'
+import { forgetBegun, hasBegunHere, readUpdate, writeUpdate, type Update } from './update-file'
 import { currentVersion, previousName, useVersion, versionFolder } from './versions'
 
 /** Set by builds for tests. */
@@ -61,9 +61,17 @@ export async function checkUpdate({ folders, system, running, pause }: CheckPiec
 
 /** In this order, so that it is complete if it is interrupted and run again. */
 async function undo(system: System, folders: RootFolders, update: Update, detail: string): Promise<string | null> {
+  // If it is interrupted now, it is undone the next time, too.
+  forgetBegun(folders)
   useVersion(folders.programs, update.from)
   const undone: Update = { ...update, state: 'rolled_back', detail, pending: 'restart' }
-  writeUpdate(folders, undone)
+  try {
+    writeUpdate(folders, undone)
+  } catch (error) {
+    // The disk is full, perhaps because of the new version. What is not stored now is stored the next time.
+    await finishUndo(system, folders, update)
+    return `The result of the update could not be stored: ${(error as Error).message}`
+  }
   return await finish(system, folders, undone)
 }
 
@@ -77,9 +85,7 @@ async function keep(system: System, folders: RootFolders, update: Update): Promi
 async function finish(system: System, folders: RootFolders, { pending, ...update }: Update): Promise<string | null> {
   const { programs } = folders
   if (pending === 'restart') {
-    // The agent may not run at all, or be waiting to be started again.
-    await restart(system)
-    rmSync(versionFolder(programs, update.version), { recursive: true, force: true })
+    await finishUndo(system, folders, update)
   } else {
     const needed = [update.from, update.version, previousName]
     for (const name of readdirSync(programs.folder))
@@ -89,6 +95,12 @@ async function finish(system: System, folders: RootFolders, { pending, ...update
   }
   writeUpdate(folders, update)
   return null
+}
+
+async function finishUndo(system: System, { programs }: RootFolders, { version }: Pick<Update, 'version'>): Promise<void> {
+  // The agent may not run at all, or be waiting to be started again.
+  await restart(system)
+  rmSync(versionFolder(programs, version), { recursive: true, force: true })
 }
 
 async function restart(system: System): Promise<void> {

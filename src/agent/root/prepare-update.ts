@@ -42,7 +42,13 @@ export async function prepareUpdate(
   if (from === null) return 'The agent was not installed with the command of the hub. To update it, run this command again.'
   if (!isNewerVersion(version, from)) return `Version ${version} is not newer than ${from}, which is installed.`
   const last = readUpdate(folders)
-  if (last?.state === 'checking' || last?.pending === 'restart') return `The update to version ${last.version} has not ended.`
+  if (last?.state === 'checking' || last?.pending === 'restart') {
+    // If its check was killed, it continues.
+    await system.run(['systemctl', 'start', '--no-block', unit])
+    return `The update to version ${last.version} has not ended.`
+  }
+  // Otherwise, it could delete the folder of the new version.
+  if (last?.pending) await system.run(['systemctl', 'stop', unit])
 
   const folder = versionFolder(programs, version)
   const program = join(folder, programName)

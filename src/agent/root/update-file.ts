@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs'
+import { readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import type { AgentReport, updateStates } from '../../wire/agent'
 import { isVersion } from '../../wire/agent-version'
@@ -50,6 +50,9 @@ const sessionFile = ({ runtime }: Pick<RootFolders, 'runtime'>): string => join(
 /** Notes that an update began after the server started. */
 export const markBegun = (folders: Pick<RootFolders, 'runtime'>, { command_id: id }: Update): void =>
   writeFile(sessionFile(folders), id, { mode: 0o644 })
+
+/** As if the server had restarted since the update began. */
+export const forgetBegun = (folders: Pick<RootFolders, 'runtime'>): void => rmSync(sessionFile(folders), { force: true })
 
 /** Whether the server has not restarted since an update began. In containers, the ID of the boot can be the one of the host. */
 export function hasBegunHere(folders: Pick<RootFolders, 'runtime'>, { command_id: id }: Update): boolean {

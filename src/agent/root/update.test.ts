@@ -194,6 +194,25 @@ test('what was interrupted before a restart is restarted', async () => {
   expect([server.running, versions(), readUpdate(here.folders)!.state]).toEqual(['0.1.0', ['0.1.0', 'previous'], 'rolled_back'])
 })
 
+test('an update is undone although its result can’t be stored, which is done later', async () => {
+  await update()
+  const file = updateFile(here.folders)
+  const stored = readFileSync(file)
+  server.onRestart = () => {
+    server.running = linked()!
+    // Nothing can replace a folder, as on a full disk.
+    rmSync(file, { recursive: true })
+    mkdirSync(join(file, 'x'), { recursive: true })
+  }
+  await check(null)
+  expect([linked(), server.running, versions()]).toEqual(['0.1.0', '0.1.0', ['0.1.0', 'previous']])
+  rmSync(file, { recursive: true })
+  writeFileSync(file, stored)
+  server.onRestart = () => {}
+  expect(await check(null)).toBe(0)
+  expect([linked(), readUpdate(here.folders)!.state]).toEqual(['0.1.0', 'rolled_back'])
+})
+
 test('units that could not be written are written when the server starts the next time', async () => {
   await update()
   server.failing = ' units'
@@ -249,7 +268,10 @@ describe('nothing has changed if', () => {
   test('another update is being checked, or the program was put there manually', async () => {
     await update()
     writeFileSync(here.folders.download, program)
+    server.done.length = 0
     expect((await update({ version: '0.3.0' })).detail).toBe('The update to version 0.2.0 has not ended.')
+    // Its check continues if it was killed.
+    expect(server.done).toEqual(['systemctl start --no-block bailiwick-agent-update.service'])
     await check(null)
     Bun.spawnSync(['ln', '-sfn', '/opt/bailiwick-agent', here.folders.programs.link])
     expect((await update()).detail).toMatch(/^The agent was not installed with the command of the hub/)
