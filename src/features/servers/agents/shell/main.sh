@@ -3,8 +3,8 @@
 read_identity() {
   hub='' server_id='' agent_id='' token=''
   [ -f "$state/identity" ] || return 1
-  while read -r key value; do
-    case $key in
+  while read -r word value; do
+    case $word in
       hub) hub=$value ;;
       server_id) server_id=$value ;;
       agent_id) agent_id=$value ;;

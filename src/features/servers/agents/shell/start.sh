@@ -94,7 +94,15 @@ call() {
   fi
   : >"$run/body"
   : >"$run/head"
-  if command -v curl >/dev/null; then call_with_curl "$@"; else call_with_nc "$@"; fi
+  if command -v curl >/dev/null; then
+    call_with_curl "$@"
+  elif case $hub in https:*) false ;; esac then
+    call_with_nc "$@"
+  else
+    # An upgrade of OpenWrt removes packages.
+    status=000
+    echo 'curl is not installed, and HTTPS requires it' >"$run/errors"
+  fi
   case $status in [1-5][0-9][0-9]) ;; *) status=000 ;; esac
   retry_after=$(sed -n 's/^[Rr]etry-[Aa]fter: *\([0-9]\{1,6\}\).*/\1/p' "$run/head" | tail -n 1)
   # Each error of a problem has one too.
