@@ -63,6 +63,9 @@ test('UDP sockets with a port of clients are reported once they stay open', () =
   // A reading soon afterwards doesn’t take clients for servers.
   seconds += 1
   expect(found()).toEqual(['0.0.0.0 53', '0.0.0.0 51820'])
+  // The server was restarted.
+  machine.write({ 'proc/1/net/udp': file(server, line('00000000:CA6C', '07', { inode: 9 })) })
+  expect(found()).toEqual(['0.0.0.0 53', '0.0.0.0 51820'])
   machine.write({ 'proc/sys/net/ipv4/ip_local_port_range': '60000\t60999\n', 'proc/1/net/udp': file(query) })
   expect(found()).toEqual(['0.0.0.0 51821'])
 })

@@ -44,6 +44,8 @@ export function listeningTcp(root: Root): ListeningSocket[] | null {
 const unconnectedUdp = (root: Root): ListeningSocket[] =>
   ['udp', 'udp6'].flatMap(file => socketLines(root, file, '07') ?? []).flatMap(line => parseSocket('udp', line) ?? [])
 
+const keyOf = ({ protocol, address, port }: ListeningSocket): string => `${protocol} ${address} ${port}`
+
 /** A client closes its socket within this time (s). What stays open longer is a server, such as WireGuard. */
 const clientSeconds = 30
 
@@ -52,6 +54,8 @@ export class OpenPorts {
   /** Since when sockets are open that may be those of clients, by number; null before the first reading. */
   private openSince: ReadonlyMap<string, number> | null = null
   private knownAt = 0
+  /** UDP sockets of the last reading. */
+  private reported: ReadonlySet<string> = new Set<string>()
   private processes: { of: string; names: ReadonlyMap<string, string> } | null = null
 
   /** @param seconds a time that no one sets back */
@@ -74,8 +78,10 @@ export class OpenPorts {
     const openSince = new Map(possible.map(({ inode }) => [inode, this.openSince?.get(inode) ?? now]))
     this.openSince = openSince
     if (now < this.knownAt) return null
-    const udp = all.filter(one => (openSince.get(one.inode) ?? 0) <= now - clientSeconds)
-    const found = new Map([...tcp, ...udp].map(one => [`${one.protocol} ${one.address} ${one.port}`, one]))
+    // A server that was restarted has another socket.
+    const udp = all.filter(one => (openSince.get(one.inode) ?? 0) <= now - clientSeconds || this.reported.has(keyOf(one)))
+    this.reported = new Set(udp.map(keyOf))
+    const found = new Map([...tcp, ...udp].map(one => [keyOf(one), one]))
     const sockets = [...found.values()].toSorted(
       (a, b) => a.port - b.port || (`${a.protocol} ${a.address}` < `${b.protocol} ${b.address}` ? -1 : 1),
     )
