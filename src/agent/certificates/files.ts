@@ -8,7 +8,7 @@ import type { Root } from '../sample/root'
 import { userNames } from '../sample/sockets'
 import { configuredReferences, type Reference } from './directives'
 import { knownPlaces, type FileKind, type Place } from './places'
-import { matchingPaths, readCertificateFile, Unreadable, type ReadFile } from './safe-files'
+import { matchingPaths, readCertificateFile, Unreadable, type ReadFile, storableTime } from './safe-files'
 
 /** What was found in files, as plain values. */
 export interface FoundFiles {
@@ -198,7 +198,7 @@ const ownerOf = (users: ReadonlyMap<number, string>, uid: number): string => use
 function statOf(root: Root, path: string): Pick<ReadFile, 'modifiedAt' | 'mode' | 'uid'> | null {
   try {
     const { mtimeMs, mode, uid } = lstatSync(root.path(path))
-    return { modifiedAt: Math.max(0, Math.round(mtimeMs)), mode: mode & 0o7777, uid }
+    return { modifiedAt: storableTime(mtimeMs), mode: mode & 0o7777, uid }
   } catch {
     return null
   }

@@ -52,7 +52,7 @@ export function readCertificateFile(root: Root, path: string, folder: string = d
     return {
       bytes: bytes.subarray(0, length),
       realPath: real,
-      modifiedAt: Math.max(0, Math.round(stat.mtimeMs)),
+      modifiedAt: storableTime(stat.mtimeMs),
       mode: stat.mode & 0o7777,
       uid: stat.uid,
     }
@@ -63,6 +63,9 @@ export function readCertificateFile(root: Root, path: string, folder: string = d
     if (descriptor !== undefined) closeSync(descriptor)
   }
 }
+
+/** The nearest time that the hub stores (ms UTC). Anyone can set any time for a file. */
+export const storableTime = (ms: number): number => Math.min(8.64e15, Math.max(0, Math.round(ms)))
 
 function checkPlace(root: Root, real: string, folder: string): void {
   const isInside = [folder, ...certificateFolders].some(one => {
