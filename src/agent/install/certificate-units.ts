@@ -24,7 +24,8 @@ StartLimitBurst=300
 
 [Service]
 Type=oneshot
-ExecStartPre=+/bin/rm -rf ${wanted}
+# Not recursive: the agent can put anything there.
+ExecStartPre=+/bin/rm -f ${wanted}
 ExecStart=${programLink} read-certificates
 Environment=BUN_JSC_useJIT=0
 StateDirectory=bailiwick-agent-root
