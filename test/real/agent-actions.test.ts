@@ -94,6 +94,9 @@ test('a certificate that was renewed on disk, where only root can read it, is re
         -addext subjectAltName=DNS:shop.example.com -keyout $archive/privkey${number}.pem -out $archive/fullchain${number}.pem 2>/dev/null
       for name in privkey fullchain; do ln -sf ../../archive/shop.example.com/"$name"${number}.pem ${live}/$name.pem; done`)
   await renew(1, 30)
+  // The port of nginx is a change only if others were reported before.
+  const inventory = `/v1/servers/${server}/inventory`
+  await until('the open ports', async () => (await api('GET', inventory)).sockets.items !== null, 120_000)
   await guest.run('mkdir -p /var/log/nginx /var/lib/nginx; systemctl daemon-reload; systemctl start nginx.service')
   const found = async (isNotServed: boolean) => {
     expect((await act('collect')).status).toBe('success')

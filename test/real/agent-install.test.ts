@@ -77,7 +77,7 @@ test('the hub shows for a minute of load what vmstat, free, and ip report', asyn
   const minute = await minuteOfLoad(guest, on.hub.url)
   const [from, to] = [minute.start, minute.start + 60_000].map(time => new Date(time).toISOString())
   // The agent reports at once.
-  await api('POST', `/v1/servers/${id}/actions`, { type: 'collect' })
+  await api('POST', `/v1/servers/${id}/actions`, { action: 'collect' })
   const series = await until(
     'the minute',
     async () => {
