@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'bun:test'
 import { version } from '../../src/core/version'
 import { updateAgents } from '../../src/features/servers/agents/rollouts'
-import { AgentDouble } from '../support/agent-double'
+import { AgentDouble, Machine } from '../support/agent-double'
 import { world } from '../support/world'
 
 const before = '0.0.9'
@@ -127,6 +127,32 @@ test('a rollback stops the rollout, until it is continued', async () => {
   await s.succeed(2)
   await s.pass()
   expect(await s.updates()).toMatchObject({ state: 'stopped', waiting: 1, stopped: { agent_id: s.agents[1]!.id } })
+})
+
+test('an agent that is revoked or replaced during its update does not stop the rollout', async () => {
+  const s = await scene(3)
+  await s.call('PATCH', '/v1/agent-updates', { policy: 'auto' })
+  await s.window()
+  expect(await s.pass()).toEqual([0])
+  const { id } = s.agents[0]!
+  await s.call('POST', `/v1/agents/${id}/revoke`)
+  expect((await s.call('GET', `/v1/agents/${id}`)).update).toMatchObject({
+    ...{ state: 'failed', version },
+    detail: 'The agent was revoked before the new version had reported.',
+  })
+  // Without the revoked one, so that it gets no request.
+  s.agents.splice(0, 1)
+  expect(await s.pass()).toEqual([0])
+  const [replaced] = s.agents.splice(0, 1)
+  const key = await s.call('POST', '/v1/enrolment-keys', { name: 'again', server_id: replaced!.serverId })
+  await new Machine(s.here).enrol(key.key)
+  const { data } = await s.call('GET', '/v1/agents?state=awaiting_approval')
+  await s.call('POST', `/v1/agents/${data[0].id}/approve`, {})
+  expect((await s.call('GET', `/v1/agents/${replaced!.id}`)).update.state).toBe('failed')
+  expect(await s.updates()).toMatchObject({ state: 'first', waiting: 1, updating: 0, updated: 0 })
+  expect(await s.pass()).toEqual([0])
+  await s.succeed(0)
+  expect(await s.updates()).toMatchObject({ state: 'idle', updated: 1 })
 })
 
 test('a rollback of an update that a user started stops the rollout, too', async () => {

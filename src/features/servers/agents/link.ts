@@ -22,8 +22,18 @@ export const linkColumns = (serverId: string, now: number) => ({
   pending: true,
 })
 
-/** Revokes an agent, within a change. What its server was allowed to do by it is over. */
-export async function revoke(tx: Tx, row: AnyAgentRow): Promise<{ after: AnyAgentRow } & Pick<Consequences, 'jobs'>> {
+/**
+ * Revokes an agent, within a change. What its server was allowed to do by it is over, and so is its update: the hub does not hear of it
+ * anymore.
+ * @param now (ms UTC)
+ */
+export async function revoke(
+  tx: Tx,
+  row: AnyAgentRow,
+  now: number,
+): Promise<{ after: AnyAgentRow } & Pick<Consequences, 'jobs'>> {
+  const detail = 'The agent was revoked before the new version had reported.'
+  const failed = { updateState: 'failed', updateDetail: detail, updateAt: now } as const
   const [after] = await tx
     .update(agents)
     .set({
@@ -35,6 +45,7 @@ export async function revoke(tx: Tx, row: AnyAgentRow): Promise<{ after: AnyAgen
       unheard: false,
       pending: false,
       stopReason: null,
+      ...(row.updateState === 'updating' && failed),
     })
     .where(eq(agents.id, row.id))
     .returning()
@@ -44,13 +55,13 @@ export async function revoke(tx: Tx, row: AnyAgentRow): Promise<{ after: AnyAgen
 /** Revokes the agent of a server, which another one replaces. @param serverId of a server that is locked in the transaction */
 export async function revokeAgentOf(
   tx: Tx,
-  ctx: Pick<Ctx, 'workspaceId' | 'actor' | 'context'>,
+  ctx: Pick<Ctx, 'hub' | 'workspaceId' | 'actor' | 'context'>,
   serverId: string | null,
 ): Promise<Pick<Consequences, 'audits' | 'jobs'>> {
   if (serverId === null) return {}
   const [row] = await forUpdate(tx.select().from(agents).where(eq(agents.serverId, serverId)))
   if (!row) return {}
-  const { after, jobs } = await revoke(tx, row)
+  const { after, jobs } = await revoke(tx, row, ctx.hub.clock.now())
   const done = { result: null, target: targetOf(agentRows, row), before: agentView(row), after: agentView(after) }
   return { audits: auditDrafts(ctx, 'cloud.agent.revoke', { ...done, reason: 'Another agent replaced it.' }), jobs }
 }

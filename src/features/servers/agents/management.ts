@@ -65,7 +65,7 @@ export const updateAgent = (ctx: Ctx, id: string, { config = {}, update: { polic
 export const deleteAgent = (ctx: Ctx, id: string): Promise<void> =>
   change(ctx, 'cloud.agent.delete', async tx => {
     const { row, server } = await lockWithServer(tx, ctx, id)
-    const { jobs } = await revoke(tx, row)
+    const { jobs } = await revoke(tx, row, ctx.hub.clock.now())
     await tx.delete(agents).where(eq(agents.id, id))
     const concluded = server ? await concludeWithoutAgent(tx, ctx.hub, server) : {}
     return { result: undefined, target: targetOf(agentRows, row), before: agentView(row), jobs, ...concluded }
@@ -76,7 +76,7 @@ export const revokeAgent = (ctx: Ctx, id: string): Promise<AgentView> =>
   change(ctx, 'cloud.agent.revoke', async tx => {
     const { row, server } = await lockWithServer(tx, ctx, id)
     if (row.state === 'revoked') return await changedRow(agentRows, row, row, agentView)
-    const { after, jobs } = await revoke(tx, row)
+    const { after, jobs } = await revoke(tx, row, ctx.hub.clock.now())
     const concluded = server ? await concludeWithoutAgent(tx, ctx.hub, server) : {}
     return { ...(await changedRow(agentRows, row, after, agentView)), jobs, ...concluded }
   })
@@ -85,7 +85,7 @@ export const revokeAgent = (ctx: Ctx, id: string): Promise<AgentView> =>
 export const rejectAgent = (ctx: Ctx, id: string): Promise<AgentView> =>
   change(ctx, 'cloud.agent.reject', async tx => {
     const row = await lockAwaiting(tx, ctx, id)
-    return await changedRow(agentRows, row, (await revoke(tx, row)).after, agentView)
+    return await changedRow(agentRows, row, (await revoke(tx, row, ctx.hub.clock.now())).after, agentView)
   })
 
 /**

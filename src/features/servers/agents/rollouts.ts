@@ -136,7 +136,8 @@ async function countsOf(read: Reader, { workspaceId, since, version: of }: Rollo
       lastAt: sql<number | null>`max(case when ${agents.updateState} = 'updated' then ${agents.updateAt} end)`,
     })
     .from(agents)
-    .where(ofRollout(workspaceId, since))
+    // Agents that were revoked don’t report anymore: others take their place.
+    .where(and(ofRollout(workspaceId, since), isNotNull(agents.serverId)))
   return { waiting, ...counts!, lastAt: counts!.lastAt === null ? null : Number(counts!.lastAt) }
 }
 
