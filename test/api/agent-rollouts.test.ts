@@ -2,8 +2,11 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'bun:test'
+import { eq } from 'drizzle-orm'
+import { record } from '../../src/core/change'
 import { version } from '../../src/core/version'
 import { updateAgents } from '../../src/features/servers/agents/rollouts'
+import { servers } from '../../src/features/servers/tables'
 import { AgentDouble, Machine } from '../support/agent-double'
 import { world } from '../support/world'
 
@@ -165,6 +168,25 @@ test('a rollback of an update that a user started stops the rollout, too', async
   await s.window()
   expect(await s.pass(2)).toEqual([])
   expect((await s.updates()).stopped.agent_id).toBe(s.agents[1]!.id)
+})
+
+test('agents that don’t report, and those of deleted servers, are not waited for', async () => {
+  const s = await scene(3)
+  await s.call('PATCH', '/v1/agent-updates', { policy: 'auto' })
+  await s.window()
+  await s.agents[0]!.stops('shutdown')
+  await record(s.here.hub, async tx => {
+    await tx.update(servers).set({ deletedAt: s.here.clock.now() }).where(eq(servers.id, s.agents[1]!.serverId))
+    return { result: undefined }
+  })
+  expect(await s.updates()).toMatchObject({ state: 'first', waiting: 1 })
+  expect(await s.pass()).toEqual([2])
+  await s.succeed(2)
+  expect(await s.updates()).toMatchObject({ state: 'idle', waiting: 0, updated: 1 })
+  await s.agents[0]!.reports()
+  expect((await s.updates()).waiting).toBe(1)
+  expect(await s.pass(59)).toEqual([])
+  expect(await s.pass(2)).toEqual([0])
 })
 
 test('agents can have a policy of their own, and only those are updated that are able and allowed to', async () => {

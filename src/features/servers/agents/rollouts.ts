@@ -1,4 +1,4 @@
-import { and, asc, eq, gte, isNotNull, ne, sql } from 'drizzle-orm'
+import { and, asc, eq, gte, isNotNull, isNull, ne, sql } from 'drizzle-orm'
 import { workspaces } from '../../../access/tables'
 import { planOf } from '../../../access/workspaces'
 import { change, jobContext, record, systemActor } from '../../../core/change'
@@ -12,6 +12,7 @@ import { conflict, Problem } from '../../../core/problem'
 import { version } from '../../../core/version'
 import { isNewerVersion } from '../../../wire/agent-version'
 import { performServerAction } from '../actions/start'
+import { servers } from '../tables'
 import { serversInMaintenance } from './maintenance'
 import { nextStage, type RolloutCounts } from './rollout-stage'
 import { agentRollouts } from './rollout-tables'
@@ -109,16 +110,17 @@ function stateOf({ restAt }: RolloutRow, isCurrent: boolean, left: number, now: 
   return now < restAt ? 'observing' : 'all'
 }
 
-/** Agents that are to be updated to the version of this hub. */
+/** Agents that are to be updated to the version of this hub. Those that don’t report count once they do. */
 async function candidatesOf(read: Reader, { workspaceId, policy }: RolloutRow) {
   const isAutomatic = policy === 'auto' ? sql`coalesce(${agents.updatePolicy}, 'auto') = 'auto'` : isUpdatedAutomatically
   const rows = await read
     .select({
-      ...{ id: agents.id, serverId: agents.serverId, state: agents.state, version: agents.version, allow: agents.allow },
+      ...{ id: agents.id, serverId: agents.serverId, version: agents.version, allow: agents.allow },
       ...{ updateState: agents.updateState, updateVersion: agents.updateVersion, updateAt: agents.updateAt },
     })
     .from(agents)
-    .where(and(eq(agents.workspaceId, workspaceId), ne(agents.version, version), isNotNull(agents.serverId), isAutomatic))
+    .innerJoin(servers, and(eq(servers.id, agents.serverId), isNull(servers.deletedAt)))
+    .where(and(eq(agents.workspaceId, workspaceId), eq(agents.state, 'reporting'), ne(agents.version, version), isAutomatic))
     .orderBy(asc(agents.id))
   return rows.filter(
     row => row.allow.includes('update') && row.updateState !== 'updating' && isNewerVersion(version, row.version),
@@ -165,7 +167,7 @@ async function continueRollout(hub: Hub, workspaceId: string): Promise<void> {
   const now = hub.clock.now()
   const hasFailed = (row: (typeof candidates)[number]) =>
     row.updateState === 'failed' && row.updateVersion === version && row.updateAt! > now - retryMs
-  const ready = candidates.filter(row => row.state === 'reporting' && !hasFailed(row))
+  const ready = candidates.filter(row => !hasFailed(row))
   const inWindow = await serversInMaintenance(
     hub,
     workspaceId,

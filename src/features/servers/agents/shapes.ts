@@ -217,7 +217,7 @@ export const AgentUpdates = Shape(
       description:
         'Progress of automatic updates to this version. `idle`: there are no agents to update. `first`: 5 % of the agents, and at least one, are updated first. `observing`: they are updated, and the others follow at `continues_at`. `all`: the others are updated. `stopped`: an update was rolled back, so the others are not updated automatically.',
     }),
-    waiting: Type.Integer({ description: 'Number of agents that are still to be updated automatically.' }),
+    waiting: Type.Integer({ description: 'Number of agents that report and are still to be updated automatically.' }),
     updating: Type.Integer({ description: 'Number of agents that are being updated.' }),
     updated: Type.Integer({
       description: 'Number of agents that were updated to this version since the automatic updates began.',
