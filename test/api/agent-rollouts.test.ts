@@ -214,6 +214,29 @@ test('agents can have a policy of their own, and only those are updated that are
   expect(await s.pass()).toEqual([0])
 })
 
+test('agents wait while their servers can’t be updated, and are not tried for an hour only if the update failed', async () => {
+  const s = await scene(1)
+  await s.call('PATCH', '/v1/agent-updates', { policy: 'auto' })
+  await s.window()
+  const [agent] = s.agents
+  const is = (status: 'stopping' | 'running') =>
+    record(s.here.hub, async tx => {
+      await tx.update(servers).set({ status }).where(eq(servers.id, agent!.serverId))
+      return { result: undefined }
+    })
+  await is('stopping')
+  expect(await s.pass()).toEqual([])
+  expect((await s.call('GET', `/v1/agents/${agent!.id}`)).update.state).toBeNull()
+  expect((await s.updates()).waiting).toBe(1)
+  await is('running')
+  // An error that says nothing about the agent.
+  s.here.hub.program = join(folder, 'missing', 'hub')
+  expect(await s.pass()).toEqual([])
+  expect((await s.call('GET', `/v1/agents/${agent!.id}`)).update.state).toBeNull()
+  s.here.hub.program = join(folder, 'hub')
+  expect(await s.pass()).toEqual([0])
+})
+
 test('a window covers the servers whose monitors it covers', async () => {
   const s = await scene(2)
   await s.call('PATCH', '/v1/agent-updates', { policy: 'auto' })

@@ -12,6 +12,7 @@ import { conflict, Problem } from '../../../core/problem'
 import { version } from '../../../core/version'
 import { isNewerVersion } from '../../../wire/agent-version'
 import { performServerAction } from '../actions/start'
+import { verbRules } from '../actions/verbs'
 import { servers } from '../tables'
 import { serversInMaintenance } from './maintenance'
 import { nextStage, type RolloutCounts } from './rollout-stage'
@@ -115,7 +116,7 @@ async function candidatesOf(read: Reader, { workspaceId, policy }: RolloutRow) {
   const isAutomatic = policy === 'auto' ? sql`coalesce(${agents.updatePolicy}, 'auto') = 'auto'` : isUpdatedAutomatically
   const rows = await read
     .select({
-      ...{ id: agents.id, serverId: agents.serverId, version: agents.version, allow: agents.allow },
+      ...{ id: agents.id, serverId: servers.id, status: servers.status, version: agents.version, allow: agents.allow },
       ...{ updateState: agents.updateState, updateVersion: agents.updateVersion, updateAt: agents.updateAt },
     })
     .from(agents)
@@ -126,6 +127,8 @@ async function candidatesOf(read: Reader, { workspaceId, policy }: RolloutRow) {
     row => row.allow.includes('update') && row.updateState !== 'updating' && isNewerVersion(version, row.version),
   )
 }
+
+type Candidate = Awaited<ReturnType<typeof candidatesOf>>[number]
 
 /** Counts agents by the state of their update to the version of this hub, which began in this rollout. */
 async function countsOf(read: Reader, { workspaceId, since, version: of }: RolloutRow, waiting: number): Promise<RolloutCounts> {
@@ -156,7 +159,13 @@ export async function updateAgents(hub: Hub): Promise<void> {
     .select({ id: agentRollouts.workspaceId })
     .from(agentRollouts)
     .where(eq(agentRollouts.policy, 'auto'))
-  for (const id of new Set([...ofAgents, ...ofWorkspaces].map(one => one.id))) await continueRollout(hub, id)
+  for (const id of new Set([...ofAgents, ...ofWorkspaces].map(one => one.id)))
+    try {
+      await continueRollout(hub, id)
+    } catch (error) {
+      // The other workspaces must not wait for this one.
+      hub.log.error({ err: error, workspace: id }, 'could not update the agents of a workspace')
+    }
 }
 
 async function continueRollout(hub: Hub, workspaceId: string): Promise<void> {
@@ -165,18 +174,20 @@ async function continueRollout(hub: Hub, workspaceId: string): Promise<void> {
   const room = await record(hub, async tx => ({ result: await takeStage(tx, hub, workspaceId, candidates.length) }))
   if (room === 0) return
   const now = hub.clock.now()
-  const hasFailed = (row: (typeof candidates)[number]) =>
+  const hasFailed = (row: Candidate) =>
     row.updateState === 'failed' && row.updateVersion === version && row.updateAt! > now - retryMs
-  const ready = candidates.filter(row => !hasFailed(row))
+  // In other statuses, the action is refused, which mostly passes: those are looked at again in a minute.
+  const isPossible = (row: Candidate) => verbRules.update_agent.possibleIn.includes(row.status)
+  const ready = candidates.filter(row => isPossible(row) && !hasFailed(row))
   const inWindow = await serversInMaintenance(
     hub,
     workspaceId,
-    ready.map(row => row.serverId!),
+    ready.map(row => row.serverId),
   )
   let left = room
-  for (const { id, serverId } of ready) {
+  for (const row of ready) {
     if (left === 0) return
-    if (inWindow.has(serverId!) && (await start(hub, workspaceId, id, serverId!))) left--
+    if (inWindow.has(row.serverId) && (await start(hub, workspaceId, row))) left--
   }
 }
 
@@ -207,7 +218,7 @@ async function takeStage(tx: Tx, hub: Hub, workspaceId: string, waiting: number)
 }
 
 /** Starts the update of an agent. @returns whether it was started */
-async function start(hub: Hub, workspaceId: string, id: string, serverId: string): Promise<boolean> {
+async function start(hub: Hub, workspaceId: string, candidate: Candidate): Promise<boolean> {
   const { limits, planId } = await planOf(hub.read, workspaceId)
   const ctx: Ctx = {
     ...{ hub, workspaceId, sessionId: null, actor: systemActor(task), context: jobContext },
@@ -222,20 +233,24 @@ async function start(hub: Hub, workspaceId: string, id: string, serverId: string
     },
   }
   try {
-    await performServerAction(ctx, serverId, { action: 'update_agent' }, null)
+    await performServerAction(ctx, candidate.serverId, { action: 'update_agent' }, null)
     return true
   } catch (error) {
     if (!(error instanceof Problem)) throw error
     // Another action is working on the server: it is tried again in a minute.
-    if (error.code !== 'resource_locked')
-      await record(hub, async tx => {
-        const failed = { updateState: 'failed', updateVersion: version, updateDetail: error.detail } as const
-        await tx
-          .update(agents)
-          .set({ ...failed, updateAt: hub.clock.now(), updateCommandId: null })
-          .where(eq(agents.id, id))
-        return { result: undefined }
-      })
+    if (error.code !== 'resource_locked') await record(hub, tx => fail(tx, hub, candidate, error.detail))
     return false
   }
+}
+
+/** Records that an update could not be started, unless the agent has changed since, such as by an update that a user started. */
+async function fail(tx: Tx, hub: Hub, { id, serverId, version: before, updateAt: at }: Candidate, updateDetail: string) {
+  const isSame = at === null ? isNull(agents.updateAt) : eq(agents.updateAt, at)
+  await tx
+    .update(agents)
+    .set({ updateState: 'failed', updateVersion: version, updateDetail, updateAt: hub.clock.now(), updateCommandId: null })
+    .where(
+      and(eq(agents.id, id), eq(agents.serverId, serverId), eq(agents.state, 'reporting'), eq(agents.version, before), isSame),
+    )
+  return { result: undefined }
 }
