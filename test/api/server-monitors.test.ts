@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { world } from '../support/world'
+import { callerWith, world } from '../support/world'
 import { createZone } from '../support/zones'
 
 test('monitors at the addresses of a server are listed, with the monitor that they can depend on', async () => {
@@ -65,5 +65,8 @@ test('monitors at the addresses of a server are listed, with the monitor that th
   expect((await list(await here.scoped('cloud.read'))).body).toEqual({ monitor_id: null, data: [] })
   const withoutDns = (await list(await here.scoped('cloud.read', 'monitoring.read'))).body
   expect(withoutDns.data.map((one: any) => one.name)).toEqual(['address'])
+  const token = { name: 'narrow', mode: 'full', resource_ids: [web.id, zone.id, ids.alias, ids.elsewhere] }
+  const narrow = callerWith(here.app, acme.workspaceId, (await acme.call('POST', '/v1/tokens', token)).body.token)
+  expect((await list(narrow)).body).toMatchObject({ monitor_id: null, data: [{ id: ids.alias }] })
   expect((await list(here.rival)).status).toBe(404)
 })

@@ -2,7 +2,7 @@ import { and, asc, eq, gt, notInArray } from 'drizzle-orm'
 import type { Ctx } from '../../core/ctx'
 import { formatAddress, parseAddress } from '../../core/net/address'
 import { canonicalHost } from '../../core/net/host-name'
-import { canAccess } from '../../core/resource-access'
+import { accessCondition, canAccess } from '../../core/resource-access'
 import { isTurnOver, yieldToEventLoop } from '../../core/time-slices'
 import { targetHost } from './definition/reach'
 import { monitorTypeOf } from './definition/types'
@@ -27,7 +27,8 @@ interface MonitorsOfServer {
   found: MonitorAtAddress[]
 }
 
-const rowsPerPage = 1000
+/** Each row has options as JSON, which are parsed in one turn of the event loop. */
+const rowsPerPage = 200
 const maxRead = 20_000
 const maxFound = 200
 
@@ -43,9 +44,10 @@ export async function monitorsOfServer(
   names: ReadonlySet<string>,
 ): Promise<MonitorsOfServer> {
   const { read } = ctx.hub
+  const { id, name, type, target, options, dependsOn } = monitors
   const own = new Set(addresses.map(sameText))
   const [following] = await read
-    .select()
+    .select({ id, type, dependsOn, options })
     .from(monitors)
     .where(and(eq(monitors.workspaceId, ctx.workspaceId), eq(monitors.type, 'server'), eq(monitors.target, serverId)))
     .orderBy(asc(monitors.id))
@@ -55,20 +57,25 @@ export async function monitorsOfServer(
   let last = ''
   for (let count = 0; count < maxRead && found.length < maxFound;) {
     const rows = await read
-      .select()
+      .select({ id, name, type, target, options, dependsOn })
       .from(monitors)
       .where(
-        and(eq(monitors.workspaceId, ctx.workspaceId), notInArray(monitors.type, ['server', 'group']), gt(monitors.id, last)),
+        and(
+          ...[eq(monitors.workspaceId, ctx.workspaceId), notInArray(monitors.type, ['server', 'group'])],
+          ...[gt(monitors.id, last), accessCondition(ctx, monitors.id)],
+        ),
       )
       .orderBy(asc(monitors.id))
       .limit(rowsPerPage)
-    for (const { id, name, type, target, options, dependsOn } of rows) {
+    for (const row of rows) {
       if (isTurnOver()) await yieldToEventLoop()
-      if (excluded.has(id) || !canAccess(ctx, id)) continue
-      const host = sameText(targetHost(monitorTypeOf(type), { target, options }) ?? '')
-      const contacted = sameText(latestOf(ctx.hub).get(id)?.result.address ?? '')
+      if (excluded.has(row.id)) continue
+      const host = sameText(targetHost(monitorTypeOf(row.type), row) ?? '')
+      const contacted = sameText(latestOf(ctx.hub).get(row.id)?.result.address ?? '')
       const address = [host, contacted].find(one => own.has(one) || names.has(one))
-      if (address !== undefined) found.push({ id, name, type, target, address, depends_on: dependsOn })
+      if (address === undefined) continue
+      const { dependsOn: depends_on, options: _, ...monitor } = row
+      found.push({ ...monitor, address, depends_on })
     }
     if (rows.length < rowsPerPage) break
     count += rows.length
