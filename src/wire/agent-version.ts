@@ -3,6 +3,8 @@ const pattern = /^\d{1,9}\.\d{1,9}\.\d{1,9}(?:-[0-9A-Za-z.-]{1,30})?(?:\+[0-9A-Z
 
 /** A program of the agent has at most this many bytes. */
 export const maxAgentBytes = 1024 * 1024 * 1024
+/** It is downloaded in pieces of at most this many bytes when it is updated, so that this takes little memory, and a broken connection costs little. */
+export const pieceBytes = 4 * 1024 * 1024
 
 export const isVersion = (text: unknown): text is string => typeof text === 'string' && pattern.test(text)
 

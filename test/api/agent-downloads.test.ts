@@ -19,6 +19,7 @@ import { version } from '../../src/core/version'
 import { hubPublicKey } from '../../src/features/servers/agents/hub-key'
 import { shellAgent } from '../../src/features/servers/agents/shell/shell-agent'
 import { downloadRoutes } from '../../src/hub/downloads/downloads'
+import { pieceBytes } from '../../src/wire/agent-version'
 import { parsePublicKey } from '../../src/wire/signed'
 import { world } from '../support/world'
 
@@ -91,7 +92,8 @@ describe('the list of downloads', () => {
     }
     expect(await part('bytes=1-2')).toEqual([206, 'bytes 1-2/5', 'ge'])
     expect(await part('bytes=3-99')).toEqual([206, 'bytes 3-4/5', 'nt'])
-    for (const other of ['bytes=5-6', 'bytes=2-1', 'bytes=-2', 'lines=1-2']) expect((await part(other))[2]).not.toBe('ge')
+    expect(await part('bytes=5-6')).toEqual([416, 'bytes */5', ''])
+    for (const other of ['bytes=2-1', 'bytes=-2', 'lines=1-2']) expect((await part(other))[2]).not.toBe('ge')
     expect(await part('lines=1-2')).toEqual([200, null, 'agent'])
   })
 
@@ -124,7 +126,11 @@ test('parts of programs have a limit of their own, so that many servers behind o
   const parts = []
   for (let at = 0; at < 21; at++) parts.push(await get('/download/agent/linux-riscv64', { Range: 'bytes=0-1' }))
   expect(parts).toEqual([...Array.from({ length: 20 }, () => 404), 429])
-  expect(await get('/download/agent/manifest')).toBe(200)
+  // A whole program is not a part of it.
+  const others = []
+  for (const Range of ['x', `bytes=0-${pieceBytes}`, 'bytes=0-'])
+    others.push(await get('/download/agent/linux-riscv64', { Range }))
+  expect(others).toEqual([404, 404, 429])
 })
 
 /** The program of the agent in these tests: writes down how it was called. */

@@ -2,6 +2,7 @@ import { closeSync, fdatasyncSync, openSync, statfsSync, statSync, writeFileSync
 import { dirname } from 'node:path'
 import type { Clock } from '../../core/clock'
 import { retryAfterMs } from '../../core/net/retry-after'
+import { pieceBytes } from '../../wire/agent-version'
 import { pauseMs } from '../transport/back-off'
 import { digestFile } from '../root/folders'
 import { readRegularFile } from '../state/read-file'
@@ -26,8 +27,6 @@ class DownloadFailed extends Error {
   override readonly name = 'DownloadFailed'
 }
 
-/** A file is downloaded in pieces, so that it takes little memory, and a broken connection costs little. */
-const pieceBytes = 4 * 1024 * 1024
 /** After a failure, pieces are smaller, so that they arrive in time over slow connections. */
 const leastPieceBytes = 256 * 1024
 const pieceMs = 60_000

@@ -10,6 +10,7 @@ import { selfSignedCertificate } from '../../features/servers/agents/hub-certifi
 import { hubKey } from '../../features/servers/agents/hub-key'
 import installer from '../../features/servers/agents/install-agent.sh' with { type: 'text' }
 import { shellAgent } from '../../features/servers/agents/shell/shell-agent'
+import { pieceBytes } from '../../wire/agent-version'
 import { StaticFile } from '../static-file'
 
 interface DownloadRequest {
@@ -28,7 +29,9 @@ export function downloadRoutes(): AnyElysia {
     (respond: (context: DownloadRequest) => Response | Promise<Response>, ofParts: typeof noCredentials = noCredentials) =>
     (context: unknown): Response | Promise<Response> => {
       const { request, hub, server } = context as DownloadRequest
-      const bucket = request.headers.has('range') ? ofParts : noCredentials
+      const asked = askedPart(request)
+      // Otherwise, whole programs could be downloaded with the higher limit.
+      const bucket = asked && asked.last - asked.first < pieceBytes ? ofParts : noCredentials
       countRequest(hub, [bucket(callerIp(hub, request, server), hub.config.anonymousPerMinute)])
       return respond(context as DownloadRequest)
     }
@@ -65,18 +68,25 @@ export function downloadRoutes(): AnyElysia {
       limited(async ({ params, request, hub }) => {
         const file = (await agentFiles(hub)).find(({ platform }) => platform === params.platform)
         if (!file) throw notFound('path')
-        return partOf(Bun.file(file.path), request.headers.get('range'))
+        return partOf(Bun.file(file.path), askedPart(request))
       }, agentParts),
     )
 }
 
-/** A file, or the part that agents ask for when they are updated: `bytes=<first>-<last>` (RFC 9110 section 14). */
-function partOf(file: ReturnType<typeof Bun.file>, range: string | null): Response {
-  const asked = /^bytes=(\d{1,15})-(\d{1,15})$/.exec(range ?? '')
-  const [first, last] = [Number(asked?.[1]), Math.min(Number(asked?.[2]), file.size - 1)]
+/** The part of a file that agents ask for when they are updated: `bytes=<first>-<last>` (RFC 9110 section 14). Other ranges are ignored. */
+function askedPart(request: Request): { first: number; last: number } | null {
+  const asked = /^bytes=(\d{1,15})-(\d{1,15})$/.exec(request.headers.get('range') ?? '')
+  const [first, last] = [Number(asked?.[1]), Number(asked?.[2])]
+  return asked && first <= last ? { first, last } : null
+}
+
+/** A part of a file, or all of it. */
+function partOf(file: ReturnType<typeof Bun.file>, asked: ReturnType<typeof askedPart>): Response {
   const binary = { ...headers, 'Content-Type': 'application/octet-stream' }
-  // Whatever else is asked for can be ignored.
-  if (!asked || first > last) return new Response(file, { headers: binary })
+  if (!asked) return new Response(file, { headers: binary })
+  if (asked.first >= file.size)
+    return new Response(null, { status: 416, headers: { ...headers, 'Content-Range': `bytes */${file.size}` } })
+  const { first, last } = { ...asked, last: Math.min(asked.last, file.size - 1) }
   return new Response(file.slice(first, last + 1), {
     status: 206,
     headers: { ...binary, 'Content-Range': `bytes ${first}-${last}/${file.size}` },
