@@ -172,6 +172,24 @@ describe('live metrics', () => {
     await here.advance(61_000)
     expect((await agent.sendLive({ 'cpu.used_percent': 1 })).body).toEqual({ live_seconds: 0 })
   })
+
+  test('of a server that can’t be watched are tried again every five seconds while it is streamed', async () => {
+    const { here, id, agent } = await scene()
+    const live = liveServersOf(here.hub)
+    for (let n = 0; n < 50; n++) live.watch({ id: `srv_${n}`, workspaceId: here.acme.workspaceId }, `agent_${n}`)
+    const stream = await openStream(here, here.acme, id)
+    await stream.next()
+    await here.advance(1000)
+    expect(live.secondsLeft(id)).toBe(0)
+    const asked = live.takeDue([id, 'srv_without_agent'])
+    expect([asked, live.takeDue([id, 'srv_without_agent'])]).toEqual([['srv_without_agent'], []])
+    // The others are no longer watched.
+    for (let second = 0; second < 66; second++) await here.advance(1000)
+    expect((await agent.sendLive({ 'cpu.used_percent': 1 })).body.live_seconds).toBeGreaterThan(0)
+    await here.advance(250)
+    expect(await nextLive(stream)).toMatchObject([{ id }])
+    await stream.close()
+  })
 })
 
 test('what other hubs tell is limited and forgotten, although nobody looks here', async () => {

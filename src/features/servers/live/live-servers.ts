@@ -55,6 +55,8 @@ export const liveTopic = (serverId: string): string => `live:${serverId}`
  */
 class LiveServers {
   private readonly servers = new Map<string, LiveServer>()
+  /** When `takeDue` last returned a server. */
+  private readonly takenAt = new Map<string, number>()
 
   constructor(private readonly hub: Hub) {}
 
@@ -73,8 +75,20 @@ class LiveServers {
   }
 
   /** Whether `watch` must be called, because the agent will otherwise stop to send rows soon. */
-  isDue(id: string): boolean {
+  private isDue(id: string): boolean {
     return (this.servers.get(id)?.until ?? 0) - this.hub.clock.now() <= renewMs
+  }
+
+  /**
+   * Those of the given servers for which `watch` must be called. Servers that can’t be watched, because no agent of theirs takes commands or
+   * too many are watched, are returned again only after `askAgainMs`.
+   */
+  takeDue(ids: readonly string[]): string[] {
+    const now = this.hub.clock.now()
+    for (const [id, at] of this.takenAt) if (Math.abs(now - at) >= askAgainMs) this.takenAt.delete(id)
+    const due = ids.filter(id => this.isDue(id) && !this.takenAt.has(id))
+    for (const id of due) this.takenAt.set(id, now)
+    return due
   }
 
   /** Seconds for which the agent of a server must send rows; 0 if nobody looks. */

@@ -6,7 +6,8 @@ import { Problem } from '../../../core/problem'
 import { accessCondition } from '../../../core/resource-access'
 import { findRow } from '../../../core/rows'
 import { liveIntervalMs } from '../../../wire/agent-limits'
-import { agentOf, agentsOf, takesCommands, type AgentRow } from '../agents/rows'
+import { agentOf, takesCommands, type AgentRow } from '../agents/rows'
+import { agents } from '../agents/tables'
 import { unitOf } from '../metrics/names'
 import { servers } from '../tables'
 import { serverRows } from '../view'
@@ -87,14 +88,13 @@ export const liveRowsToWatch = async (hub: Hub, ids: readonly string[]): Promise
 /** Lets the agents of servers continue to send live rows, while a client streams them. */
 export async function keepLive(hub: Hub, ids: readonly string[]): Promise<void> {
   const live = liveServersOf(hub)
-  const due = ids.filter(id => live.isDue(id))
-  const found = await agentsOf(
-    hub.read,
-    due.map(id => ({ id })),
-  )
-  for (const agent of [...found.values()].filter(takesCommands))
+  const due = live.takeDue(ids)
+  if (due.length === 0) return
+  const { id, serverId, workspaceId, allow } = agents
+  const found = await hub.read.select({ id, serverId, workspaceId, allow }).from(agents).where(inArray(serverId, due))
+  for (const agent of found.filter(takesCommands))
     try {
-      live.watch({ id: agent.serverId, workspaceId: agent.workspaceId }, agent.id)
+      live.watch({ id: agent.serverId!, workspaceId: agent.workspaceId }, agent.id)
     } catch (error) {
       // Too many servers are watched. Those of others continue.
       if (!(error instanceof Problem)) throw error
