@@ -37,6 +37,7 @@ export interface ServerStates {
   /**
    * What servers used in the last minutes, and what their agents reported, by the sources of conditions. Names of what a number counts are
    * in `<source> names`.
+   * @param filling servers whose `DISK_HOURS_LEFT` is needed. It is read from the metrics of a day
    */
-  usageOf(hub: Hub, ids: readonly string[]): Promise<Map<string, ServerUsage>>
+  usageOf(hub: Hub, ids: readonly string[], filling: ReadonlySet<string>): Promise<Map<string, ServerUsage>>
 }

@@ -50,7 +50,7 @@ const used: ReadonlySet<string> = new Set<MetricName>([
 const isUsed = (column: string): boolean => used.has(column.split(' ', 1)[0]!)
 
 /** Averages of the last minutes with the highest value of all devices, and what agents reported that still do. */
-async function usageOf(hub: Hub, ids: readonly string[]): Promise<Map<string, ServerUsage>> {
+async function usageOf(hub: Hub, ids: readonly string[], filling: ReadonlySet<string>): Promise<Map<string, ServerUsage>> {
   const now = hub.clock.now()
   const subjects = ids.flatMap(id => metricSources.map(source => subjectOf(id, source)))
   const found = await hub.series.metrics.summaries(subjects, minutes, now - staleMs, now, isUsed)
@@ -66,7 +66,7 @@ async function usageOf(hub: Hub, ids: readonly string[]): Promise<Map<string, Se
   )
   const notServed = await notServedBy(hub.read, reporting)
   const left = new Map<string, ReadonlyMap<string, number>>()
-  for (const { id } of rows) if (known.has(id)) left.set(id, await hoursLeftOf(hub, id))
+  for (const { id } of rows) if (filling.has(id) && known.has(id)) left.set(id, await hoursLeftOf(hub, id))
   const columnsOf = (id: string, source: (typeof metricSources)[number]) => found.get(subjectOf(id, source))?.columns
   return new Map(
     rows.map(({ id, cloud }) => {

@@ -122,7 +122,8 @@ export class ServerChecks {
     if (measured.length === 0) return
     let usage: ReadonlyMap<string, ServerUsage> = new Map()
     try {
-      usage = await this.hub.serverStates.usageOf(this.hub, [...new Set(measured.map(({ one }) => one.spec.target))])
+      const filling = measured.filter(({ one }) => [...one.sources.values()].flat().includes('DISK_HOURS_LEFT'))
+      usage = await this.hub.serverStates.usageOf(this.hub, [...targetsOf(measured)], targetsOf(filling))
     } finally {
       this.take(measured, usage, now, nonce)
     }
@@ -174,6 +175,8 @@ export class ServerChecks {
     return this.roster.get(monitor)?.state.locations[localLocation]
   }
 }
+
+const targetsOf = (some: readonly Due[]): Set<string> => new Set(some.map(({ one }) => one.spec.target))
 
 const ranks: Readonly<Record<ResultStatus, number>> = { up: 0, degraded: 1, down: 2 }
 

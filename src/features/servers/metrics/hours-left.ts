@@ -50,7 +50,11 @@ export async function hoursLeftOf(hub: Hub, serverId: string): Promise<ReadonlyM
     const { name, device } = parseColumn(column)
     if (device === null) return
     if (name === 'filesystem.size_bytes') sizes.set(device, bytes)
-    else if (name === 'filesystem.used_bytes') used.set(device, [...(used.get(device) ?? []), { at, bytes }])
+    else if (name === 'filesystem.used_bytes') {
+      const points = used.get(device)
+      if (points) points.push({ at, bytes })
+      else used.set(device, [{ at, bytes }])
+    }
   })
   const found = new Map(
     [...used].flatMap(([device, points]) => {
@@ -59,7 +63,9 @@ export async function hoursLeftOf(hub: Hub, serverId: string): Promise<ReadonlyM
       return hours === null ? [] : [[device, hours] as const]
     }),
   )
-  if (cached.size >= maxCached) cached.clear()
+  // Last in the order of the map, whose first one is the oldest.
+  cached.delete(serverId)
+  if (cached.size >= maxCached) cached.delete(cached.keys().next().value!)
   cached.set(serverId, { at: now, found })
   return found
 }
