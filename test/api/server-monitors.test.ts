@@ -69,4 +69,11 @@ test('monitors at the addresses of a server are listed, with the monitor that th
   const narrow = callerWith(here.app, acme.workspaceId, (await acme.call('POST', '/v1/tokens', token)).body.token)
   expect((await list(narrow)).body).toMatchObject({ monitor_id: null, data: [{ id: ids.alias }] })
   expect((await list(here.rival)).status).toBe(404)
+
+  for (let n = 0; n < 25; n++) await record('A', `host-${n}`, '192.0.2.20')
+  const hosts = [
+    await monitor('first', 'http', 'https://host-0.example.com/'),
+    await monitor('last', 'tcp', 'host-24.example.com:22'),
+  ]
+  expect((await list()).body.data.slice(-2).map((one: any) => one.id)).toEqual(hosts)
 })

@@ -5,8 +5,10 @@ import { monitorsOfServer } from '../monitors/at-addresses'
 import type { ServerMonitorsView } from './monitor-shapes'
 import { addressesOf, serverRows } from './view'
 
-/** Names with the addresses of a server, and aliases of these that are looked for. */
-const maxNames = 20
+/** Names with the addresses of a server, and aliases for them, that are considered. */
+const maxNames = 200
+/** Names for which aliases are looked for, with one query each. */
+const maxAliased = 20
 
 /** Returns the monitors whose targets are at a server, and the monitor that they can depend on. @throws Problem 404 */
 export async function listServerMonitors(ctx: Ctx, id: string): Promise<ServerMonitorsView> {
@@ -28,11 +30,13 @@ export async function listServerMonitors(ctx: Ctx, id: string): Promise<ServerMo
 async function namesOf(ctx: Ctx, addresses: readonly string[]): Promise<ReadonlySet<string>> {
   const names = new Set<string>()
   if (!ctx.permissions.has('dns.read')) return names
-  const add = async (type: string, content: string) => {
+  const add = async (type: string, content: string, most: number) => {
+    if (names.size >= most) return
     const { data } = await listRecords(ctx, { type, content, limit: maxNames })
-    for (const { fqdn } of data) if (names.size < 2 * maxNames) names.add(fqdn.toLowerCase().replace(/\.$/, ''))
+    for (const { fqdn } of data) if (names.size < most) names.add(fqdn.toLowerCase().replace(/\.$/, ''))
   }
-  for (const address of addresses) await add(address.includes(':') ? 'AAAA' : 'A', address)
-  for (const name of [...names].slice(0, maxNames)) await add('CNAME', `${name}.`)
+  for (const address of addresses) await add(address.includes(':') ? 'AAAA' : 'A', address, maxNames)
+  const most = names.size + maxNames
+  for (const name of [...names].slice(0, maxAliased)) await add('CNAME', `${name}.`, most)
   return names
 }

@@ -140,7 +140,7 @@ export const serverRoutes = area('servers', 'Servers and cloud', [
     operationId: 'listServerMonitors',
     summary: 'List the monitors at the addresses of a server',
     description:
-      'Lists up to 200 monitors whose targets are at a server, and the monitor that follows the server. Add that to their `depends_on`, and a server that is down causes one alert. A target is at a server if it is one of its addresses, a name with such a record in the DNS zones of the workspace, or if the last check by this hub connected to one. Nothing is resolved. Without `monitoring.read`, the list is empty, and without `dns.read`, records are not considered.',
+      'Lists up to 200 monitors whose targets are at a server, and the monitor that follows the server. Add that to their `depends_on`, and a server that is down causes one alert. A target is at a server if it is one of its addresses, a name with such a record in the DNS zones of the workspace, or if the last check by this hub connected to one. Up to 200 names with such a record are considered, and up to 200 aliases (CNAME records) for the first 20 of these. Nothing is resolved. Without `monitoring.read`, the list is empty, and without `dns.read`, records are not considered.',
     response: ServerMonitors,
     run: (ctx, { params }) => listServerMonitors(ctx, params.id!),
   }),
