@@ -2,7 +2,7 @@ import { expect, test } from 'bun:test'
 import { watchServers } from '../../src/features/servers/watch'
 import { diskState } from '../../src/agent/sample/smart'
 import type { AgentReport } from '../../src/wire/agent'
-import { AgentDouble } from '../support/agent-double'
+import { AgentDouble, Machine } from '../support/agent-double'
 import { dataOf, incidentsOf, statusOf, watched } from '../support/watched-monitors'
 import { world } from '../support/world'
 
@@ -67,6 +67,26 @@ test('a site that fails after only the agent was stopped causes an alert', async
   await pass(4, { isSilent: true, failing: sites })
   expect(await alerted()).toEqual(sites)
 }, 180_000)
+
+test('nothing waits for an agent that has just been approved, or was stopped without its server', async () => {
+  const here = await world()
+  const { id } = (await here.acme.call('POST', '/v1/servers', { name: 'web-1' }, { 'Idempotency-Key': 'web-1' })).body
+  const state = async () => (await here.hub.serverStates.signsOf(here.hub.read, [id])).get(id)?.state ?? null
+  const { key } = (await here.acme.call('POST', '/v1/enrolment-keys', { name: 'test', approve: 'manual', server_id: id })).body
+  const machine = new Machine(here)
+  expect((await machine.enrol(key)).status).toBe(202)
+  const [waiting] = (await here.acme.call('GET', '/v1/agents?state=awaiting_approval')).body.data
+  expect((await here.acme.call('POST', `/v1/agents/${waiting.id}/approve`)).body.state).toBe('stopped')
+  expect(await state()).toBe(null)
+  await here.advance(10_000)
+  expect((await machine.enrol(key)).status).toBe(201)
+  expect((await machine.report()).status).toBe(200)
+  expect(await state()).toBe('reporting')
+  expect((await machine.report({ stopping: 'reboot' })).status).toBe(200)
+  expect(await state()).toBe('stopped')
+  expect((await machine.report({ stopping: 'stop' })).status).toBe(200)
+  expect(await state()).toBe(null)
+})
 
 test.each([
   ['shutdown', 10],

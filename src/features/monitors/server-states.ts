@@ -32,7 +32,10 @@ export interface ServerStates {
   /** The name of a server of the workspace; null if there is none. @param lock keeps the server until the transaction ends */
   nameOf(read: Reader, workspaceId: string, id: string, lock?: 'lock'): Promise<string | null>
   healthsOf(read: Reader, ids: readonly string[]): Promise<Map<string, ServerState>>
-  /** The last signs of life from the agents of servers. Left out if there is no agent, or only the agent was stopped. */
+  /**
+   * The last signs of life from the agents of servers. Left out if there is no agent, it has not called since it was approved, or only the
+   * agent was stopped.
+   */
   signsOf(read: Reader, ids: readonly string[]): Promise<Map<string, AgentSign>>
   /**
    * What servers used in the last minutes, and what their agents reported, by the sources of conditions. Names of what a number counts are
