@@ -1,6 +1,11 @@
 import { describe, expect, test } from 'bun:test'
 import { gzipSync } from 'node:zlib'
+import { eq, sql } from 'drizzle-orm'
+import { record } from '../../src/core/change'
+import { forUpdate, isPostgres } from '../../src/core/db/dialect'
 import { authenticateAgent } from '../../src/features/servers/agents/ingest/authenticate'
+import { agents } from '../../src/features/servers/agents/tables'
+import { lockServer } from '../../src/features/servers/view'
 import { watchServers } from '../../src/features/servers/watch'
 import type { Problem } from '../../src/core/problem'
 import { maxReportBytes } from '../../src/wire/agent-limits'
@@ -270,6 +275,27 @@ test('requests that were signed before a report are refused by other hubs, but n
   await here.advance(1000)
   expect(await sentTo(other, here.clock.now())).toBe('accepted')
   await close()
+})
+
+test.skipIf(!isPostgres)('a report with rows of its server waits for a change of that before it locks its agent', async () => {
+  const { here, agent, machine } = await scene()
+  const isLocked = Promise.withResolvers<void>()
+  const changing = record(here.hub, async tx => {
+    await lockServer(tx, agent.serverId)
+    isLocked.resolve()
+    const waiting = tx
+      .select({ pid: sql`pid` })
+      .from(sql`pg_locks`)
+      .where(sql`not granted and pg_backend_pid() = any(pg_blocking_pids(pid))`)
+    while ((await waiting).length === 0);
+    const free = await forUpdate(tx.select({ id: agents.id }).from(agents).where(eq(agents.id, agent.id)), 'skip')
+    return { result: free.length }
+  })
+  await isLocked.promise
+  const event = { at: here.clock.now(), kind: 'unit.failed', name: 'nginx.service', detail: null }
+  const sent = machine.report({ events: [event] })
+  expect(await changing).toBe(1)
+  expect((await sent).status).toBe(200)
 })
 
 test('an agent that sends invalid reports is refused before they are read', async () => {

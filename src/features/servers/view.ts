@@ -1,6 +1,6 @@
 import { eq } from 'drizzle-orm'
 import { instant } from '../../core/clock'
-import { forUpdate } from '../../core/db/dialect'
+import { forShare, forUpdate } from '../../core/db/dialect'
 import type { Tx } from '../../core/db/transaction'
 import { editableView, memberView } from '../../core/members'
 import { rowsOf } from '../../registry'
@@ -25,6 +25,13 @@ export const lockServer = async (tx: Tx, id: string): Promise<ServerRow | undefi
 
 /** After this many failed readings in a row, nothing is known about the servers of an account. */
 export const maxSyncFailures = 3
+
+/**
+ * Keeps others from locking a server until the transaction ends, with a lock that is shared. Rows that refer to the server can be
+ * inserted after it, also once other rows are locked.
+ */
+export const holdServer = async (tx: Tx, id: string): Promise<void> =>
+  void (await forShare(tx.select({ id: servers.id }).from(servers).where(eq(servers.id, id))))
 
 /** What has to change at the cloud, so that it has the labels that were set here. */
 export const labelChangeOf = ({ labels, removedLabels }: Pick<ServerRow, 'labels' | 'removedLabels'>): LabelChange => ({

@@ -8,6 +8,7 @@ import type { NoticeDraft } from '../../../core/notices'
 import { enforceHostJobFor } from '../firewalls/host-job'
 import type { AgentFacts, StopReason } from '../../../wire/agent'
 import type { AgentPermission } from '../../../wire/agent-permissions'
+import { holdServer } from '../view'
 import { concludeFromAgent } from './conclude'
 import { lockAgent, type AgentRow, type AnyAgentRow } from './rows'
 import { silenceLimitMs } from './silence'
@@ -40,6 +41,7 @@ const stoppedMs: Readonly<Record<StopReason, number>> = { shutdown: 600_000, sto
 /**
  * Records a current report of an agent. Reports that arrive late, after the hub could not be reached, must not be passed: they
  * don’t tell whether the server is alive now.
+ * @param server the server of the agent if `more` may insert rows of it; else null
  * @returns false if there is no such agent
  */
 export async function recordReport(
@@ -47,8 +49,9 @@ export async function recordReport(
   id: string,
   { facts, stopping, ...report }: AgentReport,
   more: More = () => ({}),
+  server: string | null = null,
 ): Promise<boolean> {
-  return await updateAgent(hub, id, async (row, now, tx) => ({
+  const columns: More = async (row, now, tx) => ({
     ...report,
     ...(await more(row, now, tx)),
     ...(stopping
@@ -60,14 +63,17 @@ export async function recordReport(
     notified: false,
     ...(row.state !== 'reporting' && { pending: true }),
     ...(facts && { facts, factsAt: now }),
-  }))
+  })
+  return await updateAgent(hub, id, columns, server)
 }
 
 /**
  * Records a report with minutes that could not be sent before, which says nothing about whether the server is alive.
+ * @param server the server of the agent if `more` may insert rows of it; else null
  * @returns false if there is no such agent
  */
-export const recordBacklog = (hub: Hub, id: string, more: More): Promise<boolean> => updateAgent(hub, id, more)
+export const recordBacklog = (hub: Hub, id: string, more: More, server: string | null): Promise<boolean> =>
+  updateAgent(hub, id, more, server)
 
 /**
  * Records that an agent has sent another request than a report, so it is alive. Written only if it has not reported for half of the
@@ -110,8 +116,10 @@ export async function followPower(tx: Tx, serverId: string, power: 'on' | 'off',
     .where(and(eq(agents.serverId, serverId), eq(agents.state, state)))
 }
 
-async function updateAgent(hub: Hub, id: string, columns: More): Promise<boolean> {
+/** @param server to lock before the agent */
+async function updateAgent(hub: Hub, id: string, columns: More, server: string | null = null): Promise<boolean> {
   const known = await record(hub, async tx => {
+    if (server !== null) await holdServer(tx, server)
     const row = await lockAgent(tx, id)
     if (!row) return { result: null }
     const { events = [], notices = [], ...set } = await columns(row, hub.clock.now(), tx)

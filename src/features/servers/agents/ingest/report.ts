@@ -78,7 +78,7 @@ export async function receiveReport(hub: Hub, { request, ip }: { request: Reques
     const update = report.backlog ? {} : updateColumns(row, report, at)
     const notices = again.isCloned ? [clonedNotice(row, ip)] : []
     if (update.updateState === 'rolled_back') notices.push(rolledBackNotice(row, update))
-    if (report.facts || certificates || partNames.some(name => report[name] !== undefined)) touchAgent(tx, row)
+    if (certificates || hasParts(report)) touchAgent(tx, row)
     return {
       runs: again.runs,
       refusedRuns: again.refusedRuns,
@@ -98,7 +98,11 @@ export async function receiveReport(hub: Hub, { request, ip }: { request: Reques
   const { version, interval_seconds: intervalSeconds, facts, stopping } = report
   const allow = report.allow as AgentPermission[]
   const current = { version, intervalSeconds, allow, ...(facts && { facts }), ...(stopping && { stopping }) }
-  const isKnown = report.backlog ? await recordBacklog(hub, agent.id, more) : await recordReport(hub, agent.id, current, more)
+  // The journal and the changes of the inventory are rows of the server.
+  const server = report.moments || report.events || hasParts(report) ? agent.serverId : null
+  const isKnown = report.backlog
+    ? await recordBacklog(hub, agent.id, more, server)
+    : await recordReport(hub, agent.id, current, more, server)
   if (!isKnown) throw notFound('agent')
   if (report.firewall && !report.backlog) {
     const { digest, confirmed: isConfirmed, counters } = report.firewall
@@ -110,6 +114,10 @@ export async function receiveReport(hub: Hub, { request, ip }: { request: Reques
   const mayMiss = last === null || report.seq > last + 1
   return { acknowledged: report.seq, time: hub.clock.now(), config: agent.config, send_all: mayMiss && !facts && !stopping }
 }
+
+/** Whether a report contains a part of the inventory of the server. */
+const hasParts = (report: AgentReport): boolean =>
+  report.facts !== undefined || partNames.some(name => report[name] !== undefined)
 
 /** Stores the minutes of a report. Of a minute that it contains twice, the last one is stored. */
 async function store(
