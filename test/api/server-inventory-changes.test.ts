@@ -145,6 +145,16 @@ test('events about opened ports are limited, and never repeated', async () => {
   await reports({ sockets: many(2000, 5) })
   expect(await opened()).toHaveLength(20)
 
+  // A service that is started again and again doesn’t use up the events of other ports.
+  await here.advance(dayMs)
+  const started = many(5000, 10)
+  for (let round = 0; round < 6; round++) {
+    await reports({ sockets: started })
+    await reports({ sockets: [] })
+  }
+  await reports({ sockets: [...started, socket(8080)] })
+  expect((await opened()).toSorted().slice(-11)).toEqual([...started.map(one => one.port), 8080])
+
   // Changes beyond the limit are not stored, so it would be unknown whether a port was opened before.
   await here.advance(dayMs)
   const local = many(3000, 150, { address: '127.0.0.1' })

@@ -83,7 +83,8 @@ async function newlyOpened(
     .limit(maxPerDay)
   const known = new Set(recent.map(one => one.name))
   const opened = recent.filter(one => one.change === 'added' && isPublic((one.after as unknown as Socket).address, own))
-  const left = Math.max(0, maxEventsPerDay - opened.length)
+  // Each port once: one that is closed and opened all the time must not use up the events of the others.
+  const left = Math.max(0, maxEventsPerDay - new Set(opened.map(one => one.name)).size)
   return sockets.filter(one => !known.has(socketName(one))).slice(0, Math.min(maxEvents, left))
 }
 
