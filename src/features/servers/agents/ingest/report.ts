@@ -58,7 +58,9 @@ export async function receiveReport(hub: Hub, { request, ip }: { request: Reques
   const now = hub.clock.now()
   // An agent that knows the time of the hub files its minutes by it.
   const ownOffset = now - report.sent_at
-  const offsetMs = report.clock_offset_ms === null && Math.abs(ownOffset) > toleratedMs ? ownOffset : 0
+  const isCorrected = report.clock_offset_ms === null && Math.abs(ownOffset) > toleratedMs
+  // In whole seconds: a report that is sent again takes a few ms more or less, and its entries must get the same times.
+  const offsetMs = isCorrected ? Math.round(ownOffset / 1000) * 1000 : 0
   const problems = reportProblems(report, offsetMs, now)
   if (problems.length > 0) throw invalid(problems)
   const sentAt = report.sent_at + (report.clock_offset_ms ?? ownOffset)
