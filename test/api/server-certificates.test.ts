@@ -86,6 +86,28 @@ test('certificates are shown by file and by port, with when they were first seen
     expect(await here.hub.read.select({ rows: count() }).from(table)).toEqual([{ rows: 0 }])
 })
 
+test('events about certificates that are not served are limited for each server and day', async () => {
+  const { here, issued, report } = await scene()
+  const [former, renewed] = [issued(60), issued(1)]
+  const all = [former, renewed]
+  const ports = (of: OwnCertificate) => Array.from({ length: 25 }, (_, at) => served(of, { port: 8000 + at }))
+  const sent = async () =>
+    (await here.acme.call('GET', '/v1/events?kind=server.certificate_not_served&limit=1&include=total')).body.pagination.total
+  const reloads = async () => {
+    for (const one of [former, renewed]) {
+      await here.advance(minuteMs)
+      expect((await report([file(renewed)], ports(one), all)).status).toBe(200)
+    }
+  }
+  await reloads()
+  expect(await sent()).toBe(40)
+  for (let round = 0; round < 3; round++) await reloads()
+  expect(await sent()).toBe(100)
+  await here.advance(dayMs)
+  await reloads()
+  expect(await sent()).toBe(140)
+})
+
 test('a certificate that was renewed on disk is not served until the service was reloaded, and opens one incident', async () => {
   const { here, agent, id, issued, get, report } = await scene()
   const monitor = { target: id, interval_seconds: 60, degraded_if: ['[CERTIFICATES_NOT_SERVED] > 0'] }

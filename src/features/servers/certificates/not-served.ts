@@ -1,6 +1,7 @@
-import { eq } from 'drizzle-orm'
+import { and, desc, eq } from 'drizzle-orm'
 import type { EventDraft } from '../../../core/change-result'
 import { instant } from '../../../core/clock'
+import { events } from '../../../core/db/tables'
 import type { Reader } from '../../../core/db/transaction'
 import { servers } from '../tables'
 import type { agentServedCertificates } from './tables'
@@ -17,8 +18,11 @@ interface NotServed {
   file: string
 }
 
-/** At most this many events are sent for a report. */
+/** At most this many events are sent for a report, and for a server in a day. */
 const maxEvents = 20
+const maxEventsPerDay = 100
+const dayMs = 86_400_000
+const kind = 'server.certificate_not_served'
 const maxNames = 20
 
 /** The certificates that ports still present, although they were renewed: each certificate of a port once, by both. */
@@ -53,10 +57,22 @@ export async function eventsAbout(
   const { id, name, workspaceId } = servers
   const [server] = await read.select({ id, name, workspaceId }).from(servers).where(eq(id, serverId))
   if (!server) return []
-  return changed.map(one => ({
+  const left = maxEventsPerDay - (await countToday(read, serverId, at))
+  return changed.slice(0, Math.max(0, left)).map(one => ({
     workspaceId: server.workspaceId,
-    kind: 'server.certificate_not_served',
+    kind,
     resource: { type: 'server', id: server.id },
     data: { server: { id: server.id, name: server.name }, ...one, observed_at: instant(at) },
   }))
+}
+
+/** How many of these events were sent for a server in the last day, up to the limit. */
+async function countToday(read: Reader, serverId: string, at: number): Promise<number> {
+  const last = await read
+    .select({ at: events.occurredAt })
+    .from(events)
+    .where(and(eq(events.resourceId, serverId), eq(events.kind, kind)))
+    .orderBy(desc(events.sequence))
+    .limit(maxEventsPerDay)
+  return last.filter(one => one.at > at - dayMs).length
 }
