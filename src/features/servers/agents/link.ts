@@ -23,8 +23,8 @@ export const linkColumns = (serverId: string, now: number) => ({
 })
 
 /**
- * Revokes an agent, within a change. What its server was allowed to do by it is over, and so is its update: the hub does not hear of it
- * anymore.
+ * Revokes an agent, within a change. What its server was allowed to do by it is over, and so is its update, whose result the agent can
+ * no longer report.
  * @param now (ms UTC)
  */
 export async function revoke(

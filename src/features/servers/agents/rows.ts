@@ -22,6 +22,16 @@ export const isLinked = (row: AnyAgentRow | undefined): row is AgentRow => row !
  */
 export const takesCommands = ({ allow }: Pick<AnyAgentRow, 'allow'>): boolean => allow.length > 0
 
+/** The agents of servers that take commands, without what they reported. */
+export async function commandTakersOf(read: Reader, serverIds: readonly string[]) {
+  const { id, serverId, workspaceId, allow } = agents
+  const found = await read
+    .select({ id, serverId, workspaceId, allow })
+    .from(agents)
+    .where(inArray(serverId, [...serverIds]))
+  return found.filter(takesCommands)
+}
+
 /** Why a part that an agent can report is missing. */
 export const whyNotReported = (agent: Pick<AnyAgentRow, 'allow'> | undefined): string =>
   !agent

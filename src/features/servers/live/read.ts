@@ -6,8 +6,7 @@ import { Problem } from '../../../core/problem'
 import { accessCondition } from '../../../core/resource-access'
 import { findRow } from '../../../core/rows'
 import { liveIntervalMs } from '../../../wire/agent-limits'
-import { agentOf, takesCommands, type AgentRow } from '../agents/rows'
-import { agents } from '../agents/tables'
+import { agentOf, commandTakersOf, takesCommands, type AgentRow } from '../agents/rows'
 import { unitOf } from '../metrics/names'
 import { servers } from '../tables'
 import { serverRows } from '../view'
@@ -90,9 +89,7 @@ export async function keepLive(hub: Hub, ids: readonly string[]): Promise<void> 
   const live = liveServersOf(hub)
   const due = live.takeDue(ids)
   if (due.length === 0) return
-  const { id, serverId, workspaceId, allow } = agents
-  const found = await hub.read.select({ id, serverId, workspaceId, allow }).from(agents).where(inArray(serverId, due))
-  for (const agent of found.filter(takesCommands))
+  for (const agent of await commandTakersOf(hub.read, due))
     try {
       live.watch({ id: agent.serverId!, workspaceId: agent.workspaceId }, agent.id)
     } catch (error) {
