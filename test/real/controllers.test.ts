@@ -11,6 +11,7 @@ import { BmcDouble } from '../support/controllers/bmc'
 import { failureOf } from '../support/controllers/failure'
 import { ipmitool, startFakeBmc, startIpmiSim, type IpmiServer, type SimulatedBmc } from '../support/controllers/ipmi-servers'
 import { freePort } from '../support/free-port'
+import { outputLines } from '../support/output-lines'
 import { pluginContext } from '../support/plugin-context'
 import { bmcServer } from '../support/python-packages'
 import { startServer, type ServerProcess } from '../support/server-process'
@@ -220,8 +221,8 @@ s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM); s.bind(('', ${port})); pri
     ],
     { stdout: 'pipe', stderr: 'inherit' },
   )
-  const output = receiver.stdout.getReader()
-  const read = async () => new TextDecoder().decode((await output.read()).value).trim()
+  const output = outputLines(receiver.stdout)
+  const read = async () => (await output.next()).value
   expect(await read()).toBe('ready')
   await wakeOnLan.open({ mac: '52:54:00:ab:cd:ef', broadcast: '127.255.255.255', port }, around).start({ verb: 'power_on' })
   expect(await read()).toBe(`ffffffffffff${'525400abcdef'.repeat(16)}`)

@@ -1,5 +1,6 @@
 import { join } from 'node:path'
 import { probes, senders, type Probe } from './random-rules'
+import { outputLines } from './output-lines'
 
 /** The packets that are answered if they pass. */
 export const sentProbes = probes.filter(one => one.protocol !== 'esp' && one.protocol !== 'gre')
@@ -13,7 +14,7 @@ const waits = { first: 0.05, again: 1 }
 export class PacketProber {
   readonly #lines: AsyncIterator<string>
   private constructor(private readonly run: Bun.Subprocess<'pipe', 'pipe', 'inherit'>) {
-    this.#lines = lines(run.stdout)
+    this.#lines = outputLines(run.stdout)
   }
 
   /** @param behind a process in the network namespace that is a router for the prober */
@@ -90,15 +91,5 @@ export class PacketProber {
     const { value } = await this.#lines.next()
     if (value === undefined) throw new Error('The prober has ended.')
     return JSON.parse(value)
-  }
-}
-
-async function* lines(stream: ReadableStream<Uint8Array>): AsyncGenerator<string> {
-  const decoder = new TextDecoder()
-  let rest = ''
-  for await (const chunk of stream) {
-    const parts = (rest + decoder.decode(chunk, { stream: true })).split('\n')
-    rest = parts.pop()!
-    yield* parts
   }
 }
