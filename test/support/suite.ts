@@ -22,12 +22,35 @@ export function testFiles(folders: string[], excluded: string[] = []): string[] 
     .sort()
 }
 
+/** If tests of more files fail, they are not run again. */
+const maxRepeated = 3
+
 /**
- * Runs test files from one queue, slowest first, in several processes with their own hubs, databases, and ports.
- * The counts are those of Bun's JUnit report.
+ * Runs test files from one queue, slowest first, in several processes with their own hubs, databases, and ports. In CI, a few files whose
+ * tests failed are run again, alone: many tests depend on real clocks, sockets, and other programs. Those that pass then are printed as
+ * flaky. The counts are those of Bun's JUnit report.
  */
 export async function runTests(files: string[], env: Record<string, string> = {}, processes = 2): Promise<Counts> {
   if (files.length === 0) return noCounts
+  const { counts, reported, failed } = await runOnce(files, env, processes)
+  const isComplete = files.every(file => reported.has(file))
+  if (process.env.CI === undefined || !isComplete || failed.length === 0 || failed.length > maxRepeated) return counts
+  await say(`Running again: ${failed.join(', ')}\n`)
+  const again = await runOnce(failed, env, 1)
+  if (again.counts.failed > 0) return counts
+  await say(`Flaky: ${failed.join(', ')}. What failed above passed the second time.\n`)
+  return { ...counts, passed: counts.passed + counts.failed, failed: 0 }
+}
+
+interface Run {
+  counts: Counts
+  /** Files in the report. */
+  reported: ReadonlySet<string>
+  /** Files with tests that failed. */
+  failed: string[]
+}
+
+async function runOnce(files: string[], env: Record<string, string>, processes: number): Promise<Run> {
   const folder = mkdtempSync(join(tmpdir(), 'bailiwick-report-'))
   const report = join(folder, 'junit.xml')
   const recording = process.env.UPDATE_TIMINGS === '1' ? ['--update-timings'] : []
@@ -46,9 +69,9 @@ export async function runTests(files: string[], env: Record<string, string> = {}
       ],
       env,
     )
-    const counts = readCounts(report)
+    const run = readReport(report)
     // A file that cannot be loaded and a process that crashes show in the exit code alone.
-    return !passed && counts.failed === 0 ? { ...counts, failed: 1 } : counts
+    return !passed && run.counts.failed === 0 ? { ...run, counts: { ...run.counts, failed: 1 } } : run
   } finally {
     rmSync(folder, { recursive: true, force: true })
   }
@@ -85,15 +108,22 @@ export async function part<T>(name: string, run: () => Promise<T>): Promise<T> {
   }
 }
 
-function readCounts(report: string): Counts {
-  let head: string
+function readReport(path: string): Run {
+  let report = ''
   try {
-    head = /<testsuites\b[^>]*>/.exec(readFileSync(report, 'utf8'))?.[0] ?? ''
+    report = readFileSync(path, 'utf8')
   } catch {
-    return noCounts
+    // It is missing if Bun crashed.
   }
-  const count = (name: string) => Number(new RegExp(`\\b${name}="(\\d+)"`).exec(head)?.[1] ?? 0)
-  const failed = count('failures') + count('errors')
-  const skipped = count('skipped')
-  return { passed: count('tests') - failed - skipped, failed, skipped }
+  const count = (element: string, name: string) => Number(new RegExp(`\\b${name}="(\\d+)"`).exec(element)?.[1] ?? 0)
+  const head = /<testsuites\b[^>]*>/.exec(report)?.[0] ?? ''
+  const failed = count(head, 'failures') + count(head, 'errors')
+  const skipped = count(head, 'skipped')
+  // Those of files are not nested in others.
+  const suites = [...report.matchAll(/^  <testsuite name="[^"]*" file="([^"]*)"[^>]*>/gm)]
+  return {
+    counts: { passed: count(head, 'tests') - failed - skipped, failed, skipped },
+    reported: new Set(suites.map(([, file]) => file!)),
+    failed: suites.filter(([element]) => count(element, 'failures') + count(element, 'errors') > 0).map(([, file]) => file!),
+  }
 }
