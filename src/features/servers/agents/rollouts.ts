@@ -1,13 +1,12 @@
 import { and, asc, eq, gte, isNotNull, isNull, ne, sql } from 'drizzle-orm'
 import { workspaces } from '../../../access/tables'
-import { planOf } from '../../../access/workspaces'
-import { change, jobContext, record, systemActor } from '../../../core/change'
+import { systemContext } from '../../../access/system-context'
+import { change, record } from '../../../core/change'
 import { instant } from '../../../core/clock'
 import type { Ctx } from '../../../core/ctx'
 import { forUpdate } from '../../../core/db/dialect'
 import type { Reader, Tx } from '../../../core/db/transaction'
 import type { Hub } from '../../../core/hub'
-import { expandPermissions } from '../../../core/permissions'
 import { conflict, Problem } from '../../../core/problem'
 import { version } from '../../../core/version'
 import { isNewerVersion } from '../../../wire/agent-version'
@@ -219,19 +218,7 @@ async function takeStage(tx: Tx, hub: Hub, workspaceId: string, waiting: number)
 
 /** Starts the update of an agent. @returns whether it was started */
 async function start(hub: Hub, workspaceId: string, candidate: Candidate): Promise<boolean> {
-  const { limits, planId } = await planOf(hub.read, workspaceId)
-  const ctx: Ctx = {
-    ...{ hub, workspaceId, sessionId: null, actor: systemActor(task), context: jobContext },
-    ...{
-      permissions: expandPermissions([]),
-      resourceIds: null,
-      operator: false,
-      limits,
-      planId,
-      ifMatch: null,
-      idempotency: null,
-    },
-  }
+  const ctx = await systemContext(hub, workspaceId, task)
   try {
     await performServerAction(ctx, candidate.serverId, { action: 'update_agent' }, null)
     return true

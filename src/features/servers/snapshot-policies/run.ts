@@ -1,11 +1,10 @@
 import { and, asc, eq, gt, gte, inArray, isNotNull, isNull, lte } from 'drizzle-orm'
 import { workspaces } from '../../../access/tables'
-import { planOf } from '../../../access/workspaces'
+import { systemContext } from '../../../access/system-context'
 import { AdapterError } from '../../../adapters/failure'
 import { addChangeHint } from '../../../core/change-hints'
-import { jobContext, record, systemActor } from '../../../core/change'
+import { record, systemActor } from '../../../core/change'
 import type { RecordResult } from '../../../core/change-result'
-import type { Ctx } from '../../../core/ctx'
 import { forUpdate } from '../../../core/db/dialect'
 import { jobs } from '../../../core/db/tables'
 import type { Reader, Tx } from '../../../core/db/transaction'
@@ -13,7 +12,6 @@ import type { Hub } from '../../../core/hub'
 import type { JobDraft } from '../../../core/jobs/draft'
 import type { JobKind } from '../../../core/jobs/job'
 import type { NoticeDraft } from '../../../core/notices'
-import { expandPermissions } from '../../../core/permissions'
 import { pluralize } from '../../../core/pluralize'
 import { Problem } from '../../../core/problem'
 import { targetOf } from '../../../core/rows'
@@ -196,19 +194,7 @@ async function serversOf(
 
 /** @returns why no snapshot of the server could be started; null if it was */
 async function startFor(hub: Hub, policy: PolicyRow, server: ServerRow): Promise<string | null> {
-  const { limits, planId } = await planOf(hub.read, policy.workspaceId)
-  const ctx: Ctx = {
-    ...{ hub, workspaceId: policy.workspaceId, sessionId: null, actor: systemActor(task), context: jobContext },
-    ...{
-      permissions: expandPermissions([]),
-      resourceIds: null,
-      operator: false,
-      limits,
-      planId,
-      ifMatch: null,
-      idempotency: null,
-    },
-  }
+  const ctx = await systemContext(hub, policy.workspaceId, task)
   const { name, quiesce, maxMonthlyPrice: max, currency } = policy
   const params = {
     name: `${name} ${new Date(hub.clock.now()).toISOString().slice(0, 16).replace('T', ' ')}`.slice(0, 100),
