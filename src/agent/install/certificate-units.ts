@@ -1,4 +1,5 @@
 import { programLink } from './places'
+import { restrictions } from './restrictions'
 
 const wanted = '/run/bailiwick-agent/certificates-wanted'
 
@@ -35,20 +36,10 @@ TimeoutStartSec=300
 MemoryMax=256M
 TasksMax=64
 Nice=10
-NoNewPrivileges=yes
+${restrictions}
 CapabilityBoundingSet=CAP_DAC_READ_SEARCH CAP_SYS_PTRACE
-ProtectSystem=strict
 ProtectHome=read-only
-PrivateTmp=yes
-ProtectKernelTunables=yes
-ProtectKernelModules=yes
-ProtectControlGroups=yes
-RestrictNamespaces=yes
 RestrictAddressFamilies=AF_UNIX
-LockPersonality=yes
-MemoryDenyWriteExecute=yes
-SystemCallArchitectures=native
-SystemCallFilter=@system-service
 `
 
 export const certificateUnits: Record<string, string> = {

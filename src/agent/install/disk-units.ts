@@ -1,4 +1,5 @@
 import { programLink } from './places'
+import { restrictions } from './restrictions'
 
 /**
  * Reads the SMART data of the disks as root, without any input. It can send commands to devices, and write only to the folder in which
@@ -18,20 +19,10 @@ UMask=0022
 TimeoutStartSec=1h
 MemoryMax=256M
 TasksMax=64
-NoNewPrivileges=yes
+${restrictions}
 CapabilityBoundingSet=CAP_SYS_RAWIO CAP_SYS_ADMIN CAP_DAC_OVERRIDE
-ProtectSystem=strict
 ProtectHome=yes
-PrivateTmp=yes
 PrivateNetwork=yes
-ProtectKernelTunables=yes
-ProtectKernelModules=yes
-ProtectControlGroups=yes
-RestrictNamespaces=yes
-LockPersonality=yes
-MemoryDenyWriteExecute=yes
-SystemCallArchitectures=native
-SystemCallFilter=@system-service
 `
 
 /** Starts with the agent, which needs no privileges for that. */

@@ -2,6 +2,7 @@ import { confirmedFile, tableFile } from '../root/firewall'
 import { certificateUnits } from './certificate-units'
 import { diskUnits } from './disk-units'
 import { agentUser, programFolder, programLink } from './places'
+import { restrictions } from './restrictions'
 import { updateUnit } from './update-unit'
 
 /**
@@ -30,20 +31,10 @@ MemoryMax=128M
 # Counting package updates can exceed it, which must not end the agent.
 OOMPolicy=continue
 TasksMax=64
-NoNewPrivileges=yes
+${restrictions}
 CapabilityBoundingSet=
-ProtectSystem=strict
 ProtectHome=read-only
-PrivateTmp=yes
-ProtectKernelTunables=yes
-ProtectKernelModules=yes
-ProtectControlGroups=yes
-RestrictNamespaces=yes
 RestrictAddressFamilies=AF_INET AF_INET6 AF_UNIX AF_NETLINK
-LockPersonality=yes
-MemoryDenyWriteExecute=yes
-SystemCallArchitectures=native
-SystemCallFilter=@system-service
 
 [Install]
 WantedBy=multi-user.target
@@ -81,21 +72,11 @@ LogsDirectory=bailiwick-agent-root
 UMask=0022
 MemoryMax=256M
 TasksMax=64
-NoNewPrivileges=yes
+${restrictions}
 CapabilityBoundingSet=CAP_NET_ADMIN CAP_DAC_OVERRIDE CAP_CHOWN CAP_FOWNER
-ProtectSystem=strict
 ReadWritePaths=/run/bailiwick-agent -${programFolder}
 ProtectHome=yes
-PrivateTmp=yes
-ProtectKernelTunables=yes
-ProtectKernelModules=yes
-ProtectControlGroups=yes
-RestrictNamespaces=yes
 RestrictAddressFamilies=AF_UNIX AF_NETLINK
-LockPersonality=yes
-MemoryDenyWriteExecute=yes
-SystemCallArchitectures=native
-SystemCallFilter=@system-service
 `
 
 const confirmed = confirmedFile({ state: '/var/lib/bailiwick-agent-root' })

@@ -1,6 +1,7 @@
 import { previousName, programName } from '../root/versions'
 import { updateFile } from '../root/update-file'
 import { programFolder, unitFolder } from './places'
+import { restrictions } from './restrictions'
 
 const program = `${programFolder}/${previousName}/${programName}`
 
@@ -28,21 +29,11 @@ StateDirectoryMode=0755
 UMask=0022
 MemoryMax=256M
 TasksMax=64
-NoNewPrivileges=yes
+${restrictions}
 CapabilityBoundingSet=CAP_DAC_OVERRIDE CAP_CHOWN CAP_FOWNER
-ProtectSystem=strict
 ReadWritePaths=/usr/local/bin ${programFolder} ${unitFolder}
 ProtectHome=yes
-PrivateTmp=yes
-ProtectKernelTunables=yes
-ProtectKernelModules=yes
-ProtectControlGroups=yes
-RestrictNamespaces=yes
 RestrictAddressFamilies=AF_UNIX
-LockPersonality=yes
-MemoryDenyWriteExecute=yes
-SystemCallArchitectures=native
-SystemCallFilter=@system-service
 
 [Install]
 WantedBy=multi-user.target
