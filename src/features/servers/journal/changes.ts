@@ -72,7 +72,7 @@ async function newlyOpened(
 ): Promise<Socket[]> {
   const added = changes.filter(one => one.kind === 'port' && one.change === 'added')
   const own = [...(facts?.addresses ?? []), ...addressesOf(server).map(one => one.address)]
-  const sockets = added.map(one => one.after as unknown as Socket).filter(one => isPublic(one.address, own))
+  const sockets = added.map(socketOf).filter(one => isPublic(one.address, own))
   if (sockets.length === 0) return []
   const { name, change, after } = inventoryChanges
   const ofPorts = and(eq(inventoryChanges.serverId, server.id), eq(inventoryChanges.kind, 'port'))
@@ -82,11 +82,14 @@ async function newlyOpened(
     .where(and(ofPorts, gte(inventoryChanges.at, at - dayMs)))
     .limit(maxPerDay)
   const known = new Set(recent.map(one => one.name))
-  const opened = recent.filter(one => one.change === 'added' && isPublic((one.after as unknown as Socket).address, own))
+  const opened = recent.filter(one => one.change === 'added' && isPublic(socketOf(one).address, own))
   // Each port once: one that is closed and opened all the time must not use up the events of the others.
   const left = Math.max(0, maxEventsPerDay - new Set(opened.map(one => one.name)).size)
   return sockets.filter(one => !known.has(socketName(one))).slice(0, Math.min(maxEvents, left))
 }
+
+/** The socket of a change of the kind `port`, which is stored as it was reported. */
+const socketOf = ({ after }: Pick<InventoryChange, 'after'>): Socket => after as unknown as Socket
 
 /** Whether others on the internet can reach an address that a program listens on. @param own addresses of the server */
 function isPublic(address: string, own: readonly string[]): boolean {

@@ -1,5 +1,6 @@
-import { and, desc, eq, inArray, type SQL } from 'drizzle-orm'
+import { and, desc, eq, type SQL } from 'drizzle-orm'
 import type { SQLiteColumn, SQLiteTable } from 'drizzle-orm/sqlite-core'
+import { deleteRows } from '../../../core/db/delete-rows'
 import type { Tx } from '../../../core/db/transaction'
 
 type TimedTable = SQLiteTable & { id: SQLiteColumn; serverId: SQLiteColumn; at: SQLiteColumn }
@@ -16,11 +17,9 @@ export async function keepNewest(tx: Tx, table: TimedTable, serverId: string, li
     .orderBy(desc(table.at), desc(table.id))
     .limit(rowsPerBatch)
     .offset(limit)
-  if (old.length > 0)
-    await tx.delete(table).where(
-      inArray(
-        table.id,
-        old.map(row => row.id),
-      ),
-    )
+  await deleteRows(
+    tx,
+    table,
+    old.map(row => String(row.id)),
+  )
 }
