@@ -59,7 +59,7 @@ export const agentsBench: Bench = {
       return {
         figures,
         notes: [
-          'Each agent reports a minute every 60 seconds, at a second of its own, and always waits for commands on a second connection. CPU time and memory are of the hub alone.',
+          'Each agent reports the metrics of a minute every 60 seconds, spread evenly, and always waits for commands on a second connection. CPU time and memory are of the hub alone.',
           `Late: stored more than ${lateMs / 1000} s after the report was due. The agents share the machine with the hub.`,
         ],
       }
