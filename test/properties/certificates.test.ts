@@ -1,0 +1,68 @@
+import { expect, test } from 'bun:test'
+import { rootCertificates } from 'node:tls'
+import { makeCertificate } from '../support/make-certificates'
+import { parseCertificate } from '../../src/core/x509/chain'
+import { DerError } from '../../src/core/x509/der'
+import { x509Facts } from '../../src/core/x509/facts'
+import { splitUpload, UploadError } from '../../src/core/x509/upload'
+
+// To run more: `BAILIWICK_TEST_FUZZ_INPUTS=10000000 bun test --timeout 7200000 test/properties/certificates.test.ts`.
+const inputs = Number(process.env.BAILIWICK_TEST_FUZZ_INPUTS ?? 20_000)
+
+test('parsers throw nothing but their own errors, and keep nothing', async () => {
+  const made = await makeCertificate({ names: ['a.test', '192.0.2.1'], isCa: true, pathLength: 1 })
+  const seeds = [made.der, ...rootCertificates.slice(0, 20).map(pem => splitUpload(Buffer.from(pem))[0]!)]
+  const random = numbers(20261127)
+  let accepted = 0
+  let refused = 0
+  Bun.gc(true)
+  const before = process.memoryUsage().rss
+  for (let count = 0; count < inputs; count++) {
+    const input = mutated(seeds[random(seeds.length)]!, random)
+    const parse = count % 4 === 0 ? splitUpload : count % 4 === 1 ? parseCertificate : x509Facts
+    try {
+      parse(count % 16 === 0 ? pemOf(input, random) : input)
+      accepted++
+    } catch (error) {
+      if (!(error instanceof DerError || error instanceof UploadError)) throw error
+      refused++
+    }
+  }
+  Bun.gc(true)
+  expect(accepted + refused).toBe(inputs)
+  expect(accepted).toBeGreaterThan(inputs / 100)
+  expect(refused).toBeGreaterThan(inputs / 10)
+  expect(process.memoryUsage().rss - before).toBeLessThan(64 * 1024 ** 2)
+})
+
+/** A few changes: bytes and lengths overwritten, parts removed, repeated, or replaced by random ones. */
+function mutated(seed: Uint8Array, random: (below: number) => number): Uint8Array {
+  let bytes = Buffer.from(seed)
+  for (let change = random(4) + 1; change > 0 && bytes.length > 0; change--) {
+    const at = random(bytes.length)
+    const kind = random(6)
+    if (kind === 0) bytes[at] = random(256)
+    else if (kind === 1) bytes[at]! ^= 1 << random(8)
+    else if (kind === 2) bytes = bytes.subarray(0, at)
+    else if (kind === 3) bytes = Buffer.concat([bytes.subarray(0, at), bytes.subarray(random(at + 1))])
+    else if (kind === 4) bytes.writeUInt8([0x80, 0x84, 0xff, 0x00, 0x30, 0x1f][random(6)]!, at)
+    else for (let more = at; more < Math.min(bytes.length, at + 8); more++) bytes[more] = random(256)
+  }
+  return bytes
+}
+
+function pemOf(der: Uint8Array, random: (below: number) => number): Uint8Array {
+  const text = `-----BEGIN CERTIFICATE-----\n${Buffer.from(der).toString('base64')}\n-----END CERTIFICATE-----\n`
+  return mutated(Buffer.from(text.repeat(random(3) + 1)), random)
+}
+
+/** Reproducible random numbers (xorshift32). */
+function numbers(seed: number): (below: number) => number {
+  let state = seed
+  return below => {
+    state ^= state << 13
+    state ^= state >>> 17
+    state ^= state << 5
+    return (state >>> 0) % below
+  }
+}
