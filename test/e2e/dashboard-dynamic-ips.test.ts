@@ -209,7 +209,7 @@ test('a source is found by its status, and deleted with its records', async () =
   expect(data.filter((one: any) => ['home', 'nas'].includes(one.name))).toEqual([])
 }, 180_000)
 
-test('a firewall is attached, changed with a preview, and taken back unless the change is kept', async () => {
+test('a firewall is attached, changed with a preview, and reverted unless the change is kept', async () => {
   const double = new HetznerCloudDouble()
   await double.start()
   closeLater(async () => double.stop())

@@ -129,7 +129,7 @@ const createKey = () =>
         <CheckboxField
           name="match"
           label="Link to a server of a cloud account"
-          hint="If one has the public address from which the agent calls."
+          hint="If a server has the public address from which the agent connects."
         />
         <CheckboxField name="monitor" label="Create monitors" hint="For servers that agents add." />
         <AllowFields />

@@ -78,8 +78,8 @@ function FirewallPage({ resource: firewall }: { resource: FirewallView }) {
           <Card
             title="Details"
             facts={[
-              ['Version of the rules', String(firewall.rules_version)],
-              ['If changed at the cloud', driftPolicies[firewall.drift_policy]],
+              ['Rules version', String(firewall.rules_version)],
+              ['Drift policy', driftPolicies[firewall.drift_policy]],
               ['Label selector', firewall.label_selector],
               labelsFact(firewall.labels),
               ['Created', <RelativeTime at={firewall.created_at} />],
@@ -182,7 +182,7 @@ interface PendingChangeProps {
   pending: NonNullable<FirewallView['pending']>
 }
 
-/** A change that is taken back unless it is confirmed, with the time that is left. */
+/** A change that is reverted unless it is confirmed, with the time that is left. */
 function PendingChange({ path, pending }: PendingChangeProps) {
   const { canWrite } = usePerson()
   const now = useNow()

@@ -42,7 +42,7 @@ export default function Firewalls() {
   return (
     <ListPage
       label="Firewalls"
-      description="Lists of allowed traffic that servers share, whatever cloud they are at."
+      description="A firewall is a list of allowed traffic. You can attach it to servers at different clouds."
       path="/firewalls"
       page="/firewalls/$id"
       create={canWrite && { label: 'Create firewall', onClick: createFirewall }}
@@ -92,6 +92,11 @@ export const FirewallFields = () => (
       mono
     />
     <TextField name="labels" label="Labels" placeholder="e.g. team=web" mono />
-    <SelectField name="drift_policy" label="If the rules are changed at the cloud" choices={driftPolicies} />
+    <SelectField
+      name="drift_policy"
+      label="Drift policy"
+      hint="What happens if the rules are changed at the cloud, or on the host of an agent."
+      choices={driftPolicies}
+    />
   </>
 )

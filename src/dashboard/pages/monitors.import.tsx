@@ -65,7 +65,7 @@ export default function ImportMonitors() {
   return (
     <Page
       parent="/monitors"
-      description="Create and update monitors and maintenance windows from a YAML or JSON document. Nothing changes until you apply the preview."
+      description="Create and update monitors and maintenance windows from a YAML or JSON document. Nothing changes until you have reviewed and applied the changes."
     >
       <div className="flex flex-col gap-4">
         <Card>

@@ -116,7 +116,7 @@ const editSettings = ({ id, name, config, update: { policy } }: AgentView): void
           name="watched_units"
           label="Watched services"
           placeholder="e.g. nginx.service, postgresql.service"
-          hint="Units of systemd whose state is reported each time."
+          hint="systemd units whose state is reported each time."
         />
         <ListField
           name="watched_processes"

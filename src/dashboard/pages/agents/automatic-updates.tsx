@@ -89,7 +89,7 @@ const changePolicy = ({ policy }: AgentUpdatesView): void =>
 const retry = (): void =>
   confirm({
     title: 'Continue the updates of agents?',
-    text: 'First 5 % of the agents are updated again, and the others an hour later, unless an update is rolled back.',
+    text: 'First, 5% of the agents are updated again, then the others an hour later, unless an update is rolled back.',
     action: 'Continue updates',
     call: { method: 'POST', path: `${path}/retry` },
     send: { toast: 'Updates continue', invalidates: [...invalidates, path] },

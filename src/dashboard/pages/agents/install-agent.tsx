@@ -27,11 +27,11 @@ export const installAgentOn = ({ id, name }: { id: string; name: string }): void
     ),
   })
 
-/** The same for a server that isn’t known yet. It is added when its agent calls. */
+/** The same for a server that isn’t known yet. It is added when its agent connects. */
 export const installAgentOnNew = (): void =>
   openForm<AgentInstallationView>({
     title: 'Install agent',
-    description: 'On a server that is not listed yet. It is added with the name of its host when the agent calls.',
+    description: 'On a server that is not listed yet. It is added with the name of its host when the agent connects.',
     submitLabel: 'Show command',
     initial: { ...keyValues, labels: '', match: true, monitor: true },
     call: values => ({
@@ -53,7 +53,7 @@ export const installAgentOnNew = (): void =>
         <CheckboxField
           name="match"
           label="Link to a server of a cloud account"
-          hint="If one has the public address from which the agent calls."
+          hint="If a server has the public address from which the agent connects."
         />
         <CheckboxField name="monitor" label="Create a monitor" hint="It alerts you when the server is down." />
       </>
@@ -78,7 +78,7 @@ function showCommands({ enrolment_key_id: id, commands }: AgentInstallationView)
   })
 }
 
-/** Whether the agent has called, as soon as it has. */
+/** The agent, as soon as it has connected. */
 function Arrival({ keyId }: { keyId: string }) {
   const { data } = useOne<{ data: AgentView[] }>('/agents', { limit: 10 }, { refetchMs: 3000 })
   const agent = data?.data.find(one => one.enrolment_key_id === keyId)

@@ -33,7 +33,7 @@ export const AllowFields = () => (
       label="Services that it may restart"
       mono
       placeholder="e.g. nginx.service, postgresql.service"
-      hint="Units of systemd, separated by commas."
+      hint="systemd units, separated by commas."
     />
   </>
 )

@@ -146,7 +146,7 @@ function RulesEditor({ firewall: current, onClose, onStart }: RulesEditorProps) 
       <RowsField<RuleRow>
         name="rules"
         label="Allowed traffic"
-        hint="Ports such as 443 or 8000-8010; none allows all ports. Networks in CIDR notation, or the ID of a dynamic IP source (dip_…, or dip_…/prefix6 for its IPv6 prefix). Outgoing traffic is only restricted if there are rules for it."
+        hint="Ports such as 443 or 8000-8010; leave empty to allow all ports. Networks in CIDR notation, or the ID of a dynamic IP source (dip_…, or dip_…/prefix6 for its IPv6 prefix). Outgoing traffic is only restricted if there are rules for it."
         fields={rowFields}
         newRow={newRow}
         addLabel="Add rule"
@@ -154,7 +154,7 @@ function RulesEditor({ firewall: current, onClose, onStart }: RulesEditorProps) 
       <TextField
         name="blocks"
         label="Blocked networks"
-        hint="Dropped whatever the rules allow, such as 203.0.113.0/24. Not at Hetzner Cloud."
+        hint="Networks such as 203.0.113.0/24, whose packets are dropped even if a rule allows them. Not available for servers at Hetzner Cloud."
       />
       {isAttached && (
         <Columns>
@@ -164,7 +164,11 @@ function RulesEditor({ firewall: current, onClose, onStart }: RulesEditorProps) 
             unit="s"
             hint="Unless you confirm the change on this page. 0: never."
           />
-          <SelectField name="confirm" label="Confirmation" choices={{ manual: 'Manual', auto: 'Also if all monitors stay up' }} />
+          <SelectField
+            name="confirm"
+            label="Confirmation"
+            choices={{ manual: 'Manual', auto: 'Manual, or automatic if all monitors stay up' }}
+          />
         </Columns>
       )}
       <RulesPreview path={path} onPreview={setPreview} />

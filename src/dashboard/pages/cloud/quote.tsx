@@ -23,7 +23,7 @@ export function Quote({ quote, hasPrices, isCurrent, hasSize, acceptUnknown }: Q
   if (!monthly)
     return (
       <>
-        <p className="mb-2">The cloud doesn’t tell the price.</p>
+        <p className="mb-2">The cloud doesn’t report the price.</p>
         <CheckboxField name={acceptUnknown} label="Buy it at an unknown price" />
       </>
     )

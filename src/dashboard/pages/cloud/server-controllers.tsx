@@ -18,7 +18,7 @@ import { invalidates } from './server-text'
 const checked: CheckedAccounts = { noun: 'controller', help: '/docs/controllers#checks' }
 const untilCheckedMs = 1500
 
-/** Ways to the power of a server, such as its BMC. */
+/** Ways to control the power of a server, such as its BMC. */
 export function ServerControllers({ server: { id, name } }: { server: ServerView }) {
   const { canWrite } = usePerson()
   const kinds = useOne<{ data: ControllerKindView[] }>('/controller-kinds').data?.data ?? []

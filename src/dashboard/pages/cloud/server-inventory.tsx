@@ -108,7 +108,7 @@ const describeProcesses = ({ name, count }: ItemOf<'processes'>): Described => (
 /** Parts of an inventory that can fail, in the order in which they are shown. */
 const services: readonly Part[] = [
   { name: 'containers', title: 'Containers', kind: 'Container', describe: describeContainer },
-  { name: 'units', title: 'Units of systemd', kind: 'Unit', describe: describeUnit },
+  { name: 'units', title: 'systemd units', kind: 'Unit', describe: describeUnit },
   { name: 'disks', title: 'Disks', kind: 'Disk', describe: describeDisk },
   { name: 'processes', title: 'Watched processes', kind: 'Process', describe: describeProcesses },
   { name: 'arrays', title: 'Disk arrays', kind: 'Array', describe: describeArray },
