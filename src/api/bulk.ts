@@ -131,7 +131,7 @@ function shapesOf(
           id: Type.String({
             minLength: 1,
             maxLength: 100,
-            description: `ID in the path of the single request: of the ${entryOfId(example.id ?? '')?.name ?? 'resource'}.`,
+            description: `ID of the ${entryOfId(example.id ?? '')?.name ?? 'resource'}, as in the path of the single request.`,
           }),
           ...(op !== 'create' && {
             if_match: Type.Optional(

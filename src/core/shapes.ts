@@ -131,7 +131,7 @@ const pluralOf = (name: string): string =>
     .replace(/Info$/, '')
     .replace(/(?<=[a-z])(?=[A-Z])/g, ' ')
     .toLowerCase()
-    .replace(/\b(?:dns|tsig)\b/g, word => word.toUpperCase())}s`.replace(/([^aeiou])ys$/, '$1ies')
+    .replace(/\b(?:dns|ssh|tsig)\b/g, word => word.toUpperCase())}s`.replace(/([^aeiou])ys$/, '$1ies')
 
 /** A page of a list: `{data: [...], pagination}`. */
 export function ListOf<T extends TSchema>(item: T) {

@@ -151,7 +151,7 @@ function replayNote(spec: Route): string {
 const pathParameters: Record<string, string> = {
   changeset: 'ID of the changeset.',
   update: 'ID of the timeline entry.',
-  kind: 'Name of the event kind.',
+  kind: 'Name of the kind.',
   n: 'Number of the ping.',
   suffix:
     'With a UUID: `start`, `fail`, `log`, or an exit status from 0 to 255. With the ping key: the slug of a heartbeat, to report success.',

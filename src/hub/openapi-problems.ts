@@ -190,7 +190,7 @@ const errorStatuses: Record<number, ErrorStatus> = {
   },
   424: {
     name: 'ProviderFailed',
-    description: 'A DNS provider returned an error or could not be reached.',
+    description: 'A DNS provider or a cloud returned an error or could not be reached.',
     example: 'provider_failed',
     headers: ['Retry-After'],
   },

@@ -29,7 +29,7 @@ export const agentEventKinds = [
 const time = (description: string) => Type.Integer({ minimum: 0, maximum: 8.64e15, description })
 const count = (description: string) => Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER, description })
 const percent = (what: string) =>
-  Nullable(Type.Number({ minimum: 0, maximum: 100 }), { description: `${what} In percent. Null if unknown.` })
+  Nullable(Type.Number({ minimum: 0, maximum: 100 }), { description: `${what}, in percent. Null if unknown.` })
 const id = (description: string) => Type.String({ pattern: '^[A-Za-z0-9_-]{1,64}$', description })
 const words = (maxLength: number, description: string) => Line({ minLength: 1, maxLength, description })
 const values = (description: string) => Type.Array(Nullable(Type.Number()), { maxItems: maxColumns, description })
@@ -61,7 +61,7 @@ export const AgentFacts = Shape(
     agent_platform: Type.Optional(words(50, 'Which program of the agent the server needs, such as `linux-x64`.')),
     boot_at: Type.Optional(time('When it started (ms UTC).')),
     timezone: Type.Optional(words(64, 'Time zone, such as `Europe/Berlin`.')),
-    reboot_required: Type.Optional(Type.Boolean({ description: 'Whether an update waits for a restart.' })),
+    reboot_required: Type.Optional(Type.Boolean({ description: 'Whether an update requires a restart.' })),
     updates: Type.Optional(count('Number of packages with an update.')),
     security_updates: Type.Optional(count('Number of packages with a security update.')),
   },
@@ -96,7 +96,7 @@ export const AgentConfig = Shape({
   interval_seconds: Type.Integer({ minimum: 10, maximum: 3600, description: 'Seconds between two reports.' }),
   watched_units: Type.Array(words(200, 'Name of the unit.'), {
     maxItems: 20,
-    description: 'Units of systemd whose state is reported each minute.',
+    description: 'systemd units whose state is reported each minute.',
   }),
   watched_processes: Type.Optional(
     Type.Array(words(100, 'Name of the program.'), {
@@ -179,7 +179,7 @@ export const AgentReport = Shape({
       watched: Type.Boolean({ description: 'Whether it was chosen to be watched. The others have failed.' }),
     }),
     200,
-    'Watched units of systemd, and failed ones.',
+    'Watched systemd units, and failed ones.',
   ),
   disks: part(
     Shape({
@@ -187,7 +187,7 @@ export const AgentReport = Shape({
       model: Nullable(words(200, 'Model.'), { description: 'Model. Null if unknown.' }),
       serial: Nullable(words(100, 'Serial number.'), { description: 'Serial number. Null if unknown.' }),
       failing: Type.Boolean({ description: 'Whether its SMART data says that it is failing or wears out.' }),
-      warnings: Type.Array(words(300, 'Sentence.'), { maxItems: 20, description: 'Why.' }),
+      warnings: Type.Array(words(300, 'Sentence.'), { maxItems: 20, description: 'Why it is failing.' }),
       error: Nullable(words(300, 'Sentence.'), { description: 'Why it could not be read. Null if it could.' }),
     }),
     64,
@@ -298,7 +298,7 @@ export const AgentReport = Shape({
             cpu_percent: Type.Number({ minimum: 0, maximum: 100, description: 'Percent of all CPUs.' }),
             memory_bytes: count('Memory that it uses, shared memory included.'),
             command: Nullable(words(300, 'Text.'), {
-              description: 'Its arguments. Null unless the owner of the server allows to report them.',
+              description: 'Its arguments. Null unless the owner of the server allows reporting them.',
             }),
           }),
           { maxItems: 10, description: 'Processes with the most CPU time, and with the most memory.' },

@@ -242,7 +242,7 @@ describe('safe changes', () => {
     expect((await s.get()).rules_version).toBe(1)
   })
 
-  test('are taken back unless they are confirmed, and this is reported', async () => {
+  test('are reverted unless they are confirmed, and this is reported', async () => {
     const { body } = await s.put([https], allow)
     await s.pass(10)
     expect(s.reaches(22, '198.51.100.7')).toBe(false)
@@ -362,7 +362,7 @@ describe('safe changes', () => {
     expect(s.reaches(22, '198.51.100.7')).toBe(true)
   })
 
-  test('can be taken back at once', async () => {
+  test('can be reverted at once', async () => {
     const { body } = await s.put([ssh], { allow: ['cuts_caller'], note: 'test', confirm_within_seconds: 600 })
     await s.pass(5)
     const revert = await s.call('POST', `${s.path}/revert`, {})

@@ -197,7 +197,7 @@ describe('a change', () => {
     expect(next.passes(1, '192.0.2.9')).toBe(true)
   })
 
-  test('that cuts off the host is taken back by the host itself, without the hub', async () => {
+  test('that cuts off the host is reverted by the host itself, without the hub', async () => {
     const id = await s.action(s.put([ssh], { allow: ['cuts_caller'], note: 'HTTPS moves.', confirm: 'auto' }))
     await s.here.settle()
     await s.host.work()
@@ -235,7 +235,7 @@ describe('a change', () => {
     expect(s.host.passes(22, '198.51.100.7')).toBe(false)
   })
 
-  test('that is taken back is not kept by a host that reports it meanwhile', async () => {
+  test('that is reverted is not kept by a host that reports it meanwhile', async () => {
     const id = await s.action(s.put([https], { allow: ['cuts_ssh'], note: 'SSH moves to the VPN.' }))
     await s.pass(30)
     await s.call('POST', `${s.path}/revert`)
@@ -278,7 +278,7 @@ describe('a change', () => {
     expect(await s.get()).toMatchObject({ state: 'applied', rules_version: 2 })
   })
 
-  test('that a host lost before it was confirmed is taken back', async () => {
+  test('that a host lost before it was confirmed is reverted', async () => {
     const id = await s.action(s.put([https], { allow: ['cuts_ssh'], note: 'SSH moves to the VPN.' }))
     await s.pass(10)
     s.host.restart()

@@ -32,11 +32,11 @@ Commands:
   enrol             Register this server at a hub with an enrolment key
   install           Create the user, files, and systemd service of the agent, enroll, and start. Run as root
   uninstall         Stop the agent and delete everything but its log. Run as root
-  root              Run the commands of the hub that need root. A unit of systemd runs this
-  units             Write the units of systemd of this version. Run as root
-  check-update      Restart an updated agent, and undo the update unless it reports. A unit of systemd runs this
+  root              Run the commands of the hub that need root. A systemd unit runs this
+  units             Write the systemd units of this version. Run as root
+  check-update      Restart an updated agent, and undo the update unless it reports. A systemd unit runs this
   certificates      Show the certificates that are reported, as JSON. Private keys are never reported
-  read-certificates Read the files with certificates as root. A unit of systemd runs this
+  read-certificates Read the files with certificates as root. A systemd unit runs this
   disks             Read the SMART data of the disks as root. A timer of systemd runs this
 
 Options:

@@ -41,7 +41,7 @@ export const auditStreamRoutes = area('audit-streams', 'Audit', [
     update: {
       description:
         'Updates a stream (JSON merge patch, RFC 7396). Setting `active` to false pauses the stream at its current position, and ' +
-        'retention no longer waits for it. Setting it back to true resumes from there. If you change the URL or the actions of a ' +
+        'entries that it has not sent are no longer kept beyond the retention of the plan. Setting it back to true resumes from there. If you change the URL or the actions of a ' +
         'failing stream, it is retried immediately.',
       body: AuditStreamPatch,
       run: updateStream,

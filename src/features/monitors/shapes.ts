@@ -98,7 +98,7 @@ export const definitionMembers = members({
         minimum: 1,
         maximum: maxIntervalSeconds,
         description:
-          'Time between checks while a failure or recovery is being confirmed, in seconds. After the first failure, the check is repeated after 2 seconds if this is longer. Can’t exceed the interval.',
+          'Time between checks while a failure or recovery is being confirmed, in seconds. The first retry runs after at most 2 seconds, even if this value is higher. Can’t exceed the interval.',
       }),
       '15, or the interval if that is shorter',
     ),
@@ -171,7 +171,7 @@ export const definitionMembers = members({
     schema: Type.Integer({
       minimum: 0,
       maximum: 3600,
-      description: 'How many seconds to delay an alert at most, until it is confirmed that no monitor in `depends_on` is down.',
+      description: 'Maximum delay of an alert in seconds, until it is confirmed that no monitor in `depends_on` is down.',
     }),
     default: 60,
     clearable: true,

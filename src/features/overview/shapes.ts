@@ -131,7 +131,7 @@ export const Overview = Shape(
           }),
           {
             description:
-              'File systems of servers with agents that are more than 90 % full, or more than half full and full within a day, the fullest first, up to 10. Looked for among 200 servers, once a minute.',
+              'File systems of servers with agents that are more than 90% full, or more than half full and full within a day, the fullest first, up to 10. Up to 200 servers are checked, once a minute.',
           },
         ),
         agents: Shape(

@@ -266,7 +266,7 @@ export const serverActions = {
     phrase: 'restore the previous rules of {firewall}',
     number: 'FW008',
     description:
-      'The previous rules of a firewall were restored, because the change was taken back, not confirmed in time, or failed.',
+      'The previous rules of a firewall were restored, because the change was reverted, not confirmed in time, or failed.',
     channels: [...requestChannels, 'job'],
     changes: { of: 'cloud.firewall.update' },
     example: { before: { rules_version: 8 }, after: { rules_version: 9 } },

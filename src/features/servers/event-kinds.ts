@@ -84,7 +84,7 @@ export const servedCertificateKinds = [
     area: 'cloud',
     title: 'Renewed certificate not served',
     description:
-      'A certificate was renewed in a file on a server, but a service still presents the previous one, according to the agent; or the service presents the new one now.',
+      'According to its agent, a certificate was renewed on a server, but a service still presents the previous one. Sent again, with the status `resolved`, when it no longer does.',
     data: Shape({
       server: Named('srv', 'The server.'),
       status: Words(['raised', 'resolved'], { description: 'Whether the previous certificate is presented, or no longer is.' }),
@@ -113,15 +113,15 @@ export const firewallKinds = [
     kind: 'firewall.reverted',
     area: 'cloud',
     title: 'Firewall rules restored',
-    description: 'A change of the rules of a firewall was taken back, and the previous rules were restored.',
+    description: 'A change to the rules of a firewall was reverted: the previous rules were restored.',
     data: Shape({
       firewall: Named('fw', 'The firewall.'),
       servers: Type.Array(Named('srv', 'A server.'), { description: 'Servers that have the firewall.' }),
       reason: Words(['expired', 'asked', 'failed'], {
         description:
-          '`expired`: the change was not confirmed in time. `asked`: someone took it back. `failed`: it could not be applied.',
+          '`expired`: the change was not confirmed in time. `asked`: someone reverted it. `failed`: it could not be applied.',
       }),
-      rules_version: Type.Integer({ description: 'Version of the rules that was taken back.' }),
+      rules_version: Type.Integer({ description: 'Version of the rules that was reverted.' }),
       restored_version: Type.Integer({ description: 'Version of the rules that was restored.' }),
       changed_by: Actor('Who made the change.'),
       reverted_at: At('When the previous rules were restored.'),

@@ -41,8 +41,8 @@ export const serverRoutes = area('servers', 'Servers and cloud', [
     },
     update: {
       description:
-        'Updates the given fields. What was ordered can only be updated as long as the server is a draft; use actions for servers that exist. ' +
-        'Other labels attach and detach the firewalls that select them. Dangerous changes fail with a 409 `plan_blocked`; override the reasons with `allow` and a `note`.',
+        'Updates the given fields. What to order, such as the size and the image, can only be updated as long as the server is a draft; use actions for servers that exist. ' +
+        'A change of labels attaches and detaches the firewalls whose label selectors are affected. Dangerous changes fail with a 409 `plan_blocked`; override the reasons with `allow` and a `note`.',
       body: ServerPatch,
       problems: ['conflict', 'plan_blocked', 'restricted_token'],
       run: updateServer,
@@ -102,7 +102,7 @@ export const serverRoutes = area('servers', 'Servers and cloud', [
     operationId: 'performServerAction',
     summary: 'Perform an action on a server',
     description:
-      'Starts an action, such as `power_on`, `shutdown`, or `resize`. `actions` of the server lists those that are possible now. If the server is as wanted already, the action has succeeded ' +
+      'Starts an action, such as `power_on`, `shutdown`, or `resize`. `actions` of the server lists those that are possible now. If the server already is in the requested state, the action has succeeded ' +
       'with the result `unchanged`. With `Prefer: wait`, the response is delayed until the action has finished.',
     body: ServerActionInput,
     status: 202,
@@ -140,7 +140,7 @@ export const serverRoutes = area('servers', 'Servers and cloud', [
     operationId: 'listServerMonitors',
     summary: 'List the monitors at the addresses of a server',
     description:
-      'Lists up to 200 monitors whose targets are at a server, and the monitor that follows the server. Add that to their `depends_on`, and a server that is down causes one alert. A target is at a server if it is one of its addresses, a name with such a record in the DNS zones of the workspace, or if the last check by this hub connected to one. Up to 200 names with such a record are considered, and up to 200 aliases (CNAME records) for the first 20 of these. Nothing is resolved. Without `monitoring.read`, the list is empty, and without `dns.read`, records are not considered.',
+      'Lists up to 200 monitors whose targets are at a server, and the monitor that follows the server. If you add the monitor of the server to the `depends_on` of the others, a server that is down causes only one alert. A target is at a server if it is an address of the server, if it is a name with a record for such an address in the DNS zones of the workspace, or if the last check by this hub connected to such an address. Up to 200 of these names are considered, and up to 200 aliases (CNAME records) of the first 20 names. No DNS queries are sent. Without `monitoring.read`, the list is empty, and without `dns.read`, records are not considered.',
     response: ServerMonitors,
     run: (ctx, { params }) => listServerMonitors(ctx, params.id!),
   }),

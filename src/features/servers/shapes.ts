@@ -44,7 +44,7 @@ export const serverMembers = members({
     schema: Type.Array(Type.String({ maxLength: 64 }), {
       maxItems: 10,
       uniqueItems: true,
-      description: 'IDs of monitors whose status tells whether the server is up.',
+      description: 'IDs of monitors whose status determines whether the server is up.',
     }),
     default: [],
     clearable: true,
@@ -117,7 +117,7 @@ export const orderMembers = members({
   },
   enable_ipv4: { schema: Type.Boolean({ description: 'Whether it gets a public IPv4 address.' }), default: true },
   enable_ipv6: { schema: Type.Boolean({ description: 'Whether it gets public IPv6 addresses.' }), default: true },
-  backups: { schema: Type.Boolean({ description: 'Whether the cloud makes backups of it.' }), default: false },
+  backups: { schema: Type.Boolean({ description: 'Whether the cloud creates backups of it.' }), default: false },
   volume_ids: {
     schema: Type.Array(Type.String({ minLength: 1, maxLength: 64 }), {
       maxItems: maxOrderedVolumes,
@@ -287,11 +287,13 @@ export const Server = Shape(
     image: Nullable(Type.String(), { description: 'Image it was created from; null if unknown.' }),
     addresses: Type.Array(Address, { description: 'IP addresses, public ones first.' }),
     protection: ProtectionView,
-    backups: Nullable(Type.Boolean(), { description: 'Whether the cloud makes backups of it; null if unknown, or if it can’t.' }),
+    backups: Nullable(Type.Boolean(), {
+      description: 'Whether the cloud creates backups of it; null if unknown, or if it can’t.',
+    }),
     price: PriceView,
     actions: Type.Array(Available, { description: 'Actions that are possible now.' }),
     agent: Nullable(AgentSummary, { description: 'Its agent; null if it has none.' }),
-    controllers: Type.Array(ControllerState, { description: 'Other ways to its power, such as its BMC.' }),
+    controllers: Type.Array(ControllerState, { description: 'Other ways to control its power, such as its BMC.' }),
     volume_ids: Type.Array(Type.String(), { description: 'IDs of the volumes that are attached to it.' }),
     firewall_ids: Type.Array(Type.String(), { description: 'IDs of its firewalls.' }),
     action_id: Nullable(Type.String(), { description: 'ID of the action that works on it; null if there is none.' }),
@@ -374,7 +376,7 @@ export const ServerPatch = Shape(
   {
     $id: 'ServerPatch',
     description:
-      'Fields of a server to update. What was ordered can only be updated as long as the server is a draft; `kind` and `addresses` only without a cloud account.',
+      'Fields of a server to update. What to order, such as the size and the image, can only be updated as long as the server is a draft; `kind` and `addresses` only without a cloud account.',
     examples: [{ labels: { role: 'web', tier: 'gold' } }],
   },
 )
@@ -496,7 +498,7 @@ export const ServerQuote = Shape(
     committed: NullableAmount('Total price per month of everything in the account; null for clouds without prices.'),
     cap: NullableAmount('Spending cap per month of the account; null if it has none.'),
     steps: Type.Array(Type.String(), { description: 'Steps of the action that creates it.' }),
-    problems: Type.Array(Problem, { description: 'Why it could not be created; empty if it can.' }),
+    problems: Type.Array(Problem, { description: 'Why it can’t be created; empty if it can.' }),
   },
   {
     $id: 'ServerQuote',

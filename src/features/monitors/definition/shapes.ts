@@ -55,7 +55,7 @@ const MonitorSuggestion = Shape({
   certificate_error: Type.Optional(
     Type.String({
       description:
-        'Why the certificate of the server is not trusted. Checks fail unless you set `options.ca`, or `options.verify_tls` to false. Omitted if it is trusted, and for servers that were not asked.',
+        'Why the certificate of the server is not trusted. Checks fail unless you set `options.ca`, or `options.verify_tls` to false. Omitted if it is trusted, and for servers that were not contacted.',
     }),
   ),
 })

@@ -40,8 +40,8 @@ export const monitoringRoutes = area('monitoring', 'Monitors', [
     summary: 'Import monitoring configuration',
     description:
       'Applies a document to the monitors and maintenance windows of the workspace, in a single transaction. A monitor is found by the `key` ' +
-      'of its entry, which can also be an ID, or by its name if the entry has no `key`; a maintenance window is found by its name. What is found is ' +
-      'updated to match the entry, and omitted fields are reset to their defaults. Other entries are created. With `prune`, resources that are not in the document are deleted. `depends_on` and `members` refer to monitors by key. ' +
+      'of its entry, which can also be an ID, or by its name if the entry has no `key`; a maintenance window is found by its name. If one is found, ' +
+      'it is updated to match the entry, and omitted fields are reset to their defaults. Otherwise, a new one is created. With `prune`, resources that are not in the document are deleted. `depends_on` and `members` refer to monitors by key. ' +
       'Errors include the line, column, and field.',
     query: ImportQuery,
     textBody: {

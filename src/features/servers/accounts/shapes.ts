@@ -32,7 +32,7 @@ const Spend = Shape(
       description: 'Maximum total price per month of everything in the account. Null: no limit.',
     }),
     confirm_above: Amount(
-      'Price per month above which a request must name the highest price it accepts (`max_monthly_price`). `0`: always.',
+      'Price per month above which a request must contain the highest price that it accepts (`max_monthly_price`). `0`: always.',
     ),
     currency: Nullable(Currency('Currency of the amounts.'), {
       description: 'Currency of the amounts. Required with `monthly_cap`.',
@@ -98,7 +98,9 @@ export const CloudAccount = Shape(
         {
           limit: Type.Integer({ description: 'Number of requests that the cloud allows.' }),
           remaining: Type.Integer({ description: 'Number of requests left.' }),
-          resets_at: NullableInstant({ description: 'When all requests are available again; null if the cloud doesn’t tell.' }),
+          resets_at: NullableInstant({
+            description: 'When all requests are available again; null if the cloud doesn’t report it.',
+          }),
         },
         { $id: 'CloudRateLimit', description: 'Rate limit of a cloud, as it was last reported.' },
       ),
@@ -189,7 +191,7 @@ const CloudKindInfo = Shape(
         user_data: Type.Boolean({ description: 'Whether a new server can have cloud-init user data.' }),
         networks: Type.Boolean({ description: 'Whether a new server can be attached to networks.' }),
         address_families: Type.Boolean({ description: 'Whether a new server can be without IPv4 or IPv6.' }),
-        backups: Type.Boolean({ description: 'Whether the cloud can make backups.' }),
+        backups: Type.Boolean({ description: 'Whether the cloud can create backups.' }),
         protection: Type.Array(Words(['delete', 'rebuild']), { description: 'Changes that servers can be protected from.' }),
         has_prices: Type.Boolean({ description: 'Whether servers cost money.' }),
         labels: Type.Boolean({ description: 'Whether labels are stored at the cloud.' }),
@@ -201,7 +203,7 @@ const CloudKindInfo = Shape(
         }),
         firewall_blocks: Type.Boolean({ description: 'Whether firewalls can block networks.' }),
         name_pattern: Type.String({ description: 'Regular expression for the names of servers.' }),
-        sync_seconds: Type.Integer({ description: 'Seconds between two readings of all servers.' }),
+        sync_seconds: Type.Integer({ description: 'Seconds between two syncs of all servers.' }),
       },
       { description: 'Capabilities, independent of the settings.' },
     ),

@@ -229,7 +229,7 @@ export async function startOn(
   return await started(tx, ctx, row, account, { ...planned, columns: { ...planned.columns, ...sealed } })
 }
 
-/** The server is as wanted already: the action has succeeded without doing anything. */
+/** The server already is in the requested state: the action has succeeded without doing anything. */
 async function unchanged(tx: Tx, ctx: Ctx, row: ServerRow, verb: ServerVerb): Promise<ChangeResult<ActionView>> {
   const action = await addFinishedAction(tx, ctx, serverActionKind(verb), {
     resources: [{ type: 'server', id: row.id }],

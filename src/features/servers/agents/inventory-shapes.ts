@@ -25,7 +25,7 @@ const parts = {
   containers: part(Shape(containers.items.properties, { $id: 'ServerContainer', description: 'A container.' }), 'Containers.'),
   units: part(
     Shape(units.items.properties, { $id: 'ServerUnit', description: 'A unit of systemd.' }),
-    'Units of systemd that have failed, and those that the agent was set to watch.',
+    'systemd units that have failed, and those that the agent was set to watch.',
   ),
   disks: part(
     Shape(disks.items.properties, { $id: 'ServerDisk', description: 'A disk, according to its SMART data.' }),
@@ -33,10 +33,10 @@ const parts = {
   ),
   arrays: part(
     Shape(arrays.items.properties, { $id: 'ServerDiskArray', description: 'A disk array.' }),
-    'Disk arrays: Linux software RAID and pools of ZFS.',
+    'Disk arrays: Linux software RAID and ZFS pools.',
   ),
   sockets: part(
-    Shape(sockets.items.properties, { $id: 'ServerSocket', description: 'A socket that listens.' }),
+    Shape(sockets.items.properties, { $id: 'ServerSocket', description: 'A listening socket.' }),
     'Sockets that listen for TCP connections or UDP datagrams.',
   ),
   mounts: part(

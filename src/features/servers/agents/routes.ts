@@ -62,7 +62,7 @@ export const agentRoutes = area('agents', 'Servers and cloud', [
     operationId: 'getServerInventory',
     summary: 'Get the inventory of a server',
     description:
-      'Returns what the agent of a server last reported: containers, units of systemd, disks, disk arrays, listening sockets, mounted file systems, logged-in users, and what could not be measured. Each part has the time at which it was reported, and a reason if it is empty or unknown.',
+      'Returns what the agent of a server last reported: containers, systemd units, disks, disk arrays, listening sockets, mounted file systems, logged-in users, and what could not be measured. Each part has the time at which it was reported, and a reason if it is empty or unknown.',
     response: ServerInventory,
     run: (ctx, { params }) => getInventory(ctx, params.id!),
   }),
@@ -108,7 +108,7 @@ export const agentRoutes = area('agents', 'Servers and cloud', [
     action: 'cloud.enrolment_key.create',
     operationId: 'installAgent',
     summary: 'Get the commands that install an agent on a new server',
-    description: `Returns commands that install the agent on a server that isn’t known yet and enroll it. The server is added when the agent calls. ${shownOnce}`,
+    description: `Returns commands that install the agent on a server that isn’t known yet and enroll it. The server is added when the agent connects for the first time. ${shownOnce}`,
     body: AgentInstallInput,
     status: 201,
     noLocation: true,
@@ -148,7 +148,7 @@ export const agentRoutes = area('agents', 'Servers and cloud', [
     operationId: 'retryAgentUpdates',
     summary: 'Continue automatic updates of agents',
     description:
-      'Continues automatic updates that have stopped, because an update was rolled back. Again, 5 % of the agents are updated first.',
+      'Continues automatic updates that stopped because an update was rolled back. Again, 5% of the agents are updated first.',
     response: AgentUpdates,
     problems: ['conflict'],
     run: retryAgentUpdates,
@@ -200,7 +200,7 @@ export const agentRoutes = area('agents', 'Servers and cloud', [
       },
       revoke: {
         description:
-          'Revokes an agent: its requests are rejected with `token_revoked`, and the program on the server stops for good. To use it again, enroll it with a new key.',
+          'Revokes an agent: its requests are rejected with `token_revoked`, and the program on the server exits and is not restarted. To use it again, enroll it with a new key.',
         problems: ['conflict'],
         run: revokeAgent,
       },

@@ -21,7 +21,7 @@ export const updatePolicies = ['manual', 'auto'] as const
 export const agentUpdateStates = ['updating', 'updated', 'rolled_back', 'failed'] as const
 
 const linkedDescription =
-  '`silent`: it has not reported for three of its intervals, and not for at least 90 seconds. `stopped`: it announced that it stops, its server was switched off here, or it was approved and has not called again yet.'
+  '`silent`: it has not reported for three of its intervals, and not for at least 90 seconds. `stopped`: it announced that it stops, its server was switched off here, or it was approved and has not connected again yet.'
 
 const summary = {
   id: Type.String({ description: 'ID of the agent.' }),
@@ -29,7 +29,7 @@ const summary = {
     description: linkedDescription,
   }),
   version: Type.String({ description: 'Version of the agent.' }),
-  last_seen_at: Instant({ description: 'When it was last heard from.' }),
+  last_seen_at: Instant({ description: 'When it last contacted the hub.' }),
 }
 
 const example = {
@@ -54,7 +54,7 @@ const config = {
   watched_units: Type.Array(Line({ minLength: 1, maxLength: 200 }), {
     maxItems: 20,
     uniqueItems: true,
-    description: 'Units of systemd whose state is reported each minute, such as `nginx.service`.',
+    description: 'systemd units whose state is reported each minute, such as `nginx.service`.',
   }),
   watched_processes: Type.Array(Line({ minLength: 1, maxLength: 100 }), {
     maxItems: 20,
@@ -88,16 +88,18 @@ const agent = {
   config: Shape(config, { $id: 'AgentConfig', description: 'Settings that the agent gets with its next report.' }),
   clock_offset_ms: Nullable(Type.Integer(), {
     description:
-      'Time of the hub minus time of the server; null if unknown. Measured minutes are corrected by it if it exceeds 2 seconds.',
+      'Time of the hub minus time of the server; null if unknown. If it exceeds 2 seconds, the times of its metrics are corrected by it.',
   }),
-  spooled: Type.Integer({ description: 'Minutes that wait on the server to be sent.' }),
-  dropped: Type.Integer({ description: 'Minutes that the agent dropped, because too many were waiting to be sent.' }),
+  spooled: Type.Integer({ description: 'Number of minutes of metrics on the server that are still to be sent.' }),
+  dropped: Type.Integer({
+    description: 'Number of minutes of metrics that the agent dropped, because too many were waiting to be sent.',
+  }),
   facts: Nullable(AgentFacts, { description: 'What it reported about its server; null if nothing.' }),
   update: Shape(
     {
       policy: Nullable(Words(updatePolicies), {
         description:
-          '`auto`: it is updated automatically in maintenance windows. `manual`: only by an action. Null: as the policy for all agents says.',
+          '`auto`: it is updated automatically in maintenance windows. `manual`: only by an action. Null: the policy for all agents applies.',
       }),
       available: Nullable(Type.String(), { description: 'The newer version that the hub has; null if it has none.' }),
       state: Nullable(Words(agentUpdateStates), {
@@ -105,7 +107,7 @@ const agent = {
           'Progress of the last update. `updated`: the new version has reported. `rolled_back`: it did not report in time, or the server restarted, so the previous version runs again. `failed`: nothing was changed, or the agent has not reported since. Null if there was none.',
       }),
       version: Nullable(Type.String(), { description: 'The version of the last update; null if there was none.' }),
-      detail: Nullable(Type.String(), { description: 'Why it failed or was rolled back; null if it didn’t and wasn’t.' }),
+      detail: Nullable(Type.String(), { description: 'Why it failed or was rolled back; otherwise null.' }),
       changed_at: NullableInstant({ description: 'When its state changed; null if there was none.' }),
     },
     { $id: 'AgentUpdate', description: 'The last update of the agent, and whether a newer version is available.' },
@@ -189,7 +191,7 @@ export const AgentPatch = Shape(
         {
           policy: Type.Optional(
             Nullable(Words(updatePolicies), {
-              description: 'Whether it is updated automatically. Null: as the policy for all agents says.',
+              description: 'Whether it is updated automatically. Null: the policy for all agents applies.',
             }),
           ),
         },
@@ -215,7 +217,7 @@ export const AgentUpdates = Shape(
     version: Type.String({ description: 'The version of this hub, to which agents are updated.' }),
     state: Words(['idle', 'first', 'observing', 'all', 'stopped'], {
       description:
-        'Progress of automatic updates to this version. `idle`: there are no agents to update. `first`: 5 % of the agents, and at least one, are updated first. `observing`: they are updated, and the others follow at `continues_at`. `all`: the others are updated. `stopped`: an update was rolled back, so the others are not updated automatically.',
+        'Progress of automatic updates to this version. `idle`: there are no agents to update. `first`: 5% of the agents, and at least one, are updated first. `observing`: they are updated, and the others follow at `continues_at`. `all`: the others are updated. `stopped`: an update was rolled back, so the others are not updated automatically.',
     }),
     waiting: Type.Integer({ description: 'Number of agents that report and are still to be updated automatically.' }),
     updating: Type.Integer({ description: 'Number of agents that are being updated.' }),
@@ -230,7 +232,7 @@ export const AgentUpdates = Shape(
       Shape({
         agent_id: Type.String({ description: 'ID of the agent whose update was rolled back.' }),
         stopped_at: Instant({ description: 'When it was rolled back.' }),
-        detail: Type.String({ description: 'Why.' }),
+        detail: Type.String({ description: 'Why it was rolled back.' }),
       }),
       { description: 'Why the automatic updates stopped; null unless they did.' },
     ),
@@ -264,13 +266,13 @@ export const AgentApproval = Shape(
     server_id: Type.Optional(
       Nullable(Type.String({ minLength: 1, maxLength: 64 }), {
         description:
-          'ID of the server that it is to report about. Its current agent is revoked. Null: a new server. If omitted, the server in `server_id` of the agent.',
+          'ID of the server that it will report about. The current agent of this server is revoked. Null: a new server. If omitted, the server in `server_id` of the agent.',
       }),
     ),
   },
   {
     $id: 'AgentApproval',
-    description: 'Which server an agent is to report about.',
+    description: 'Which server an agent will report about.',
     examples: [{}, { server_id: 'srv_01k3z9a1b2c3d4e5f6g7h8j9km' }],
   },
 )
@@ -333,7 +335,7 @@ export const AgentInstallation = Shape(
         cloud_init: Type.String({ description: 'User data for cloud-init.' }),
         shell_agent: Type.String({
           description:
-            'Command that root runs on a router or small board. It installs the agent as a shell script, which only measures: `allow` has no effect.',
+            'Command to run as root on a router or small board. It installs the agent as a shell script, which only measures: `allow` has no effect.',
         }),
       }),
       { description: 'Commands that install and enroll the agent; null in replayed responses.' },

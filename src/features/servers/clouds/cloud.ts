@@ -105,7 +105,7 @@ export interface CloudServer {
   addresses: ServerAddress[]
   labels: Record<string, string>
   protection: Protection
-  /** Whether the cloud makes backups of it; null if the cloud has none. */
+  /** Whether the cloud creates backups of it; null if the cloud has none. */
   backups: boolean | null
   /** Id of the server that it was created for ({@link ServerOrder.mark}); null if Bailiwick didn't create it. */
   mark: string | null

@@ -51,7 +51,7 @@ export interface Controller {
 /** A kind of controller, with its settings. */
 export interface ControllerKind<S = any> extends AdapterKind {
   verbs: readonly ControllerVerb[]
-  /** Whether it tells if the server is on. */
+  /** Whether it reports if the server is on. */
   readsPower: boolean
   validate?(settings: S): void
   open(settings: S, around: AdapterContext): Controller

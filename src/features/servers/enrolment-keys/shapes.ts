@@ -37,14 +37,14 @@ export const enrolmentKeyMembers = members({
   approve: {
     schema: Words(['auto', 'manual'], {
       description:
-        '`auto`: agents are enrolled at once, except where one could take over a server that is known. `manual`: someone approves each agent.',
+        '`auto`: agents are enrolled immediately, unless one could take over a server that Bailiwick already knows. `manual`: someone approves each agent.',
     }),
     default: 'auto',
   },
   match: {
     schema: Type.Boolean({
       description:
-        'Whether an agent is linked to the server of a cloud account that has the public address from which it calls. If not, it has to be approved.',
+        'Whether an agent is linked without approval to a server of a cloud account with the public address from which the agent connects. If false, someone has to approve the agent.',
     }),
     default: false,
   },
@@ -77,7 +77,7 @@ const shape = {
   ...viewMembers(enrolmentKeyMembers),
   labels: Type.Record(Type.String(), Type.String(), { description: 'Labels of servers that agents add with it.' }),
   server_id: Nullable(Type.String(), {
-    description: 'ID of the server that agents enrolled with it report about; null if it follows from the agent.',
+    description: 'ID of the server that agents enrolled with it report about; null if it is determined when an agent enrolls.',
   }),
   hint: Type.String({ description: 'Start and end of the key.' }),
   state: Words(enrolmentKeyStates, { description: 'Whether it can be used.' }),
@@ -144,7 +144,7 @@ export const EnrolmentKeyInput = Shape(
     labels,
     server_id: Type.Optional(
       Nullable(Type.String({ minLength: 1, maxLength: 64 }), {
-        description: 'ID of the server that the agent reports about. Null or omitted: it follows from the agent.',
+        description: 'ID of the server that the agent reports about. Null or omitted: it is determined when the agent enrolls.',
       }),
     ),
     expires_in_seconds: lifetime,

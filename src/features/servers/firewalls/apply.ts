@@ -138,7 +138,7 @@ const confirming =
   async (hub: Hub, id: string, input: Input, state: State, attached: readonly AttachmentRow[]): Promise<CommitChunk<State>> =>
   async tx => {
     const row = await lock(tx, id)
-    // A host takes back by itself what is not confirmed in time, which started when it had the rules, not when all servers had them.
+    // A host reverts an unconfirmed change itself. Its time starts when it has the rules, not when all servers have them.
     const hosts = attached.flatMap(one => (one.accountId === null && one.appliedAt !== null ? one.appliedAt : []))
     const until = Math.min(hub.clock.now(), ...hosts) + input.confirm_seconds * 1000
     if (row?.pending) {
@@ -272,7 +272,7 @@ const restore =
 
 const reasons = {
   expired: 'The change was not confirmed in time.',
-  asked: 'The change was taken back.',
+  asked: 'The change was reverted.',
   failed: 'The rules could not be applied to all servers.',
 } as const
 

@@ -49,19 +49,20 @@ export const firewallRoutes = area('firewalls', 'Servers and cloud', [
     },
     get: { description: 'Returns a firewall with the state at its servers.', run: getFirewall },
     update: {
-      description: `Updates the given fields. Rules are replaced with \`PUT /v1/firewalls/{id}/rules\`. Another \`label_selector\` attaches and detaches servers; it can’t be changed with a token that is restricted to some resources. ${guarded}`,
+      description: `Updates the given fields. Rules are replaced with \`PUT /v1/firewalls/{id}/rules\`. A change of \`label_selector\` attaches and detaches servers; it is not possible with a token that is restricted to some resources. ${guarded}`,
       body: FirewallPatch,
       problems: ['already_exists', 'plan_blocked', 'restricted_token'],
       run: updateFirewall,
     },
     delete: {
-      description: 'Deletes a firewall that is not attached to servers, and that no order of a server names in `firewall_ids`.',
+      description:
+        'Deletes a firewall. It must not be attached to servers, or be in the `firewall_ids` of a server that is not created yet.',
       problems: ['conflict'],
       run: deleteFirewall,
     },
     verbs: {
       attach: {
-        description: `Attaches a firewall to servers, which drop all incoming traffic that none of their firewalls allows from then on. ${guarded}`,
+        description: `Attaches a firewall to servers. From then on, these servers drop all incoming traffic that none of their firewalls allows. ${guarded}`,
         body: FirewallAttach,
         ...started,
         problems: ['plan_blocked', 'resource_locked'],
@@ -75,19 +76,22 @@ export const firewallRoutes = area('firewalls', 'Servers and cloud', [
         run: detachFirewall,
       },
       confirm: {
+        summary: 'Confirm a change of firewall rules',
         description: 'Confirms a change of rules, so that the previous rules are not restored.',
         problems: ['conflict'],
         run: confirmRules,
       },
       revert: {
-        description: `Restores the previous rules. A change that was not confirmed yet is taken back, and the response is the action that applied it; otherwise, the rules of the version before are applied. ${guarded}`,
+        summary: 'Revert the rules of a firewall',
+        description: `Restores the previous rules. A change that was not confirmed yet is reverted, and the response is the action that applied it. Otherwise, the rules of the previous version are applied. ${guarded}`,
         body: FirewallRevert,
         ...started,
         problems: ['conflict', 'plan_blocked', 'resource_locked'],
         run: revertRules,
       },
       adopt: {
-        description: `Takes over the rules that a server has at its cloud, where they were changed, as the rules of the firewall. ${guarded}`,
+        summary: 'Adopt the rules at the cloud',
+        description: `Replaces the rules of the firewall with the rules that a server has at its cloud, after they were changed there. ${guarded}`,
         body: FirewallAdopt,
         ...started,
         problems: ['conflict', 'plan_blocked', 'resource_locked'],

@@ -129,7 +129,7 @@ export async function replaceRules(
   })
 }
 
-/** Whether an agent enforces a firewall at one of its servers. A change that cuts the server off can then only be taken back by itself. */
+/** Whether an agent enforces a firewall at one of its servers. A change that cuts the server off can then only be reverted by itself. */
 const isEnforcedByAgent = async (read: Reader, firewallId: string): Promise<boolean> =>
   (
     await read
@@ -276,7 +276,7 @@ export async function revertRules(ctx: Ctx, id: string, input: { allow?: GuardCo
   if (found.pending && isOpen) {
     await change(ctx, 'cloud.firewall.revert', async tx => {
       const row = await lockRow(tx, ctx, firewallRows, id)
-      if (!row.pending || row.pending.isConfirmed) throw conflict('The change was confirmed or taken back meanwhile.')
+      if (!row.pending || row.pending.isConfirmed) throw conflict('The change was confirmed or reverted in the meantime.')
       await tx
         .update(firewalls)
         .set({ pending: { ...row.pending, isTakenBack: true } })

@@ -35,7 +35,7 @@ const sources =
   'For `in`: networks in CIDR notation, and dynamic IP sources: `dip_…` for their addresses, `dip_…/prefix6` for their delegated IPv6 prefix.'
 const destinations = 'For `out`: networks in CIDR notation.'
 const blocks =
-  'Networks in CIDR notation whose packets are dropped, whatever the rules of all firewalls of a server allow. Only for clouds with `firewall_blocks`.'
+  'Networks in CIDR notation whose packets are dropped, even if the rules of this or another firewall allow them. Only for clouds with `firewall_blocks`.'
 
 const exampleRule = {
   id: 'https',
@@ -85,7 +85,7 @@ export const firewallMembers = members({
   drift_policy: {
     schema: Words(['report', 'enforce'], {
       description:
-        'What happens if the rules are changed at the cloud, or on the host of an agent. `report`: a notice. `enforce`: they are also restored, up to three times in ten minutes. A host is restored if one of its firewalls says so.',
+        'What happens if the rules are changed at the cloud, or on the host of an agent. `report`: a notice. `enforce`: they are also restored, up to three times in ten minutes. The rules of a host are restored if at least one of its firewalls has `enforce`.',
     }),
     default: 'report',
   },
@@ -122,7 +122,7 @@ const FirewallDrift = Shape(
     is_attached: Type.Boolean({ description: 'False if the server no longer has the firewall.' }),
     changed_defaults: Type.Array(Words(['in', 'out']), {
       description:
-        'Directions whose default was changed at the cloud. `in`: incoming traffic that no rule allows is no longer dropped. `out`: outgoing traffic that no rule is about is allowed although the firewall restricts it, or dropped although it doesn’t.',
+        'Directions whose default was changed at the cloud. `in`: incoming traffic that no rule allows is no longer dropped. `out`: outgoing traffic that no rule matches is allowed although the firewall restricts it, or dropped although it doesn’t.',
     }),
     added: Type.Array(FirewallEntry, {
       description: 'What the cloud allows or blocks, but the firewall doesn’t. Empty for agents, which don’t report that.',
@@ -150,8 +150,7 @@ const FirewallAttachment = Shape(
   {
     server_id: Type.String({ description: 'ID of the server.' }),
     by: Words(['direct', 'selector'], {
-      description:
-        '`direct`: it was attached. `selector`: the label selector selects it, and it has not been attached otherwise.',
+      description: '`direct`: it was attached. `selector`: only the label selector of the firewall selects it.',
     }),
     enforcer: Type.String({
       description: 'What enforces the firewall: the kind of the cloud, or `agent` if the agent of the server does.',
@@ -208,7 +207,7 @@ const FirewallPending = Shape(
   },
   {
     $id: 'FirewallPending',
-    description: 'A change of rules that is taken back unless it is confirmed.',
+    description: 'A change of rules that is reverted unless it is confirmed.',
     examples: [{ rules_version: 8, restore_version: 7, confirm: 'manual', expires_at: '2026-11-27T10:01:00.000Z' }],
   },
 )
@@ -237,7 +236,7 @@ export const Firewall = Shape(
   },
   {
     $id: 'Firewall',
-    description: 'A list of allowed traffic that servers share, whatever cloud they are at.',
+    description: 'A list of allowed traffic for any number of servers, which can be at different clouds.',
     examples: [
       {
         id: 'fw_01k3zd5s7t9v1w3x5y7z9a1b3c',
@@ -276,7 +275,7 @@ export const allowFields = {
     Prose({ maxLength: 1000, description: 'Why the change is made. Stored in the history and the audit log.' }),
   ),
 }
-const rules = Type.Array(FirewallRuleInput, { maxItems: 200, description: 'All rules, at most 50. Their order means nothing.' })
+const rules = Type.Array(FirewallRuleInput, { maxItems: 200, description: 'All rules, at most 50. Their order doesn’t matter.' })
 export const FirewallInput = Shape(
   {
     ...inputMembers(firewallMembers),
@@ -303,7 +302,7 @@ export const FirewallRulesInput = Shape(
     confirm: Type.Optional(
       Words(confirmModes, {
         description:
-          '`manual`: with `POST /v1/firewalls/{id}/confirm`. `auto`: also once all agents that enforce the rules have reached the hub over a new connection, and all monitors of the servers were checked after the change, and none of them is down. Default: `auto` if only an agent makes a confirmation necessary, otherwise `manual`.',
+          '`manual`: with `POST /v1/firewalls/{id}/confirm`. `auto`: in the same way, or automatically, once all agents that enforce the rules have reached the hub over a new connection, and all monitors of the servers were checked after the change without being down. Default: `manual`. If an agent enforces the firewall, and you set neither `allow` nor `confirm_within_seconds`: `auto`.',
       }),
     ),
     confirm_within_seconds: Type.Optional(

@@ -9,7 +9,7 @@ import { servers } from '../tables'
 import type { Entry, FirewallRule, PlainRule, GuardCode } from './rules'
 import { attachmentStates, firewallMembers, type confirmModes, type FirewallVersionView } from './shapes'
 
-/** A change of rules that is taken back unless it is confirmed. */
+/** A change of rules that is reverted unless it is confirmed. */
 interface Pending {
   rulesVersion: number
   restoreVersion: number

@@ -110,7 +110,9 @@ export const changeListing = listingOf('inventory-changes', inventoryChanges, {
   filters: {
     kind: wordsFilter(inventoryChanges.kind, changeKinds, 'Only changes of these kinds.'),
     change: wordsFilter(inventoryChanges.change, changeWords, 'Only additions, removals, or changes.'),
-    name: textFilter(inventoryChanges.name, 'Only changes of what has this name, such as `0.0.0.0:443/tcp`.', { maxLength: 300 }),
+    name: textFilter(inventoryChanges.name, 'Only changes to the item with this name, such as `0.0.0.0:443/tcp`.', {
+      maxLength: 300,
+    }),
     ...timeFilters('at', inventoryChanges.at),
   },
   sorts: ['at'],

@@ -10,7 +10,7 @@ export const serverLiveRoutes = area('server-live', 'Servers and cloud', [
     operationId: 'getServerLive',
     summary: 'Get live metrics of a server',
     description:
-      'Returns what the agent of a server measures every 2 seconds, and lets it do so for the next 60 seconds. Request this again, or open a stream with `watch_servers`, to continue. Live metrics are kept in memory, and not stored. Up to 50 servers of a workspace, and 500 of a hub, can be watched at the same time.',
+      'Returns what the agent of a server measures every 2 seconds, and keeps it measuring for the next 60 seconds. Request this again, or open a stream with `watch_servers`, to continue. Live metrics are kept in memory, and not stored. Up to 50 servers of a workspace, and 500 of a hub, can be watched at the same time.',
     query: ServerLiveQuery,
     response: ServerLive,
     problems: ['overloaded'],

@@ -24,7 +24,7 @@ export const ServerLive = Shape(
             'Values by the name of the metric, followed by a colon and the device if it has one, such as `disk.busy_percent:sda`.',
         }),
       }),
-      { description: 'What was measured, oldest first. At most the last 60 rows, since someone has been looking.' },
+      { description: 'What was measured while someone looked at the server, oldest first. At most the last 60 rows.' },
     ),
     processes: Type.Array(AgentReport.properties.moments.items.properties.processes.items, {
       description:
@@ -34,7 +34,7 @@ export const ServerLive = Shape(
   },
   {
     $id: 'ServerLive',
-    description: 'What a server does now.',
+    description: 'Live metrics of a server, and its busiest processes.',
     examples: [
       {
         state: 'running',

@@ -186,14 +186,14 @@ export const ServerLatestList = Shape(
           network_received_bytes_per_second: Latest('Bytes received per second'),
           network_sent_bytes_per_second: Latest('Bytes sent per second'),
         },
-        { $id: 'ServerLatest', description: 'What a server uses now: averages over the last 5 minutes.' },
+        { $id: 'ServerLatest', description: 'Current resource usage of a server: averages over the last 5 minutes.' },
       ),
       { maxItems: maxServers, description: 'The servers that exist, in the order of `ids`.' },
     ),
   },
   {
     $id: 'ServerLatestList',
-    description: 'What the requested servers use now.',
+    description: 'Current resource usage of the requested servers.',
     examples: [
       {
         data: [

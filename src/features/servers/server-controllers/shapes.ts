@@ -44,7 +44,7 @@ export const ServerController = Shape(
   },
   {
     $id: 'ServerController',
-    description: 'A way to the power of a server, such as its BMC, and the credentials to access it.',
+    description: 'A way to control the power of a server, such as its BMC, and the credentials to access it.',
     examples: [example],
   },
 )
@@ -65,7 +65,7 @@ const ControllerKindInfo = Shape(
     capabilities: Shape(
       {
         actions: Type.Array(Words(controllerVerbs), { description: 'Actions that are possible for servers.' }),
-        reads_power: Type.Boolean({ description: 'Whether it tells if the server is on.' }),
+        reads_power: Type.Boolean({ description: 'Whether it reports if the server is on.' }),
       },
       { description: 'Capabilities, independent of the settings.' },
     ),

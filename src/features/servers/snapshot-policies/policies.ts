@@ -84,7 +84,7 @@ export async function updatePolicy(ctx: Ctx, id: string, patch: SnapshotPolicyPa
 export const deletePolicy = (ctx: Ctx, id: string): Promise<void> =>
   deleteRow(ctx, 'cloud.snapshot_policy.delete', policyRows, id, view)
 
-/** Lets a policy run now, also if it is paused. @throws Problem 404, 412 */
+/** Lets a policy run now, even if it is paused. @throws Problem 404, 412 */
 export const runPolicy = (ctx: Ctx, id: string): Promise<SnapshotPolicyView> =>
   change(ctx, 'cloud.snapshot_policy.run', async tx => {
     const before = await lockRow(tx, ctx, policyRows, id)

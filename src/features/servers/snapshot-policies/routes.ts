@@ -16,7 +16,7 @@ export const snapshotPolicyRoutes = area(
       run: listPolicies,
     },
     create: {
-      description: 'Creates a policy that creates snapshots of servers on a schedule, and deletes old ones of its own.',
+      description: 'Creates a policy, which creates snapshots of servers on a schedule, and deletes its old ones.',
       body: SnapshotPolicyInput,
       problems: ['already_exists', 'conflict'],
       run: createPolicy,
@@ -31,7 +31,7 @@ export const snapshotPolicyRoutes = area(
     delete: { description: 'Deletes a snapshot policy. Its snapshots are kept.', run: deletePolicy },
     verbs: {
       run: {
-        description: 'Runs a policy within a minute, also if it is paused. Then `last_run` shows the result.',
+        description: 'Runs a policy within a minute, even if it is paused. Then `last_run` shows the result.',
         run: runPolicy,
       },
     },

@@ -13,7 +13,7 @@ export const snapshotMembers = members({
   name: { schema: Line({ minLength: 1, maxLength: 100, description: 'Name of the snapshot.' }), required: true },
   labels: { schema: Labels, default: {} },
   protected: {
-    schema: Type.Boolean({ description: 'Whether it is protected from being deleted, also when it expires.' }),
+    schema: Type.Boolean({ description: 'Whether it is protected from being deleted, even when it expires.' }),
     default: false,
   },
 })

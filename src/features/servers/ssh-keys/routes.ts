@@ -12,7 +12,7 @@ export const sshKeyRoutes = area(
     list: { description: 'Lists the SSH keys.', listing: sshKeyListing, response: SshKeyList, run: listSshKeys },
     create: {
       description:
-        'Adds a public key. New servers can then be created with it. Private keys are rejected: nothing of them is stored or logged.',
+        'Adds a public key. New servers can then be created with it. Private keys are rejected, and are neither stored nor logged.',
       body: SshKeyInput,
       problems: ['already_exists', 'conflict'],
       run: createSshKey,

@@ -12,7 +12,7 @@ export const volumeRoutes = area('volumes', 'Servers and cloud', [
     get: { description: 'Returns a volume.', run: getVolume },
     update: {
       description:
-        'Updates the given fields, also at the cloud: `action_id` is the action that does that. If it fails, the name is the one at the cloud again. Labels of volumes that were not created here are only stored here.',
+        'Updates the given fields, also at the cloud: `action_id` is the action that does that. If it fails, the name is reset to the one at the cloud. Labels of volumes that were not created here are only stored here.',
       body: VolumePatch,
       problems: ['conflict', 'resource_locked'],
       run: updateVolume,
@@ -66,7 +66,7 @@ export const volumeRoutes = area('volumes', 'Servers and cloud', [
     operationId: 'performVolumeAction',
     summary: 'Perform an action on a volume',
     description:
-      'Starts an action: `attach`, `detach`, `resize`, `set_protection`, or `restore_snapshot`. If the volume is as wanted already, the action has succeeded with the result `unchanged`. With `Prefer: wait`, the response is delayed until the action has finished.',
+      'Starts an action: `attach`, `detach`, `resize`, `set_protection`, or `restore_snapshot`. If the volume already is in the requested state, the action has succeeded with the result `unchanged`. With `Prefer: wait`, the response is delayed until the action has finished.',
     body: VolumeActionInput,
     status: 202,
     response: Action,

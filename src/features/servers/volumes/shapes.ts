@@ -32,7 +32,7 @@ export const volumeMembers = members({
 const size = Type.Integer({ minimum: 2 ** 20, maximum: 2 ** 50, description: 'Size in bytes.' })
 const mountPath = Type.Optional(
   Nullable(Type.String({ maxLength: 200, pattern: '^/[A-Za-z0-9._/-]*[A-Za-z0-9._-]$', 'x-rule': 'must be an absolute path.' }), {
-    description: 'Where the cloud mounts it in the server, at Incus and LXD. Default: `/mnt/` and its name.',
+    description: 'Where the cloud mounts it in the server, with Incus and LXD. Default: `/mnt/` and its name.',
   }),
 )
 
@@ -96,7 +96,7 @@ export const VolumeInput = Shape(
     size_bytes: size,
     location: Type.Optional(
       Nullable(Type.String({ maxLength: 100 }), {
-        description: 'Slug of the location. Not needed with `server_id`: it is the one of the server.',
+        description: 'Slug of the location. Not needed with `server_id`: the volume gets the location of the server.',
       }),
     ),
     server_id: Type.Optional(

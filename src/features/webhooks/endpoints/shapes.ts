@@ -278,7 +278,7 @@ export const WebhookEndpointHealth = Shape(
       },
       {
         description:
-          'Circuit breaker of the endpoint. It opens after five `consecutive_failures`, or if half of the last 20 attempts failed: sending is suspended for 30 seconds, and each time it still fails, twice as long, up to 15 minutes.',
+          'Circuit breaker of the endpoint. It opens after five `consecutive_failures`, or if half of the last 20 attempts failed: sending is suspended for 30 seconds, and twice as long after each further failure, up to 15 minutes.',
       },
     ),
     consecutive_failures: number(

@@ -135,7 +135,7 @@ export const AgentCommands = Shape(
 export const AgentLiveMetricsInput = {
   ...AgentLiveMetrics,
   $id: 'AgentLiveMetrics',
-  description: 'What a server does now.',
+  description: 'Live metrics of a server, and its busiest processes.',
   examples: [
     {
       ...{ v: 1, run_id: '01k3z9a1b2c3d4e5f6g7h8j9km' },
