@@ -60,7 +60,8 @@ export const limitTable = {
   servers: { label: 'Servers', description: 'Number of servers.', noun: 'servers', initial: of(5, 100, 1_000) },
   server_metrics_days: {
     label: 'Retention of server metrics (days)',
-    description: 'Retention of the metrics of servers, in days; at most 730. Older metrics have a lower resolution.',
+    description:
+      'Retention of the metrics of servers, in days. After 730 days, they are always deleted. Older metrics have a lower resolution.',
     initial: of(7, 90, 730, 730),
   },
   volumes: { label: 'Volumes', description: 'Number of volumes.', noun: 'volumes', initial: of(10, 500, 5_000) },

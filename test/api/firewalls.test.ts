@@ -965,7 +965,7 @@ describe('blocks', () => {
     expect((await s.get()).blocks).toEqual(['192.0.2.1/32'])
     const refused = (await s.attach([s.web.id], { allow: ['cuts_ssh'], note: 'Test.' })).body.errors[0]
     expect([refused.pointer, refused.code]).toEqual(['#/server_ids/0', 'unsupported'])
-    expect(refused.detail).toContain('Blocks are possible at Proxmox VE')
+    expect(refused.detail).toContain('Clouds that support blocks: Proxmox VE, ')
     await s.done(s.put([ssh, https], { blocks: [] }))
     await s.done(s.attach())
     const put = (await s.put([ssh, https], { blocks: ['192.0.2.1'] })).body.errors[0]

@@ -190,7 +190,7 @@ function ServerFields() {
   if (values.volume_id) return null
   return (
     <>
-      <CheckboxField name="includes_memory" label="Include the memory" hint="Only at Proxmox VE and Incus." />
+      <CheckboxField name="includes_memory" label="Include the memory" hint="Only on Proxmox VE and Incus." />
       <SelectField
         name="quiesce"
         label="Running server"

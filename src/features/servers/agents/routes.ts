@@ -178,7 +178,7 @@ export const agentRoutes = area('agents', 'Servers and cloud', [
     verbs: {
       approve: {
         description:
-          'Approves an agent that awaits approval, and links it to a server. It gets its token when it asks again, within ten seconds. The current agent of the server is revoked.',
+          'Approves an agent that awaits approval, and links it to a server. The agent gets its token with its next request, within ten seconds. The current agent of the server is revoked.',
         body: AgentApproval,
         problems: ['conflict', 'plan_limit_reached'],
         run: approveAgent,

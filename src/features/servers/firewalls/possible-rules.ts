@@ -3,10 +3,10 @@ import type { FirewallRule } from './rules'
 
 /** Names the clouds that can block networks. */
 export const blockingKinds = (): string =>
-  `Blocks are possible at ${cloudKinds
+  `Clouds that support blocks: ${cloudKinds
     .filter(one => one.capabilities.firewallBlocks)
     .map(one => one.title)
-    .join(', and ')}.`
+    .join(', ')}.`
 
 export const unsupportedProtocols = (kind: string, rules: readonly FirewallRule[]) => {
   const { firewallProtocols } = cloudKindOf(kind)!.capabilities

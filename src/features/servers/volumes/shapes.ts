@@ -32,7 +32,7 @@ export const volumeMembers = members({
 const size = Type.Integer({ minimum: 2 ** 20, maximum: 2 ** 50, description: 'Size in bytes.' })
 const mountPath = Type.Optional(
   Nullable(Type.String({ maxLength: 200, pattern: '^/[A-Za-z0-9._/-]*[A-Za-z0-9._-]$', 'x-rule': 'must be an absolute path.' }), {
-    description: 'Where the cloud mounts it in the server, with Incus and LXD. Default: `/mnt/` and its name.',
+    description: 'Where the cloud mounts it in the server, on Incus and LXD. Default: `/mnt/` and its name.',
   }),
 )
 

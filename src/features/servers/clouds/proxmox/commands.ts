@@ -242,7 +242,7 @@ function creationOf({ ref, size, start, sshKeys, ...order }: ServerOrder): Proxm
 }
 
 function freeSize(size: SizeOrder): Exclude<SizeOrder, { slug: string }> {
-  if ('slug' in size) throw new CloudError('invalid', 'Sizes at Proxmox are cores, memory, and disk.', null, false)
+  if ('slug' in size) throw new CloudError('invalid', 'Sizes on Proxmox are cores, memory, and disk.', null, false)
   return size
 }
 

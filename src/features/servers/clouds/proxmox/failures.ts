@@ -24,7 +24,7 @@ const texts: [pattern: RegExp, failure: CloudFailure, title: string][] = [
     'quota',
     'The storage is full',
   ],
-  [/got timeout|timed? ?out|did not stop/i, 'timeout', 'The operation timed out at Proxmox'],
+  [/got timeout|timed? ?out|did not stop/i, 'timeout', 'The operation timed out on Proxmox'],
   [
     /uses local storage|non-shared storage|shrink|not allowed for linked clones|storage '[^']*' (?:does not exist|is not available)|no such cluster node|hostname lookup/i,
     'invalid',
