@@ -7,6 +7,7 @@ import sqlite4 from '../src/core/db/written/0002_monitor_status_ranks.sqlite.sql
 import sqlite5 from './sqlite/0003_dynamic_ip.sql' with { type: 'text' }
 import sqlite6 from './sqlite/0004_servers.sql' with { type: 'text' }
 import sqlite7 from './sqlite/0005_agents.sql' with { type: 'text' }
+import sqlite8 from './sqlite/0006_certificates.sql' with { type: 'text' }
 import postgres0 from './postgres/0000_init.sql' with { type: 'text' }
 import postgres1 from '../src/core/db/written/0000_audit_guard.postgres.sql' with { type: 'text' }
 import postgres2 from './postgres/0001_list_indexes.sql' with { type: 'text' }
@@ -15,6 +16,7 @@ import postgres4 from '../src/core/db/written/0002_monitor_status_ranks.postgres
 import postgres5 from './postgres/0003_dynamic_ip.sql' with { type: 'text' }
 import postgres6 from './postgres/0004_servers.sql' with { type: 'text' }
 import postgres7 from './postgres/0005_agents.sql' with { type: 'text' }
+import postgres8 from './postgres/0006_certificates.sql' with { type: 'text' }
 
 /** All migrations in order, by engine. */
 export const migrations: Record<'sqlite' | 'postgres', { tag: string; sql: string }[]> = {
@@ -27,6 +29,7 @@ export const migrations: Record<'sqlite' | 'postgres', { tag: string; sql: strin
     { tag: '0003_dynamic_ip', sql: sqlite5 },
     { tag: '0004_servers', sql: sqlite6 },
     { tag: '0005_agents', sql: sqlite7 },
+    { tag: '0006_certificates', sql: sqlite8 },
   ],
   postgres: [
     { tag: '0000_init', sql: postgres0 },
@@ -37,5 +40,6 @@ export const migrations: Record<'sqlite' | 'postgres', { tag: string; sql: strin
     { tag: '0003_dynamic_ip', sql: postgres5 },
     { tag: '0004_servers', sql: postgres6 },
     { tag: '0005_agents', sql: postgres7 },
+    { tag: '0006_certificates', sql: postgres8 },
   ],
 }

@@ -422,7 +422,14 @@ export const registry = {
   domain: { prefix: 'dom', name: 'domain', area: 'domains', hasEvents: true },
   watched_domain: { prefix: 'wdom', name: 'watched domain', area: 'domains', hasEvents: true },
   deployment: { prefix: 'dep', name: 'deployment', area: 'cloud', hasEvents: true },
-  certificate: { prefix: 'cert', name: 'certificate', area: 'certificates', hasEvents: true },
+  certificate: {
+    prefix: 'cert',
+    name: 'certificate',
+    table: 'certificates',
+    area: 'certificates',
+    limit: 50_000,
+    hasEvents: true,
+  },
   tls_endpoint: { prefix: 'tls', name: 'TLS endpoint', area: 'certificates', hasEvents: true },
   probe: { prefix: 'probe', name: 'probe', area: 'monitoring', hasEvents: true },
 } as const satisfies Record<string, Resource>

@@ -217,6 +217,8 @@ const publicModules: Record<string, string[]> = {
 const pureFiles = [
   'event-kinds',
   'notice-kinds',
+  'certificates/life',
+  'certificates/places',
   'dns/event-kinds',
   'dynamic-ips/addresses',
   'dynamic-ips/configs/client-config',

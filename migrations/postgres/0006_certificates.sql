@@ -1,0 +1,102 @@
+CREATE TABLE "certificate_authorities" (
+	"id" text collate "C" PRIMARY KEY NOT NULL,
+	"workspace_id" text collate "C" NOT NULL,
+	"version" bigint NOT NULL,
+	"created_at" bigint NOT NULL,
+	"updated_at" bigint NOT NULL,
+	"name" text collate "C" NOT NULL,
+	"sha256" text collate "C" NOT NULL,
+	"der" "bytea" NOT NULL,
+	"subject" text collate "C" NOT NULL,
+	"not_before" bigint NOT NULL,
+	"not_after" bigint NOT NULL
+);
+--> statement-breakpoint
+CREATE TABLE "certificate_names" (
+	"certificate_id" text collate "C" NOT NULL,
+	"workspace_id" text collate "C" NOT NULL,
+	"name" text collate "C" NOT NULL,
+	CONSTRAINT "certificate_names_certificate_id_name_pk" PRIMARY KEY("certificate_id","name")
+);
+--> statement-breakpoint
+CREATE TABLE "certificate_presences" (
+	"id" text collate "C" PRIMARY KEY NOT NULL,
+	"certificate_id" text collate "C" NOT NULL,
+	"workspace_id" text collate "C" NOT NULL,
+	"kind" text collate "C" NOT NULL,
+	"scope_id" text collate "C" NOT NULL,
+	"place" text collate "C" NOT NULL,
+	"label" text collate "C" NOT NULL,
+	"is_use" boolean NOT NULL,
+	"data" text NOT NULL,
+	"first_seen_at" bigint NOT NULL,
+	"last_seen_at" bigint NOT NULL,
+	"ended_at" bigint
+);
+--> statement-breakpoint
+CREATE TABLE "certificates" (
+	"id" text collate "C" PRIMARY KEY NOT NULL,
+	"workspace_id" text collate "C" NOT NULL,
+	"version" bigint NOT NULL,
+	"created_at" bigint NOT NULL,
+	"updated_at" bigint NOT NULL,
+	"tags" text NOT NULL,
+	"notes" text collate "C" NOT NULL,
+	"sha256" text collate "C" NOT NULL,
+	"tbs_sha256" text collate "C" NOT NULL,
+	"der" "bytea" NOT NULL,
+	"serial_number" text collate "C" NOT NULL,
+	"common_name" text collate "C" NOT NULL,
+	"subject" text collate "C" NOT NULL,
+	"issuer" text collate "C" NOT NULL,
+	"subject_hash" text collate "C" NOT NULL,
+	"issuer_hash" text collate "C" NOT NULL,
+	"not_before" bigint NOT NULL,
+	"not_after" bigint NOT NULL,
+	"key_type" text collate "C",
+	"key_bits" bigint,
+	"spki_sha256" text collate "C",
+	"signature_algorithm" text collate "C" NOT NULL,
+	"contents" text NOT NULL,
+	"is_ca" boolean NOT NULL,
+	"is_only_issuer" boolean NOT NULL,
+	"is_precertificate" boolean NOT NULL,
+	"trust" text collate "C" NOT NULL,
+	"chain" text NOT NULL,
+	"lineage_id" text collate "C" NOT NULL,
+	"revoked_at" bigint,
+	"revocation_reason" text collate "C",
+	"last_seen_at" bigint NOT NULL,
+	"superseded_by" text collate "C",
+	"in_use" boolean NOT NULL,
+	"sources" text NOT NULL,
+	"presence_count" bigint NOT NULL,
+	"auto_renewing" boolean NOT NULL,
+	"renewal_due_at" bigint NOT NULL,
+	"alarm_level" text collate "C",
+	"alarm_at" bigint
+);
+--> statement-breakpoint
+ALTER TABLE "certificate_authorities" ADD CONSTRAINT "certificate_authorities_workspace_id_workspaces_id_fk" FOREIGN KEY ("workspace_id") REFERENCES "public"."workspaces"("id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
+ALTER TABLE "certificate_names" ADD CONSTRAINT "certificate_names_certificate_id_certificates_id_fk" FOREIGN KEY ("certificate_id") REFERENCES "public"."certificates"("id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
+ALTER TABLE "certificate_presences" ADD CONSTRAINT "certificate_presences_certificate_id_certificates_id_fk" FOREIGN KEY ("certificate_id") REFERENCES "public"."certificates"("id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
+ALTER TABLE "certificate_presences" ADD CONSTRAINT "certificate_presences_workspace_id_workspaces_id_fk" FOREIGN KEY ("workspace_id") REFERENCES "public"."workspaces"("id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
+ALTER TABLE "certificates" ADD CONSTRAINT "certificates_workspace_id_workspaces_id_fk" FOREIGN KEY ("workspace_id") REFERENCES "public"."workspaces"("id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
+CREATE UNIQUE INDEX "certificate_authorities_sha256" ON "certificate_authorities" USING btree ("workspace_id","sha256");--> statement-breakpoint
+CREATE INDEX "certificate_authorities_workspace" ON "certificate_authorities" USING btree ("workspace_id","id");--> statement-breakpoint
+CREATE INDEX "certificate_names_name" ON "certificate_names" USING btree ("workspace_id","name");--> statement-breakpoint
+CREATE INDEX "certificate_presences_certificate" ON "certificate_presences" USING btree ("certificate_id");--> statement-breakpoint
+CREATE INDEX "certificate_presences_scope" ON "certificate_presences" USING btree ("workspace_id","kind","scope_id");--> statement-breakpoint
+CREATE INDEX "certificate_presences_ended" ON "certificate_presences" USING btree ("ended_at") WHERE ended_at is not null;--> statement-breakpoint
+CREATE UNIQUE INDEX "certificates_sha256" ON "certificates" USING btree ("workspace_id","sha256");--> statement-breakpoint
+CREATE INDEX "certificates_workspace" ON "certificates" USING btree ("workspace_id","id");--> statement-breakpoint
+CREATE INDEX "certificates_created" ON "certificates" USING btree ("workspace_id","created_at","id");--> statement-breakpoint
+CREATE INDEX "certificates_not_after" ON "certificates" USING btree ("workspace_id","not_after","id");--> statement-breakpoint
+CREATE INDEX "certificates_common_name" ON "certificates" USING btree ("workspace_id","common_name","id");--> statement-breakpoint
+CREATE INDEX "certificates_tbs" ON "certificates" USING btree ("workspace_id","tbs_sha256");--> statement-breakpoint
+CREATE INDEX "certificates_subject" ON "certificates" USING btree ("workspace_id","subject_hash");--> statement-breakpoint
+CREATE INDEX "certificates_issuer" ON "certificates" USING btree ("workspace_id","issuer_hash");--> statement-breakpoint
+CREATE INDEX "certificates_spki" ON "certificates" USING btree ("workspace_id","spki_sha256");--> statement-breakpoint
+CREATE INDEX "certificates_serial" ON "certificates" USING btree ("workspace_id","serial_number");--> statement-breakpoint
+CREATE INDEX "certificates_lineage" ON "certificates" USING btree ("workspace_id","lineage_id","not_before");--> statement-breakpoint
+CREATE INDEX "certificates_alarm" ON "certificates" USING btree ("alarm_at") WHERE alarm_at is not null;

@@ -1,0 +1,102 @@
+CREATE TABLE `certificate_authorities` (
+	`id` text PRIMARY KEY NOT NULL,
+	`workspace_id` text NOT NULL,
+	`version` integer NOT NULL,
+	`created_at` integer NOT NULL,
+	`updated_at` integer NOT NULL,
+	`name` text NOT NULL,
+	`sha256` text NOT NULL,
+	`der` blob NOT NULL,
+	`subject` text NOT NULL,
+	`not_before` integer NOT NULL,
+	`not_after` integer NOT NULL,
+	FOREIGN KEY (`workspace_id`) REFERENCES `workspaces`(`id`) ON UPDATE no action ON DELETE cascade
+);
+--> statement-breakpoint
+CREATE UNIQUE INDEX `certificate_authorities_sha256` ON `certificate_authorities` (`workspace_id`,`sha256`);--> statement-breakpoint
+CREATE INDEX `certificate_authorities_workspace` ON `certificate_authorities` (`workspace_id`,`id`);--> statement-breakpoint
+CREATE TABLE `certificate_names` (
+	`certificate_id` text NOT NULL,
+	`workspace_id` text NOT NULL,
+	`name` text NOT NULL,
+	PRIMARY KEY(`certificate_id`, `name`),
+	FOREIGN KEY (`certificate_id`) REFERENCES `certificates`(`id`) ON UPDATE no action ON DELETE cascade
+);
+--> statement-breakpoint
+CREATE INDEX `certificate_names_name` ON `certificate_names` (`workspace_id`,`name`);--> statement-breakpoint
+CREATE TABLE `certificate_presences` (
+	`id` text PRIMARY KEY NOT NULL,
+	`certificate_id` text NOT NULL,
+	`workspace_id` text NOT NULL,
+	`kind` text NOT NULL,
+	`scope_id` text NOT NULL,
+	`place` text NOT NULL,
+	`label` text NOT NULL,
+	`is_use` integer NOT NULL,
+	`data` text NOT NULL,
+	`first_seen_at` integer NOT NULL,
+	`last_seen_at` integer NOT NULL,
+	`ended_at` integer,
+	FOREIGN KEY (`certificate_id`) REFERENCES `certificates`(`id`) ON UPDATE no action ON DELETE cascade,
+	FOREIGN KEY (`workspace_id`) REFERENCES `workspaces`(`id`) ON UPDATE no action ON DELETE cascade
+);
+--> statement-breakpoint
+CREATE INDEX `certificate_presences_certificate` ON `certificate_presences` (`certificate_id`);--> statement-breakpoint
+CREATE INDEX `certificate_presences_scope` ON `certificate_presences` (`workspace_id`,`kind`,`scope_id`);--> statement-breakpoint
+CREATE INDEX `certificate_presences_ended` ON `certificate_presences` (`ended_at`) WHERE ended_at is not null;--> statement-breakpoint
+CREATE TABLE `certificates` (
+	`id` text PRIMARY KEY NOT NULL,
+	`workspace_id` text NOT NULL,
+	`version` integer NOT NULL,
+	`created_at` integer NOT NULL,
+	`updated_at` integer NOT NULL,
+	`tags` text NOT NULL,
+	`notes` text NOT NULL,
+	`sha256` text NOT NULL,
+	`tbs_sha256` text NOT NULL,
+	`der` blob NOT NULL,
+	`serial_number` text NOT NULL,
+	`common_name` text NOT NULL,
+	`subject` text NOT NULL,
+	`issuer` text NOT NULL,
+	`subject_hash` text NOT NULL,
+	`issuer_hash` text NOT NULL,
+	`not_before` integer NOT NULL,
+	`not_after` integer NOT NULL,
+	`key_type` text,
+	`key_bits` integer,
+	`spki_sha256` text,
+	`signature_algorithm` text NOT NULL,
+	`contents` text NOT NULL,
+	`is_ca` integer NOT NULL,
+	`is_only_issuer` integer NOT NULL,
+	`is_precertificate` integer NOT NULL,
+	`trust` text NOT NULL,
+	`chain` text NOT NULL,
+	`lineage_id` text NOT NULL,
+	`revoked_at` integer,
+	`revocation_reason` text,
+	`last_seen_at` integer NOT NULL,
+	`superseded_by` text,
+	`in_use` integer NOT NULL,
+	`sources` text NOT NULL,
+	`presence_count` integer NOT NULL,
+	`auto_renewing` integer NOT NULL,
+	`renewal_due_at` integer NOT NULL,
+	`alarm_level` text,
+	`alarm_at` integer,
+	FOREIGN KEY (`workspace_id`) REFERENCES `workspaces`(`id`) ON UPDATE no action ON DELETE cascade
+);
+--> statement-breakpoint
+CREATE UNIQUE INDEX `certificates_sha256` ON `certificates` (`workspace_id`,`sha256`);--> statement-breakpoint
+CREATE INDEX `certificates_workspace` ON `certificates` (`workspace_id`,`id`);--> statement-breakpoint
+CREATE INDEX `certificates_created` ON `certificates` (`workspace_id`,`created_at`,`id`);--> statement-breakpoint
+CREATE INDEX `certificates_not_after` ON `certificates` (`workspace_id`,`not_after`,`id`);--> statement-breakpoint
+CREATE INDEX `certificates_common_name` ON `certificates` (`workspace_id`,`common_name`,`id`);--> statement-breakpoint
+CREATE INDEX `certificates_tbs` ON `certificates` (`workspace_id`,`tbs_sha256`);--> statement-breakpoint
+CREATE INDEX `certificates_subject` ON `certificates` (`workspace_id`,`subject_hash`);--> statement-breakpoint
+CREATE INDEX `certificates_issuer` ON `certificates` (`workspace_id`,`issuer_hash`);--> statement-breakpoint
+CREATE INDEX `certificates_spki` ON `certificates` (`workspace_id`,`spki_sha256`);--> statement-breakpoint
+CREATE INDEX `certificates_serial` ON `certificates` (`workspace_id`,`serial_number`);--> statement-breakpoint
+CREATE INDEX `certificates_lineage` ON `certificates` (`workspace_id`,`lineage_id`,`not_before`);--> statement-breakpoint
+CREATE INDEX `certificates_alarm` ON `certificates` (`alarm_at`) WHERE alarm_at is not null;

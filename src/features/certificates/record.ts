@@ -1,0 +1,346 @@
+import { and, eq, inArray, isNull, sql } from 'drizzle-orm'
+import { countOf } from '../../access/plans'
+import { sha256Hex } from '../../core/crypto'
+import { insertRows, skipExisting } from '../../core/db/insert-rows'
+import type { Reader, Tx } from '../../core/db/transaction'
+import { newId } from '../../core/ids'
+import { isTurnOver, yieldToEventLoop } from '../../core/time-slices'
+import { parseCertificate, trustStore, verifyChain, type Certificate } from '../../core/x509/chain'
+import { DerError } from '../../core/x509/der'
+import { describe, type Described } from './describe'
+import { placeOf, type Place, type Presence } from './places'
+import { refreshCertificates } from './refresh'
+import { certificateAuthorities, certificateNames, certificatePresences, certificates, type CertificateRow } from './tables'
+
+/** A chain that was seen somewhere. */
+interface Sighting {
+  /** The certificates in DER form, in the order in which they were seen; the one of the server first. */
+  chain: readonly Uint8Array[]
+  presence: Presence
+}
+
+/** Certificates of a workspace, including those of CAs. More are not recorded. */
+const maxCertificates = 50_000
+const maxChain = 20
+/** How old the time of the last sighting may be (ms), so that unchanged sightings write nothing. */
+const seenEveryMs = 3_600_000
+
+/**
+ * Records which certificates were seen and where. Call it within a transaction, as a step of whatever found them:
+ *
+ *     const [id] = await recordCertificates(tx, workspaceId, [{ chain, presence: { kind: 'endpoint', endpointId, address, host, port } }], now)
+ *
+ * Unknown certificates are added to the inventory with their issuers. A place has one certificate at a time: the one that was there before
+ * is no longer there. Repeating a call changes nothing. Parsing happens only for certificates that are new to the workspace.
+ *
+ * @param options.all the sightings are all those of this scope: its other places no longer have a certificate. Use it for complete reports.
+ * @param now the time (ms UTC)
+ * @returns the ID of the first certificate of each chain; null if it can’t be parsed or the workspace has too many
+ */
+export async function recordCertificates(
+  tx: Tx,
+  workspaceId: string,
+  sightings: readonly Sighting[],
+  now: number,
+  { all = [] }: { all?: readonly Pick<Place, 'kind' | 'scopeId'>[] } = {},
+): Promise<(string | null)[]> {
+  const ids = await saveCertificates(tx, workspaceId, sightings, now)
+  const places = sightings.flatMap(({ presence }, at) => {
+    const certificateId = ids[at]
+    return certificateId ? [{ certificateId, data: presence, ...placeOf(presence) }] : []
+  })
+  const touched = await savePresences(tx, workspaceId, places, all, now)
+  await refreshCertificates(tx, workspaceId, touched, now)
+  return ids
+}
+
+/** Ends all presences of an endpoint, monitor, server, or managed certificate that no longer exists. @param now the time (ms UTC) */
+export const endPresences = (tx: Tx, workspaceId: string, scope: readonly Pick<Place, 'kind' | 'scopeId'>[], now: number) =>
+  recordCertificates(tx, workspaceId, [], now, { all: scope })
+
+async function saveCertificates(
+  tx: Tx,
+  workspaceId: string,
+  sightings: readonly Sighting[],
+  now: number,
+): Promise<(string | null)[]> {
+  const leafs = new Map<string, readonly Uint8Array[]>()
+  const firsts = sightings.map(({ chain: [first, ...rest] }) => {
+    if (!first) return null
+    const sha256 = sha256Hex(first)
+    if ((leafs.get(sha256)?.length ?? 0) <= rest.length) leafs.set(sha256, [first, ...rest])
+    return sha256
+  })
+  const known = await idsOf(tx, workspaceId, [...leafs.keys()])
+  const unknown = [...leafs].filter(([sha256]) => !known.has(sha256))
+  if (unknown.length > 0) {
+    const context = await contextOf(tx, workspaceId)
+    for (const [sha256, chain] of unknown) {
+      const id = await addCertificate(tx, workspaceId, context, chain, now)
+      if (id) known.set(sha256, id)
+      if (isTurnOver()) await yieldToEventLoop()
+    }
+  }
+  return firsts.map(sha256 => (sha256 && known.get(sha256)) ?? null)
+}
+
+async function idsOf(read: Reader, workspaceId: string, sha256s: readonly string[]): Promise<Map<string, string>> {
+  const found = new Map<string, string>()
+  for (let at = 0; at < sha256s.length; at += 500) {
+    const rows = await read
+      .select({ id: certificates.id, sha256: certificates.sha256 })
+      .from(certificates)
+      .where(and(eq(certificates.workspaceId, workspaceId), inArray(certificates.sha256, sha256s.slice(at, at + 500))))
+    for (const row of rows) found.set(row.sha256, row.id)
+  }
+  return found
+}
+
+/** What adding certificates depends on. */
+interface Context {
+  roots: ReturnType<typeof trustStore>
+  count: number
+}
+
+async function contextOf(tx: Tx, workspaceId: string): Promise<Context> {
+  return { roots: await rootsOf(tx, workspaceId), count: await countOf(tx, 'certificate', workspaceId) }
+}
+
+/** The roots that a workspace trusts in addition to the public ones. */
+async function rootsOf(read: Reader, workspaceId: string): Promise<ReturnType<typeof trustStore>> {
+  const rows = await read
+    .select({ der: certificateAuthorities.der })
+    .from(certificateAuthorities)
+    .where(eq(certificateAuthorities.workspaceId, workspaceId))
+  return trustStore(rows.map(row => parseCertificate(row.der)))
+}
+
+/** Adds a certificate with its issuers. Returns its id; null if it can’t be parsed or there are too many. */
+async function addCertificate(
+  tx: Tx,
+  workspaceId: string,
+  context: Context,
+  chain: readonly Uint8Array[],
+  now: number,
+): Promise<string | null> {
+  const [leaf, ...issuers] = chain.slice(0, maxChain).map(parsed)
+  const described = leaf && describe(leaf)
+  if (!leaf || !described) return null
+  const joined = await joinPrecertificate(tx, workspaceId, described)
+  if (joined?.isComplete) return joined.id
+  const sent: [Certificate, ...Certificate[]] = [leaf, ...issuers.flatMap(one => one ?? [])]
+  const { trust, path } = verifyChain(sent, { roots: context.roots, known: await issuersOf(tx, workspaceId, sent), now })
+  const columns = path.map((one, at) => (at === 0 ? described : describe(one)))
+  const readable = columns.slice(0, columns.includes(null) ? columns.indexOf(null) : columns.length) as Described[]
+  const known = await idsOf(
+    tx,
+    workspaceId,
+    readable.map(one => one.sha256),
+  )
+  const added = readable.filter(one => !known.has(one.sha256) && one !== (joined && described))
+  if (context.count + added.length > maxCertificates) return joined?.id ?? null
+  context.count += added.length
+  if (joined) known.set(described.sha256, joined.id)
+  const ids = readable.map(one => known.get(one.sha256) ?? newId('cert'))
+  const rows = readable.flatMap((one, at) =>
+    added.includes(one)
+      ? [{ ...newRow(workspaceId, one, now), id: ids[at]!, isOnlyIssuer: at > 0, trust, chain: ids.slice(at + 1) }]
+      : [],
+  )
+  await insertRows(tx, certificates, rows)
+  if (joined)
+    await tx
+      .update(certificates)
+      .set({ ...described, trust, chain: ids.slice(1) })
+      .where(eq(certificates.id, joined.id))
+  for (const row of rows) await saveNames(tx, row)
+  if (rows.some(row => row.isCa)) await linkIssued(tx, workspaceId, context, rows, now)
+  return ids[0]!
+}
+
+function parsed(der: Uint8Array): Certificate | null {
+  try {
+    return parseCertificate(der)
+  } catch (error) {
+    if (error instanceof DerError) return null
+    throw error
+  }
+}
+
+/**
+ * A precertificate in a CT log and its certificate are one: the certificate takes over its row.
+ * @returns the existing row; complete if there is nothing to add to it
+ */
+async function joinPrecertificate(
+  tx: Tx,
+  workspaceId: string,
+  { tbsSha256, isPrecertificate }: Described,
+): Promise<{ id: string; isComplete: boolean } | null> {
+  const [other] = await tx
+    .select({ id: certificates.id })
+    .from(certificates)
+    .where(
+      and(
+        eq(certificates.workspaceId, workspaceId),
+        eq(certificates.tbsSha256, tbsSha256),
+        isPrecertificate ? undefined : eq(certificates.isPrecertificate, true),
+      ),
+    )
+    .limit(1)
+  return other ? { id: other.id, isComplete: isPrecertificate } : null
+}
+
+/** CA certificates of the workspace that may have issued those of a chain, so that incomplete chains lead to a root. */
+async function issuersOf(read: Reader, workspaceId: string, chain: readonly Certificate[]): Promise<Certificate[]> {
+  const found = new Map<string, Certificate>()
+  let wanted = new Set(chain.map(one => sha256Hex(one.facts.issuer)))
+  const seen = new Set<string>()
+  for (let depth = 0; depth < maxChain && wanted.size > 0; depth++) {
+    const rows = await read
+      .select({ der: certificates.der, issuerHash: certificates.issuerHash })
+      .from(certificates)
+      .where(
+        and(
+          eq(certificates.workspaceId, workspaceId),
+          inArray(certificates.subjectHash, [...wanted]),
+          eq(certificates.isCa, true),
+        ),
+      )
+      .limit(maxChain)
+    for (const hash of wanted) seen.add(hash)
+    for (const { der } of rows) {
+      const one = parseCertificate(der)
+      found.set(one.sha256, one)
+    }
+    wanted = new Set(rows.map(row => row.issuerHash).filter(hash => !seen.has(hash)))
+  }
+  return [...found.values()]
+}
+
+const newRow = (workspaceId: string, described: Described, now: number) => ({
+  ...described,
+  ...{ workspaceId, version: 1, createdAt: now, updatedAt: now, tags: [], notes: '' },
+  ...{ revokedAt: null, revocationReason: null, supersededBy: null, inUse: false, sources: [], presenceCount: 0 },
+  ...{ lastSeenAt: now, autoRenewing: false, alarmLevel: null, alarmAt: null },
+})
+
+async function saveNames(tx: Tx, { id, workspaceId, contents }: Pick<CertificateRow, 'id' | 'workspaceId' | 'contents'>) {
+  const names = [...new Set([...contents.dns_names, ...contents.ip_addresses])]
+  for (let at = 0; at < names.length; at += 500) {
+    const rows = names.slice(at, at + 500).map(name => ({ certificateId: id, workspaceId, name }))
+    await insertRows(tx, certificateNames, rows, skipExisting)
+    if (isTurnOver()) await yieldToEventLoop()
+  }
+}
+
+/** At most this many certificates get a new path when one of their issuers becomes known. */
+const maxLinked = 100
+
+/** Looks for paths again for certificates whose issuer was unknown. */
+async function linkIssued(
+  tx: Tx,
+  workspaceId: string,
+  { roots }: Context,
+  added: readonly Pick<CertificateRow, 'isCa' | 'subjectHash'>[],
+  now: number,
+): Promise<void> {
+  const rows = await tx
+    .select({ id: certificates.id, der: certificates.der })
+    .from(certificates)
+    .where(
+      and(
+        eq(certificates.workspaceId, workspaceId),
+        inArray(
+          certificates.issuerHash,
+          added.flatMap(one => (one.isCa ? [one.subjectHash] : [])),
+        ),
+        eq(certificates.trust, 'untrusted'),
+      ),
+    )
+    .limit(maxLinked)
+  for (const row of rows) await findPath(tx, workspaceId, roots, row, now)
+}
+
+/** Finds the path of a certificate among what is known now, and whether it is trusted. */
+async function findPath(
+  tx: Tx,
+  workspaceId: string,
+  roots: ReturnType<typeof trustStore>,
+  { id, der }: Pick<CertificateRow, 'id' | 'der'>,
+  now: number,
+): Promise<void> {
+  const leaf = parseCertificate(der)
+  const { trust, path } = verifyChain([leaf], { roots, known: await issuersOf(tx, workspaceId, [leaf]), now })
+  const ids = await idsOf(
+    tx,
+    workspaceId,
+    path.slice(1).map(one => one.sha256),
+  )
+  const chain = path.slice(1).flatMap(one => ids.get(one.sha256) ?? [])
+  await tx.update(certificates).set({ trust, chain }).where(eq(certificates.id, id))
+}
+
+type PlacedCertificate = Place & { certificateId: string; data: Presence }
+
+/** Saves where certificates are, and ends what is no longer there. Returns the ids of certificates that something changed for. */
+async function savePresences(
+  tx: Tx,
+  workspaceId: string,
+  placed: readonly PlacedCertificate[],
+  all: readonly Pick<Place, 'kind' | 'scopeId'>[],
+  now: number,
+): Promise<Set<string>> {
+  const wanted = new Map(placed.map(one => [idOf(one), one]))
+  const complete = new Set(all.map(scopeKey))
+  const scopes = new Map([...placed, ...all].map(one => [scopeKey(one), one]))
+  const before: (typeof certificatePresences.$inferSelect)[] = []
+  for (const { kind, scopeId } of scopes.values()) {
+    const { workspaceId: workspace, kind: kindColumn, scopeId: scope, endedAt, id } = certificatePresences
+    // Uploads and CT have no scope: only the certificates in question matter.
+    const isShared = scopeId === ''
+    const ids = [...wanted].flatMap(([key, one]) => (one.kind === kind && one.scopeId === scopeId ? [key] : []))
+    if (isShared && ids.length === 0) continue
+    const which = isShared
+      ? inArray(id, ids)
+      : ids.length > 0
+        ? sql`(${isNull(endedAt)} or ${inArray(id, ids)})`
+        : isNull(endedAt)
+    before.push(
+      ...(await tx
+        .select()
+        .from(certificatePresences)
+        .where(and(eq(workspace, workspaceId), eq(kindColumn, kind), eq(scope, scopeId), which))),
+    )
+  }
+  const places = new Set(placed.map(placeKey))
+  const touched = new Set<string>()
+  const written: (typeof certificatePresences.$inferInsert)[] = []
+  for (const row of before) {
+    const one = wanted.get(row.id)
+    if (one) {
+      wanted.delete(row.id)
+      const { certificateId: _, ...values } = one
+      const isSame = row.endedAt === null && sameJson(row.data, one.data)
+      if (isSame && now - row.lastSeenAt < seenEveryMs) continue
+      await tx
+        .update(certificatePresences)
+        .set({ ...values, lastSeenAt: now, endedAt: null })
+        .where(eq(certificatePresences.id, row.id))
+      if (!isSame) touched.add(row.certificateId)
+    } else if (row.endedAt === null && row.scopeId !== '' && (places.has(placeKey(row)) || complete.has(scopeKey(row)))) {
+      await tx.update(certificatePresences).set({ endedAt: now }).where(eq(certificatePresences.id, row.id))
+      touched.add(row.certificateId)
+    }
+  }
+  for (const [id, one] of wanted) {
+    written.push({ id, workspaceId, ...one, firstSeenAt: now, lastSeenAt: now, endedAt: null })
+    touched.add(one.certificateId)
+  }
+  await insertRows(tx, certificatePresences, written)
+  return touched
+}
+
+const scopeKey = ({ kind, scopeId }: Pick<Place, 'kind' | 'scopeId'>): string => `${kind} ${scopeId}`
+const placeKey = (one: Pick<Place, 'kind' | 'scopeId' | 'place'>): string => `${scopeKey(one)} ${one.place}`
+const idOf = (one: PlacedCertificate): string => `${one.certificateId} ${sha256Hex(placeKey(one)).slice(0, 32)}`
+const sameJson = (a: unknown, b: unknown): boolean => JSON.stringify(a) === JSON.stringify(b)
