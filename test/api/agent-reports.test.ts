@@ -173,6 +173,11 @@ describe('a report', () => {
     expect(await send(Buffer.from('not gzip'))).toEqual([400, 'malformed_request', null])
     expect(await send(json('{}').subarray(0, 12))).toEqual([400, 'malformed_request', null])
     expect(await send(gzipSync(Buffer.alloc(200 * 1024 * 1024)))).toEqual([413, 'payload_too_large', null])
+    // The size at the end is of the last part only, and may be wrong.
+    const inParts = (...parts: Buffer[]) => Buffer.concat(parts.map(part => gzipSync(part)))
+    expect(await send(inParts(Buffer.alloc(200_000, ' '), Buffer.from('{')))).toEqual([400, 'malformed_json', null])
+    expect(await send(inParts(Buffer.alloc(200 * 1024 * 1024), Buffer.from('{')))).toEqual([413, 'payload_too_large', null])
+    expect(await send(Buffer.from(json('{}').fill(255, json('{}').length - 4)))).toEqual([400, 'malformed_request', null])
     expect(await send(Buffer.from(crypto.getRandomValues(new Uint8Array(60_000)).join(',')))).toEqual([
       ...[400, 'malformed_request', null],
     ])
