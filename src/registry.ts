@@ -418,6 +418,18 @@ export const registry = {
     audit: { prefix: 'cloud.enrolment_key', create: 'EK001', delete: 'EK003' },
   },
 
+  acme_account: {
+    prefix: 'acme',
+    name: 'ACME account',
+    table: 'acme_accounts',
+    area: 'certificates',
+    path: '/acme-accounts',
+    page: '/acme-accounts',
+    namedBy: ['name'],
+    limit: 20,
+    audit: { prefix: 'certificates.acme_account', create: 'CE101', update: 'CE102', delete: 'CE103' },
+  },
+
   // Not part of the API yet, but of events that endpoints can subscribe to.
   domain: { prefix: 'dom', name: 'domain', area: 'domains', hasEvents: true },
   watched_domain: { prefix: 'wdom', name: 'watched domain', area: 'domains', hasEvents: true },

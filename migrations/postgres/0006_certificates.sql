@@ -77,11 +77,33 @@ CREATE TABLE "certificates" (
 	"alarm_at" bigint
 );
 --> statement-breakpoint
+CREATE TABLE "acme_accounts" (
+	"id" text collate "C" PRIMARY KEY NOT NULL,
+	"workspace_id" text collate "C" NOT NULL,
+	"version" bigint NOT NULL,
+	"created_at" bigint NOT NULL,
+	"updated_at" bigint NOT NULL,
+	"kind" text collate "C" NOT NULL,
+	"name" text collate "C" NOT NULL,
+	"settings" text NOT NULL,
+	"secrets_sealed" text collate "C",
+	"secret_names" text NOT NULL,
+	"state" text collate "C" NOT NULL,
+	"detail" text collate "C",
+	"warnings" text NOT NULL,
+	"consecutive_failures" bigint NOT NULL,
+	"last_checked_at" bigint,
+	"last_ok_at" bigint,
+	"last_error" text,
+	"status" text collate "C" NOT NULL
+);
+--> statement-breakpoint
 ALTER TABLE "certificate_authorities" ADD CONSTRAINT "certificate_authorities_workspace_id_workspaces_id_fk" FOREIGN KEY ("workspace_id") REFERENCES "public"."workspaces"("id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
 ALTER TABLE "certificate_names" ADD CONSTRAINT "certificate_names_certificate_id_certificates_id_fk" FOREIGN KEY ("certificate_id") REFERENCES "public"."certificates"("id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
 ALTER TABLE "certificate_presences" ADD CONSTRAINT "certificate_presences_certificate_id_certificates_id_fk" FOREIGN KEY ("certificate_id") REFERENCES "public"."certificates"("id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
 ALTER TABLE "certificate_presences" ADD CONSTRAINT "certificate_presences_workspace_id_workspaces_id_fk" FOREIGN KEY ("workspace_id") REFERENCES "public"."workspaces"("id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
 ALTER TABLE "certificates" ADD CONSTRAINT "certificates_workspace_id_workspaces_id_fk" FOREIGN KEY ("workspace_id") REFERENCES "public"."workspaces"("id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
+ALTER TABLE "acme_accounts" ADD CONSTRAINT "acme_accounts_workspace_id_workspaces_id_fk" FOREIGN KEY ("workspace_id") REFERENCES "public"."workspaces"("id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
 CREATE UNIQUE INDEX "certificate_authorities_sha256" ON "certificate_authorities" USING btree ("workspace_id","sha256");--> statement-breakpoint
 CREATE INDEX "certificate_authorities_workspace" ON "certificate_authorities" USING btree ("workspace_id","id");--> statement-breakpoint
 CREATE INDEX "certificate_names_name" ON "certificate_names" USING btree ("workspace_id","name");--> statement-breakpoint
@@ -99,4 +121,6 @@ CREATE INDEX "certificates_issuer" ON "certificates" USING btree ("workspace_id"
 CREATE INDEX "certificates_spki" ON "certificates" USING btree ("workspace_id","spki_sha256");--> statement-breakpoint
 CREATE INDEX "certificates_serial" ON "certificates" USING btree ("workspace_id","serial_number");--> statement-breakpoint
 CREATE INDEX "certificates_lineage" ON "certificates" USING btree ("workspace_id","lineage_id","not_before");--> statement-breakpoint
-CREATE INDEX "certificates_alarm" ON "certificates" USING btree ("alarm_at") WHERE alarm_at is not null;
+CREATE INDEX "certificates_alarm" ON "certificates" USING btree ("alarm_at") WHERE alarm_at is not null;--> statement-breakpoint
+CREATE UNIQUE INDEX "acme_accounts_name" ON "acme_accounts" USING btree ("workspace_id","name");--> statement-breakpoint
+CREATE INDEX "acme_accounts_workspace" ON "acme_accounts" USING btree ("workspace_id","id");

@@ -99,4 +99,28 @@ CREATE INDEX `certificates_issuer` ON `certificates` (`workspace_id`,`issuer_has
 CREATE INDEX `certificates_spki` ON `certificates` (`workspace_id`,`spki_sha256`);--> statement-breakpoint
 CREATE INDEX `certificates_serial` ON `certificates` (`workspace_id`,`serial_number`);--> statement-breakpoint
 CREATE INDEX `certificates_lineage` ON `certificates` (`workspace_id`,`lineage_id`,`not_before`);--> statement-breakpoint
-CREATE INDEX `certificates_alarm` ON `certificates` (`alarm_at`) WHERE alarm_at is not null;
+CREATE INDEX `certificates_alarm` ON `certificates` (`alarm_at`) WHERE alarm_at is not null;--> statement-breakpoint
+CREATE TABLE `acme_accounts` (
+	`id` text PRIMARY KEY NOT NULL,
+	`workspace_id` text NOT NULL,
+	`version` integer NOT NULL,
+	`created_at` integer NOT NULL,
+	`updated_at` integer NOT NULL,
+	`kind` text NOT NULL,
+	`name` text NOT NULL,
+	`settings` text NOT NULL,
+	`secrets_sealed` text,
+	`secret_names` text NOT NULL,
+	`state` text NOT NULL,
+	`detail` text,
+	`warnings` text NOT NULL,
+	`consecutive_failures` integer NOT NULL,
+	`last_checked_at` integer,
+	`last_ok_at` integer,
+	`last_error` text,
+	`status` text NOT NULL,
+	FOREIGN KEY (`workspace_id`) REFERENCES `workspaces`(`id`) ON UPDATE no action ON DELETE cascade
+);
+--> statement-breakpoint
+CREATE UNIQUE INDEX `acme_accounts_name` ON `acme_accounts` (`workspace_id`,`name`);--> statement-breakpoint
+CREATE INDEX `acme_accounts_workspace` ON `acme_accounts` (`workspace_id`,`id`);

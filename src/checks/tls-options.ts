@@ -1,6 +1,7 @@
 import { createPrivateKey, X509Certificate } from 'node:crypto'
 import { Type, type Static } from '@sinclair/typebox'
 import { canonicalHost } from '../core/net/host-name'
+import { areCertificates, isCertificate, pemBlocks } from '../core/net/pem'
 import { grouped, Line, optionGroup, Prose, Shape, Words } from '../core/shapes'
 import { InvalidCheckInput } from './check'
 import { tlsVersions, type TlsSettings } from './connect'
@@ -80,26 +81,13 @@ export const tlsSettings = ({ verify_tls, tls_min_version, ca, client_certificat
 /** Validates certificates and keys. @throws InvalidCheckInput */
 export function validateCertificates({ ca, client_certificate: client }: TlsOptions): void {
   const invalid = (member: string, rule: string) => new InvalidCheckInput(`/options/${member}`, rule)
-  if (ca !== undefined) {
-    const blocks = pemBlocks(ca)
-    if (blocks.length === 0 || !blocks.every(isCertificate)) throw invalid('ca', 'must contain only PEM certificates.')
-  }
+  if (ca !== undefined && !areCertificates(ca)) throw invalid('ca', 'must contain only PEM certificates.')
   if (!client) return
   const [leaf] = pemBlocks(client.cert)
   if (!leaf || !isCertificate(leaf)) throw invalid('client_certificate/cert', 'must be a PEM certificate.')
   const fits = isKeyOf(client.key, leaf)
   if (fits === null) throw invalid('client_certificate/key', 'must be a PEM private key without a passphrase.')
   if (!fits) throw invalid('client_certificate/key', 'must match the certificate.')
-}
-
-const pemBlocks = (text: string): string[] => text.match(/-----BEGIN [A-Z0-9 ]+-----[\s\S]*?-----END [A-Z0-9 ]+-----/g) ?? []
-
-function isCertificate(pem: string): boolean {
-  try {
-    return new X509Certificate(pem).raw.byteLength > 0
-  } catch {
-    return false
-  }
 }
 
 /** Null if the key can't be read. */

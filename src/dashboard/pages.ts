@@ -9,7 +9,7 @@ export interface DeclaredPage {
   /** Label in the row of tabs that the page shares with others, if it isn't the title. */
   tab?: string
   /** Group in the sidebar, for pages with an icon. The empty one has no heading. */
-  group?: '' | 'Monitoring' | 'Cloud' | 'Integrations' | 'Workspace'
+  group?: '' | 'Monitoring' | 'Cloud' | 'Certificates' | 'Integrations' | 'Workspace'
   icon?: IconName
   /** The page opens by pressing `g` and this letter. */
   letter?: string
@@ -87,6 +87,7 @@ export const pages = {
   '/firewalls': { title: 'Firewalls', group: 'Cloud', icon: 'BrickWall' },
   '/firewalls/$id': {},
   '/ssh-keys': { title: 'SSH keys', group: 'Cloud', icon: 'FileKey' },
+  '/acme-accounts': { title: 'ACME accounts', group: 'Certificates', icon: 'Stamp' },
   '/webhooks': { title: 'Webhooks', tab: 'Endpoints', group: 'Integrations', icon: 'Webhook', letter: 'w' },
   '/webhooks/new': {
     title: 'Create endpoint',

@@ -19,6 +19,7 @@ import backupMonitoring from './backup-monitoring.md' with { type: 'text' }
 import backups from './backups.md' with { type: 'text' }
 import changelog from './changelog.md' with { type: 'text' }
 import checks from './checks.md' with { type: 'text' }
+import issuing from './issuing.md' with { type: 'text' }
 import cloudAccounts from './cloud-accounts.md' with { type: 'text' }
 import cloudHetzner from './cloud-hetzner.md' with { type: 'text' }
 import cloudIncus from './cloud-incus.md' with { type: 'text' }
@@ -158,6 +159,10 @@ export const groups: readonly Group[] = [
       page('agent-updates', agentUpdates),
       page('controllers', withSettingsTables(controllers, controllerKinds)),
     ],
+  },
+  {
+    title: 'Certificates',
+    pages: [page('issuing', issuing)],
   },
   {
     title: 'Webhooks and events',

@@ -7,6 +7,7 @@ import {
   type AuditActionEntry,
 } from '../core/audit-actions'
 import { entryOf, plainVerbs, resourceTypes, withArticle, type PlainVerb, type registry, type ResourceType } from '../registry'
+import { acmeActions } from './acme/audit-actions'
 import { actionActions } from './actions/audit-actions'
 import { auditStreamActions } from './audit/audit-actions'
 import { dnsActions } from './dns/audit-actions'
@@ -24,6 +25,7 @@ import { webhookActions } from './webhooks/audit-actions'
 
 const declared = {
   ...accountActions,
+  ...acmeActions,
   ...actionActions,
   ...auditStreamActions,
   ...dnsActions,

@@ -17,6 +17,7 @@ import { userRoutes } from '../features/people/profile/routes'
 import { invitationRoutes } from '../features/people/invitations/routes'
 import { memberRoutes } from '../features/people/members/routes'
 import type { Route } from '../api/route-declaration'
+import { acmeAccountRoutes } from '../features/acme/accounts/routes'
 import { actionRoutes } from '../features/actions/routes'
 import { auditRoutes } from '../features/audit/routes'
 import { auditStreamRoutes } from '../features/audit/stream-routes'
@@ -101,6 +102,7 @@ export const apiAreas: readonly AnyElysia[] = [
   sshKeyRoutes,
   agentRoutes,
   enrolmentKeyRoutes,
+  acmeAccountRoutes,
   heartbeatRoutes,
   monitorRoutes,
   incidentRoutes,

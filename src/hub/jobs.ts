@@ -9,6 +9,7 @@ import { clearZoneJob } from '../features/dns/zones/clear-zone'
 import { notifyJob } from '../features/dns/transfers/notify'
 import { streamJob } from '../features/audit/stream-deliver'
 import { checkProviderJob } from '../features/dns/accounts/accounts'
+import { checkAcmeAccountJob } from '../features/acme/accounts/accounts'
 import { checkCloudAccountJob } from '../features/servers/accounts/accounts'
 import { forgetStatesJob, syncAccountJob } from '../features/servers/accounts/sync'
 import { syncAction } from '../features/servers/accounts/sync-action'
@@ -56,6 +57,7 @@ export const jobKinds: readonly JobKind[] = [
   clearZoneJob,
   checkProviderJob,
   checkCloudAccountJob,
+  checkAcmeAccountJob,
   syncAccountJob,
   forgetStatesJob,
   runPolicyJob,

@@ -215,6 +215,8 @@ const publicModules: Record<string, string[]> = {
  * import these.
  */
 const pureFiles = [
+  'acme/client/',
+  'acme/keys',
   'event-kinds',
   'notice-kinds',
   'certificates/life',

@@ -8,11 +8,12 @@ import { jobContext, systemActor } from '../../src/core/change'
 import { areas, permissions, type Permission } from '../../src/core/permissions'
 import { fieldProblems } from '../../src/core/validate'
 import { resourceEntries } from '../../src/registry'
+import { AcmeDouble } from '../support/acme-double'
 import { Authenticator } from '../support/authenticator'
 import { AgentDouble } from '../support/agent-double'
 import { cloudScene } from '../support/clouds/cloud-scene'
 import { origin, password, person, type Call } from '../support/people'
-import { callerWith, world } from '../support/world'
+import { callerWith, closeLater, world } from '../support/world'
 
 // Checks every operation of the router, so that new operations are covered automatically.
 
@@ -245,6 +246,7 @@ describe('another workspace', () => {
 
 // Operations that don't depend on the workspace. This list may only shrink.
 const workspaceIndependent = [
+  'GET /v1/acme-directories',
   'GET /v1/plans',
   'GET /v1/plans/:id',
   'GET /v1/event-kinds',
@@ -383,8 +385,14 @@ describe('request validation', () => {
   })
 })
 
+const authority = new AcmeDouble()
+closeLater(async () => authority.stop())
+
 /** Resources to create where the example of the operation needs another resource. */
-const examples: Record<string, object> = { '/v1/servers': { name: 'nas' } }
+const examples: Record<string, object> = {
+  '/v1/servers': { name: 'nas' },
+  '/v1/acme-accounts': { name: 'CA', directory_url: authority.directoryUrl, ca_pem: authority.ca, terms_agreed: true },
+}
 
 /** Collections of resources that need an account at a cloud. */
 const inCloud = ['/v1/volumes', '/v1/snapshots']

@@ -1,4 +1,4 @@
-import { generateKeyPairSync, randomBytes, sign } from 'node:crypto'
+import { generateKeyPairSync, randomBytes, sign, type KeyObject } from 'node:crypto'
 
 /** A certificate for tests. */
 export interface OwnCertificate {
@@ -20,6 +20,14 @@ interface Options {
   until: number
   /** Bytes of an extension without meaning. */
   padding?: number
+  /** Whether the subject is the issuer, so that clients can trust the certificate itself. */
+  isOwnIssuer?: boolean
+  /** Public key (DER of SubjectPublicKeyInfo) of someone else, instead of a new one. */
+  spki?: Buffer
+  /** Signs the certificate, instead of its own key. */
+  signer?: KeyObject
+  /** Identifier of the key of the issuer. */
+  authorityKeyId?: Buffer
 }
 
 /** Creates a certificate with a P-256 key, signed by itself, with any times, which openssl can’t do. */
@@ -29,6 +37,10 @@ export function ownCertificate({
   from,
   until,
   padding = 0,
+  isOwnIssuer = false,
+  spki,
+  signer,
+  authorityKeyId,
 }: Options): OwnCertificate {
   const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' })
   const ecdsaWithSha256 = tlv(0x30, oid('2a8648ce3d040302'))
@@ -43,18 +55,19 @@ export function ownCertificate({
     ecdsaWithSha256,
     name(issuer, 'CA'),
     tlv(0x30, time(from), time(until)),
-    name('Shop', names[0] ?? 'shop'),
-    publicKey.export({ type: 'spki', format: 'der' }),
+    isOwnIssuer ? name(issuer, 'CA') : name('Shop', names[0] ?? 'shop'),
+    spki ?? publicKey.export({ type: 'spki', format: 'der' }),
     tlv(
       0xa3,
       tlv(
         0x30,
         ...(names.length > 0 ? [extension('551d11', alternatives)] : []),
+        ...(authorityKeyId ? [extension('551d23', tlv(0x30, tlv(0x80, authorityKeyId)))] : []),
         extension('2a030405', tlv(0x04, Buffer.alloc(padding))),
       ),
     ),
   )
-  const signature = sign('sha256', body, privateKey)
+  const signature = sign('sha256', body, signer ?? privateKey)
   const der = tlv(0x30, body, ecdsaWithSha256, tlv(0x03, Buffer.from([0]), signature))
   const base64 = der.toString('base64')
   return {

@@ -41,6 +41,10 @@ export interface CheckedAccounts<R extends AnyRow = any, V extends object = any,
   checkKind: string
   actions: Record<'create' | 'update' | 'delete' | 'check' | 'validate' | 'fail' | 'recover', AuditAction>
   failingNotice: NoticeKind
+  /** Interval between checks of a working account; ten minutes by default. */
+  checkEveryMs?: number
+  /** Whether an account is checked; by default all are. */
+  isChecked?(row: R): boolean
   /**
    * Exchanges what was entered for what is stored, such as a one-time token for a certificate. Called before each check, until it
    * returns null. What it returns is stored before it is called again.
@@ -54,8 +58,7 @@ export interface CheckedAccounts<R extends AnyRow = any, V extends object = any,
   onOk?(tx: Tx, id: string): Promise<JobDraft[]>
 }
 
-/** Interval between checks of a working account. */
-const checkEveryMs = 10 * 60_000
+const defaultCheckEveryMs = 10 * 60_000
 // Failing accounts are checked sooner at first, with a growing pause to avoid overloading the system.
 const afterFailureMs = [1, 2, 5, 10, 20, 40, 60].map(minutes => minutes * 60_000)
 
@@ -122,6 +125,7 @@ export const checkJob = <R extends AnyRow>(accounts: CheckedAccounts<R>): JobKin
       .where(eq(table.id, job.payload[`${accounts.name}_id`]!))
     if (!found) return undefined
     const account = found.account as unknown as R
+    if (accounts.isChecked?.(account) === false) return undefined
     if (found.suspendedAt !== null)
       return async () => ({ result: undefined, jobs: [checkJobFor(accounts, account.id, hub.clock.now() + suspendedRetryMs)] })
     const { row, outcome } = await checkNow(hub, accounts, account)
@@ -296,6 +300,8 @@ async function storeCheck<R extends AnyRow>(
     .set({ lastCheckedAt: now, consecutiveFailures, lastError: error, ...status } as object)
     .where(eq(table.id, before.id))
     .returning()
-  const pauseMs = found ? checkEveryMs : afterFailureMs[Math.min(consecutiveFailures, afterFailureMs.length) - 1]!
+  const pauseMs = found
+    ? (accounts.checkEveryMs ?? defaultCheckEveryMs)
+    : afterFailureMs[Math.min(consecutiveFailures, afterFailureMs.length) - 1]!
   return { row: row as R, nextAt: now + Math.max(pauseMs, retryAfterMs ?? 0) }
 }

@@ -2,7 +2,8 @@ import { Type } from '@sinclair/typebox'
 import { Line, Nullable, NullableInstant, Shape, Words } from '../../core/shapes'
 import { accountStates } from './columns'
 
-const name = Line({ minLength: 1, maxLength: 100, description: 'Name, unique within the workspace.' })
+/** Name of an account. */
+export const accountName = Line({ minLength: 1, maxLength: 100, description: 'Name, unique within the workspace.' })
 const settings = (description: string) => Type.Record(Type.String({ maxLength: 100 }), Type.Unknown(), { description })
 
 /** Fields of an account in responses. @param kinds all possible kinds; `listedAt` the path of their list */
@@ -18,13 +19,13 @@ export const accountFields = <const K extends readonly string[]>(kinds: K, liste
 /** Fields to create an account with. */
 export const accountInput = <const K extends readonly string[]>(kinds: K, listedAt: string) => ({
   kind: kindField(kinds, listedAt),
-  name,
+  name: accountName,
   settings: settings('Settings of the kind, including secrets.'),
 })
 
 /** Fields of an account that can be updated. */
 export const accountPatch = {
-  name: Type.Optional(name),
+  name: Type.Optional(accountName),
   settings: Type.Optional(
     settings('Settings to change, merged into the existing ones. Omitted secrets are kept; null removes an optional setting.'),
   ),

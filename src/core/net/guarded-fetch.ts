@@ -1,4 +1,3 @@
-import { X509Certificate } from 'node:crypto'
 import { isIP } from 'node:net'
 import { version } from '../version'
 import { connectionHeaders } from './connection-headers'
@@ -6,6 +5,7 @@ import { type Egress, EgressRefused, type NetworkPolicy, type VettedHost } from 
 import { failureOf, FetchFailed, type FetchErrorClass } from './fetch-failure'
 import { type FetchTimings, stopwatch } from './fetch-timings'
 import { parseFingerprint } from './fingerprint'
+import { isCertificate } from './pem'
 import { PinMismatch } from './pin-mismatch'
 import { fetchPinned, fingerprintOf, openTls } from './pinned-fetch'
 import { lifetime } from './request-lifetime'
@@ -215,14 +215,6 @@ function tlsOptions({ host }: VettedHost, { ca, clientCertificate }: GuardedRequ
     ...clientCertificate,
     // Explicit, so that NODE_TLS_REJECT_UNAUTHORIZED=0 in the environment does not disable verification.
     rejectUnauthorized: true,
-  }
-}
-
-function isCertificate(pem: string): boolean {
-  try {
-    return new X509Certificate(pem).raw.byteLength > 0
-  } catch {
-    return false
   }
 }
 

@@ -23,6 +23,7 @@ import {
   ServerCog,
   Settings,
   Siren,
+  Stamp,
   Users,
   Webhook,
 } from 'lucide-react'
@@ -53,6 +54,7 @@ export const icons = {
   ServerCog,
   Settings,
   Siren,
+  Stamp,
   Users,
   Webhook,
 } as const

@@ -2,6 +2,7 @@ import { oneTimeCodes } from '../../features/people/second-factors/tables'
 import { getTableName } from 'drizzle-orm'
 import type { SQLiteColumn, SQLiteTable } from 'drizzle-orm/sqlite-core'
 import type { Place } from '../../core/secrets'
+import { acmeAccounts } from '../../features/acme/accounts/tables'
 import { auditStreams } from '../../features/audit/tables'
 import { dnsProviders } from '../../features/dns/accounts/tables'
 import { dnsTsigKeys } from '../../features/dns/transfers/tables'
@@ -41,6 +42,7 @@ export const sealedColumns: readonly SealedColumn[] = [
   sealed(auditStreams, 'nextSecretSealed', auditStreams.id),
   sealed(dnsProviders, 'secretsSealed', dnsProviders.id),
   sealed(cloudAccounts, 'secretsSealed', cloudAccounts.id),
+  sealed(acmeAccounts, 'secretsSealed', acmeAccounts.id),
   sealed(servers, 'userDataSealed', servers.id),
   sealed(monitors, 'secretsSealed', monitors.id),
   sealed(notificationChannels, 'secretsSealed', notificationChannels.id),

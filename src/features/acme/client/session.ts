@@ -1,0 +1,148 @@
+import type { Client } from 'acme-client'
+import type { AdapterContext } from '../../../adapters/context'
+import { AdapterError } from '../../../adapters/failure'
+import { jsonOf, requestJson, responseError, retryAfterOf, type JsonResponse } from '../../../adapters/json-http'
+import { acmeErrorOf, type AcmeFailure } from './acme-error'
+import { withLibrary } from './library'
+
+/** Account at a certificate authority, and how to reach it. */
+export interface AcmeAccess {
+  directoryUrl: string
+  /** PEM certificates to trust instead of the public CAs. */
+  ca: string | null
+  /** PEM of the private key of the account. */
+  accountKey: string
+  /** Null before it is registered. */
+  accountUrl: string | null
+}
+
+/** What a certificate authority tells about itself (RFC 8555 section 7.1.1). */
+interface AcmeDirectory {
+  termsUrl: string | null
+  website: string | null
+  needsExternalAccount: boolean
+  /** Names by which CAA records permit the authority; empty if it doesn’t tell. */
+  caaIdentities: string[]
+  /** Names of profiles, such as `shortlived`; empty if there are none. */
+  profiles: string[]
+  /** Address for renewal information (RFC 9773); null without. */
+  renewalInfoUrl: string | null
+}
+
+const limits = { maxBodyBytes: 262_144, totalMs: 30_000 }
+const maxListed = 100
+
+/** Reads a directory. @throws AdapterError `invalid_response` if the URL is not an ACME directory */
+export async function readDirectory(
+  context: AdapterContext,
+  { directoryUrl, ca }: Pick<AcmeAccess, 'directoryUrl' | 'ca'>,
+): Promise<AcmeDirectory> {
+  const response = await requestJson(context, { url: directoryUrl, ...(ca !== null && { ca }) }, limits)
+  const { status } = response
+  if (status >= 300 && status < 400)
+    throw new AdapterError(
+      'invalid_response',
+      `The server redirected the request (${status}). Enter the URL of the directory itself.`,
+    )
+  if (status !== 200)
+    throw responseError(response, context, { text: response.text.slice(0, 200), credentials: 'request', secrets: [] })
+  const found = jsonOf(response) as Record<string, unknown> | null
+  if (!['newNonce', 'newAccount', 'newOrder', 'revokeCert'].every(name => isHttps(found?.[name])))
+    throw new AdapterError('invalid_response', 'The response is not an ACME directory (RFC 8555 section 7.1.1).')
+  const meta = (typeof found!.meta === 'object' && found!.meta !== null ? found!.meta : {}) as Record<string, unknown>
+  const text = (value: unknown) => (typeof value === 'string' ? value.slice(0, 2000) : null)
+  const { caaIdentities, profiles } = meta
+  return {
+    termsUrl: text(meta.termsOfService),
+    website: text(meta.website),
+    needsExternalAccount: meta.externalAccountRequired === true,
+    caaIdentities: Array.isArray(caaIdentities)
+      ? caaIdentities.slice(0, maxListed).flatMap(one => (typeof one === 'string' ? [one.toLowerCase()] : []))
+      : [],
+    profiles: typeof profiles === 'object' && profiles !== null ? Object.keys(profiles).slice(0, maxListed) : [],
+    renewalInfoUrl: isHttps(found!.renewalInfo) ? found!.renewalInfo : null,
+  }
+}
+
+const isHttps = (value: unknown): value is string => typeof value === 'string' && value.startsWith('https://')
+
+/** Runs calls to an ACME server with an account. @throws AdapterError */
+export async function withAcme<T>(
+  context: AdapterContext,
+  access: AcmeAccess,
+  run: (session: AcmeSession) => Promise<T>,
+  externalAccountBinding?: { kid: string; hmacKey: string },
+): Promise<T> {
+  return await withLibrary(context, access.ca, async (library, last) => {
+    const client = new library.Client({
+      directoryUrl: access.directoryUrl,
+      accountKey: access.accountKey,
+      ...(access.accountUrl !== null && { accountUrl: access.accountUrl }),
+      ...(externalAccountBinding && { externalAccountBinding }),
+    })
+    return await run(new AcmeSession(client, context, last))
+  })
+}
+
+/** State of an account at the certificate authority. */
+interface AcmeAccountState {
+  status: string
+  contact: string[]
+}
+
+/** Calls to an ACME server. All throw AdapterError. */
+class AcmeSession {
+  constructor(
+    private readonly client: Client,
+    private readonly context: AdapterContext,
+    private readonly last: () => JsonResponse | null,
+  ) {}
+
+  /** Registers the account, or finds the one that the key already has. Returns its URL. */
+  async register(contactEmail: string | null, termsAgreed: boolean): Promise<string> {
+    return await this.call(async () => {
+      await this.client.createAccount({ termsOfServiceAgreed: termsAgreed, contact: contactOf(contactEmail) })
+      return this.client.getAccountUrl()
+    })
+  }
+
+  async account(): Promise<AcmeAccountState> {
+    return accountState(await this.call(() => this.client.updateAccount({})))
+  }
+
+  async setContact(contactEmail: string | null): Promise<void> {
+    await this.call(() => this.client.updateAccount({ contact: contactOf(contactEmail) }))
+  }
+
+  /** Deactivates the account forever. */
+  async deactivate(): Promise<void> {
+    const { status } = accountState(await this.call(() => this.client.updateAccount({ status: 'deactivated' })))
+    if (status !== 'deactivated')
+      throw new AdapterError('invalid_response', `The certificate authority reports the account as ${status}.`, null, true)
+  }
+
+  /** `Retry-After` of the last response, in ms; null if absent. */
+  retryAfterMs(): number | null {
+    const last = this.last()
+    return last && retryAfterOf(last, this.context)
+  }
+
+  /** Converts errors of the library. */
+  private async call<T>(run: () => Promise<T>): Promise<T> {
+    try {
+      return await run()
+    } catch (error) {
+      throw acmeErrorOf(error, this.last(), this.context) satisfies AdapterError<AcmeFailure>
+    }
+  }
+}
+
+/** Contact URLs of an account. */
+export const contactOf = (email: string | null): string[] => (email === null ? [] : [`mailto:${email}`])
+
+function accountState(value: unknown): AcmeAccountState {
+  const { status, contact } = (value ?? {}) as Record<string, unknown>
+  if (typeof status !== 'string')
+    throw new AdapterError('invalid_response', 'The ACME server sent an account without a status.', null, true)
+  return { status, contact: Array.isArray(contact) ? contact.filter(one => typeof one === 'string').slice(0, maxListed) : [] }
+}
