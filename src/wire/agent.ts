@@ -288,9 +288,9 @@ export const AgentReport = Shape({
           maxItems: 3,
           description: 'What was high for a minute: CPU use, memory use, or pressure of I/O.',
         }),
-        cpu_percent: percent('CPU use.'),
-        memory_percent: percent('Memory use.'),
-        io_full_percent: percent('Time in which all tasks waited for I/O.'),
+        cpu_percent: percent('CPU use'),
+        memory_percent: percent('Memory use'),
+        io_full_percent: percent('Time in which all tasks waited for I/O'),
         processes: Type.Array(
           Shape({
             name: words(100, 'Name of the program.'),
