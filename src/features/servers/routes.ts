@@ -41,8 +41,8 @@ export const serverRoutes = area('servers', 'Servers and cloud', [
     },
     update: {
       description:
-        'Updates the given fields. What to order, such as the size and the image, can only be updated as long as the server is a draft; use actions for servers that exist. ' +
-        'A change of labels attaches and detaches the firewalls whose label selectors are affected. Dangerous changes fail with a 409 `plan_blocked`; override the reasons with `allow` and a `note`.',
+        'Updates the given fields. Fields of the order, such as `size` and `image`, can only be updated as long as the server is a draft; use actions for servers that exist. ' +
+        'If you change labels, firewalls are attached or detached according to their label selectors. Dangerous changes fail with a 409 `plan_blocked`; override the reasons with `allow` and a `note`.',
       body: ServerPatch,
       problems: ['conflict', 'plan_blocked', 'restricted_token'],
       run: updateServer,

@@ -75,7 +75,7 @@ export const serverListing = listingOf('servers', servers, {
   filters: {
     ids: idsFilter(servers.id),
     status: wordsFilter(servers.status, serverStatuses, 'Only servers with these statuses.'),
-    health: wordsFilter(servers.health, serverHealths, 'Only servers in these states of health.'),
+    health: wordsFilter(servers.health, serverHealths, 'Only servers with these health statuses.'),
     power: wordsFilter(servers.power, powerStates, 'Only servers in these power states.'),
     kind: wordsFilter(servers.kind, serverKinds, 'Only servers of these kinds.'),
     origin: wordsFilter(servers.origin, serverOrigins, 'Only servers of these origins.'),

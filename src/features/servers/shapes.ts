@@ -376,7 +376,7 @@ export const ServerPatch = Shape(
   {
     $id: 'ServerPatch',
     description:
-      'Fields of a server to update. What to order, such as the size and the image, can only be updated as long as the server is a draft; `kind` and `addresses` only without a cloud account.',
+      'Fields of a server to update. Fields of the order, such as `size` and `image`, can only be updated as long as the server is a draft; `kind` and `addresses` only without a cloud account.',
     examples: [{ labels: { role: 'web', tier: 'gold' } }],
   },
 )

@@ -51,7 +51,7 @@ export interface Controller {
 /** A kind of controller, with its settings. */
 export interface ControllerKind<S = any> extends AdapterKind {
   verbs: readonly ControllerVerb[]
-  /** Whether it reports if the server is on. */
+  /** Whether it can read the power state of the server. */
   readsPower: boolean
   validate?(settings: S): void
   open(settings: S, around: AdapterContext): Controller

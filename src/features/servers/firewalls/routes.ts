@@ -49,7 +49,7 @@ export const firewallRoutes = area('firewalls', 'Servers and cloud', [
     },
     get: { description: 'Returns a firewall with the state at its servers.', run: getFirewall },
     update: {
-      description: `Updates the given fields. Rules are replaced with \`PUT /v1/firewalls/{id}/rules\`. A change of \`label_selector\` attaches and detaches servers; it is not possible with a token that is restricted to some resources. ${guarded}`,
+      description: `Updates the given fields. Rules are replaced with \`PUT /v1/firewalls/{id}/rules\`. If you change \`label_selector\`, servers are attached and detached; this is not possible with a token that is restricted to some resources. ${guarded}`,
       body: FirewallPatch,
       problems: ['already_exists', 'plan_blocked', 'restricted_token'],
       run: updateFirewall,

@@ -65,7 +65,7 @@ const ControllerKindInfo = Shape(
     capabilities: Shape(
       {
         actions: Type.Array(Words(controllerVerbs), { description: 'Actions that are possible for servers.' }),
-        reads_power: Type.Boolean({ description: 'Whether it reports if the server is on.' }),
+        reads_power: Type.Boolean({ description: 'Whether it can read the power state of the server.' }),
       },
       { description: 'Capabilities, independent of the settings.' },
     ),

@@ -16,7 +16,7 @@ export const snapshotPolicyRoutes = area(
       run: listPolicies,
     },
     create: {
-      description: 'Creates a policy, which creates snapshots of servers on a schedule, and deletes its old ones.',
+      description: 'Creates a policy. It creates snapshots of servers on a schedule, and deletes old snapshots that it created.',
       body: SnapshotPolicyInput,
       problems: ['already_exists', 'conflict'],
       run: createPolicy,
