@@ -37,7 +37,7 @@ interface BannerProtocol {
 }
 
 /** A mail protocol, which has capabilities and TLS. */
-interface MailProtocol extends BannerProtocol {
+export interface MailProtocol extends BannerProtocol {
   /** Port with implicit TLS (RFC 8314). */
   tlsPort: number
   /** The server's capabilities in capitals; queried again under TLS. @throws CheckFailed */
@@ -197,6 +197,14 @@ async function expectGreeting(
   return greeting
 }
 
+/** Asks the server to switch to TLS, if it offers that. @throws CheckFailed */
+export async function requestTls(connection: BufferedConnection, protocol: MailProtocol): Promise<void> {
+  const announced = await protocol.capabilities(connection)
+  if (!announced.includes(protocol.tlsCapability))
+    throw new CheckFailed('tls', `the server does not offer ${protocol.tlsCapability}`)
+  await protocol.startTls(connection)
+}
+
 async function expectCapabilities(
   connection: BufferedConnection,
   protocol: MailProtocol,
@@ -204,11 +212,10 @@ async function expectCapabilities(
   secure: (() => Promise<void>) | null,
 ): Promise<void> {
   const expected = options.expected_capabilities ?? []
-  let announced = await protocol.capabilities(connection)
-  if (secure) {
-    if (!announced.includes(protocol.tlsCapability))
-      throw new CheckFailed('tls', `the server does not offer ${protocol.tlsCapability}`)
-    await protocol.startTls(connection)
+  let announced: string[]
+  if (!secure) announced = await protocol.capabilities(connection)
+  else {
+    await requestTls(connection, protocol)
     await secure()
     // Capabilities from before TLS may have been tampered with (RFC 3207 section 4.2).
     announced = await protocol.capabilities(connection)

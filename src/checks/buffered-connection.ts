@@ -96,17 +96,33 @@ export class BufferedConnection {
     return octets
   }
 
+  /** Everything up to and including a text. @throws CheckFailed */
+  async readThrough(end: string, awaited: string): Promise<string> {
+    for (let from = 0; ;) {
+      const at = this.unread.indexOf(end, from)
+      if (at >= 0) return textIn(await this.readBytes(at + end.length, awaited))
+      from = Math.max(0, this.unread.length - end.length)
+      if (this.end) throw this.end
+      await this.more(awaited)
+    }
+  }
+
+  /** Upgrades to TLS. @throws CheckFailed */
+  async startTls(settings: TlsSettings): Promise<void> {
+    this.socket = await upgradeToTls(this.attempt, this.release(), settings)
+    this.listen()
+  }
+
   /**
-   * Upgrades to TLS. Plain text received after the server agreed to TLS is rejected: an attacker in between could have injected it
-   * (RFC 3207 section 6, RFC 9051 section 11.1).
+   * Stops reading, and returns the connection for TLS. Plain text received after the server agreed to TLS is rejected: an attacker in
+   * between could have injected it (RFC 3207 section 6, RFC 9051 section 11.1).
    * @throws CheckFailed
    */
-  async startTls(settings: TlsSettings): Promise<void> {
+  release(): Socket {
     if (this.unread.length > 0) throw new CheckFailed('protocol', 'the server continued in plain text after agreeing to TLS')
     if (this.end) throw this.end
     this.detach()
-    this.socket = await upgradeToTls(this.attempt, this.socket, settings)
-    this.listen()
+    return this.socket
   }
 
   /** Waits briefly for the server to close the connection. The wait does not count toward the latency. */

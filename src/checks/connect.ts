@@ -45,7 +45,12 @@ export async function connectTcp(
   family?: 4 | 6,
   purpose?: Purpose,
 ): Promise<Socket> {
-  return await dial(attempt, await vettedFor(attempt, host, port, family, purpose), openSocket)
+  return await connectVetted(attempt, await vettedFor(attempt, host, port, family, purpose))
+}
+
+/** Connects over TCP to an address that was vetted at most seconds ago. Records `connect` and `connected`. @throws CheckFailed */
+export async function connectVetted(attempt: Attempt, vetted: VettedHost): Promise<Socket> {
+  return await dial(attempt, vetted, openSocket)
 }
 
 /**

@@ -1,9 +1,9 @@
-import { mailCheck } from './banner'
+import { mailCheck, type MailProtocol } from './banner'
 import { CheckFailed } from './connect-failure'
 import { quoted, type BufferedConnection } from './buffered-connection'
 
 /** IMAP (RFC 9051, RFC 3501). */
-export const imap = mailCheck({
+export const imapProtocol: MailProtocol = {
   name: 'imap',
   title: 'IMAP',
   description:
@@ -29,7 +29,9 @@ export const imap = mailCheck({
     await command(connection, 'STARTTLS', 'tls')
   },
   quit: connection => connection.send('z LOGOUT\r\n'),
-})
+}
+
+export const imap = mailCheck(imapProtocol)
 
 /** Sends a command. @returns the untagged lines before its response @throws CheckFailed if the response is not OK */
 async function command(connection: BufferedConnection, name: string, kind: 'status' | 'tls' = 'status'): Promise<string[]> {

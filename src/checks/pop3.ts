@@ -1,9 +1,9 @@
-import { mailCheck } from './banner'
+import { mailCheck, type MailProtocol } from './banner'
 import { CheckFailed } from './connect-failure'
 import { quoted, type BufferedConnection } from './buffered-connection'
 
 /** POP3 (RFC 1939, RFC 2449). */
-export const pop3 = mailCheck({
+export const pop3Protocol: MailProtocol = {
   name: 'pop3',
   title: 'POP3',
   description:
@@ -36,7 +36,9 @@ export const pop3 = mailCheck({
     if (!ok) throw new CheckFailed('tls', `the server responded to STLS with ${quoted(text)}`)
   },
   quit: connection => connection.send('QUIT\r\n'),
-})
+}
+
+export const pop3 = mailCheck(pop3Protocol)
 
 async function readReply(connection: BufferedConnection, awaited: string): Promise<{ ok: boolean; text: string }> {
   const line = await connection.readLine(awaited)

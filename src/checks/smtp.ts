@@ -1,10 +1,10 @@
 import { isIP } from 'node:net'
-import { mailCheck } from './banner'
+import { mailCheck, type MailProtocol } from './banner'
 import { CheckFailed } from './connect-failure'
 import { quoted, type BufferedConnection } from './buffered-connection'
 
 /** SMTP (RFC 5321). */
-export const smtp = mailCheck({
+export const smtpProtocol: MailProtocol = {
   name: 'smtp',
   title: 'SMTP',
   description:
@@ -32,7 +32,9 @@ export const smtp = mailCheck({
     if (code !== 220) throw new CheckFailed('tls', `the server responded to STARTTLS with ${code}: ${quoted(lines.join(' '))}`)
   },
   quit: connection => connection.send('QUIT\r\n'),
-})
+}
+
+export const smtp = mailCheck(smtpProtocol)
 
 /** Reads a single-line or multi-line reply (RFC 5321 section 4.2.1). */
 async function reply(connection: BufferedConnection, awaited: string): Promise<{ code: number; lines: string[] }> {
