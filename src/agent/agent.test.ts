@@ -28,6 +28,7 @@ afterEach(() => {
 /** A server whose CPU load in each minute follows from its number. */
 class Scripted implements Machine {
   readonly bootId = 'boot-1'
+  uptimeSeconds = () => 86_400.5
   changing: ReportParts = { facts: { hostname: 'web-1' }, units: [] }
   watched: readonly string[] = []
   isLate = false

@@ -332,7 +332,7 @@ export class Agent {
       sent_at: Math.round(clock.wall()),
       clock_offset_ms: clock.offsetMs,
       boot_id: machine.bootId,
-      uptime_seconds: Math.floor(clock.steady() / 1000),
+      uptime_seconds: Math.floor(machine.uptimeSeconds()),
       interval_seconds: this.config.interval_seconds,
       version,
       allow: [...allow],

@@ -25,6 +25,8 @@ export type ReportParts = Partial<Pick<AgentReport, ReportPart>>
 /** The server, as the agent measures it. */
 export interface Machine {
   readonly bootId: string
+  /** Time since it booted (s). */
+  uptimeSeconds(): number
   /** Measures it now. @param at current time (ms UTC) @returns the minute that ended, if any */
   sample(at: number): Promise<MeasuredMinute | null>
   /** Ends the current minute, before the agent stops. Null without samples. */

@@ -10,6 +10,7 @@ import { PartsReader } from './sample/parts'
 import { Root } from './sample/root'
 import { Sampler } from './sample/sampler'
 import { Troubles } from './sample/troubles'
+import { bootedBeforeStart } from './sample/uptime'
 
 interface Options {
   /** Where the file system of the server is. */
@@ -34,6 +35,7 @@ export class ServerMachine implements Machine {
   private readonly moments: Moments
   private readonly troubles: Troubles
   private readonly reader: PartsReader
+  private readonly bootedBefore: number
   private watched: readonly string[] = []
 
   private constructor(
@@ -47,6 +49,7 @@ export class ServerMachine implements Machine {
     this.moments = new Moments(root, { withCommands, seconds, pageBytes: pageBytes(new Root().start('proc/self/auxv', 4096)) })
     this.troubles = new Troubles(troublesFile)
     this.bootId = root.line('proc/sys/kernel/random/boot_id') ?? 'unknown'
+    this.bootedBefore = bootedBeforeStart(root)
   }
 
   static async open(options: Options): Promise<ServerMachine> {
@@ -54,6 +57,10 @@ export class ServerMachine implements Machine {
     // Loaded only if allowed, because its HTTP client takes 2 MB of memory.
     const containers = options.mayReadContainers ? new (await import('./sample/containers')).Containers(root) : null
     return new ServerMachine(root, containers, options)
+  }
+
+  uptimeSeconds(): number {
+    return this.bootedBefore + performance.now() / 1000
   }
 
   async sample(at: number): Promise<MeasuredMinute | null> {

@@ -32,6 +32,7 @@ afterEach(() => {
 /** A server whose disk has this use (percent). */
 class MeasuredServer implements MeasuredMachine {
   readonly bootId = 'boot-1'
+  uptimeSeconds = () => 86_400
   readonly news: News = new News()
   disk = 50
   private readonly sums = new MinuteSums()

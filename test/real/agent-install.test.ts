@@ -63,6 +63,8 @@ test('the command installs the agent, which reports within 15 seconds', async ()
   ).toMatch(/^(ok {5}.*\n)+active\ndrwx------$/)
   // Nothing listens.
   expect(await guest.run('grep -hc " 0A " /proc/net/tcp /proc/net/tcp6 || true')).toBe('0\n0')
+  // Run manually, it is the same machine as the service, which sees what the container sees.
+  expect(await guest.run('bailiwick-agent send-once')).toBe(`The hub received a report of ${agent!.server_id}.`)
 }, 180_000)
 
 test('it needs little memory under all restrictions of its service', async () => {
@@ -72,12 +74,14 @@ test('it needs little memory under all restrictions of its service', async () =>
   expect(own).toBeLessThan(6)
 })
 
-test('the hub shows for a minute of load what vmstat, free, and ip report', async () => {
+test('the hub shows for a minute of load what vmstat, free, and ip report, also after an outage', async () => {
   const [{ server_id: id }] = (await agents()) as [{ server_id: string }]
   const minute = await minuteOfLoad(guest, on.hub.url)
   const [from, to] = [minute.start, minute.start + 60_000].map(time => new Date(time).toISOString())
-  // The agent reports at once.
-  await api('POST', `/v1/servers/${id}/actions`, { action: 'collect' })
+  // The minute is not lost if the hub is stopped, and the agent is killed meanwhile.
+  const startHub = await on.stopHub()
+  await guest.run('systemctl kill --signal=KILL bailiwick-agent')
+  await startHub()
   const series = await until(
     'the minute',
     async () => {

@@ -56,6 +56,7 @@ export class ReportingAgent {
       ...{ clock, timers: systemClock, spool: this.spool, random: () => 0 },
       machine: {
         bootId: machine.bootId,
+        uptimeSeconds: () => 86_400,
         news: new News(),
         sample: () => Promise.resolve(null),
         end: () => null,

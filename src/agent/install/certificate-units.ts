@@ -1,5 +1,5 @@
 import { programLink } from './places'
-import { restrictions } from './restrictions'
+import { rootRestrictions } from './restrictions'
 
 const wanted = '/run/bailiwick-agent/certificates-wanted'
 
@@ -36,7 +36,7 @@ TimeoutStartSec=300
 MemoryMax=256M
 TasksMax=64
 Nice=10
-${restrictions}
+${rootRestrictions}
 CapabilityBoundingSet=CAP_DAC_READ_SEARCH CAP_SYS_PTRACE
 ProtectHome=read-only
 RestrictAddressFamilies=AF_UNIX

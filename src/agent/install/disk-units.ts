@@ -1,5 +1,5 @@
 import { programLink } from './places'
-import { restrictions } from './restrictions'
+import { rootRestrictions } from './restrictions'
 
 /**
  * Reads the SMART data of the disks as root, without any input. It can send commands to devices, and write only to the folder in which
@@ -19,7 +19,7 @@ UMask=0022
 TimeoutStartSec=1h
 MemoryMax=256M
 TasksMax=64
-${restrictions}
+${rootRestrictions}
 CapabilityBoundingSet=CAP_SYS_RAWIO CAP_SYS_ADMIN CAP_DAC_OVERRIDE
 ProtectHome=yes
 PrivateNetwork=yes

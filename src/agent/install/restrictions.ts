@@ -2,11 +2,14 @@
 export const restrictions = `NoNewPrivileges=yes
 ProtectSystem=strict
 PrivateTmp=yes
-ProtectKernelTunables=yes
 ProtectKernelModules=yes
-ProtectControlGroups=yes
 RestrictNamespaces=yes
 LockPersonality=yes
 MemoryDenyWriteExecute=yes
 SystemCallArchitectures=native
 SystemCallFilter=@system-service`
+
+/** Restrictions of services that run as root. */
+export const rootRestrictions = `${restrictions}
+ProtectKernelTunables=yes
+ProtectControlGroups=yes`

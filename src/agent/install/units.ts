@@ -2,7 +2,7 @@ import { confirmedFile, tableFile } from '../root/firewall'
 import { certificateUnits } from './certificate-units'
 import { diskUnits } from './disk-units'
 import { agentUser, programFolder, programLink } from './places'
-import { restrictions } from './restrictions'
+import { restrictions, rootRestrictions } from './restrictions'
 import { updateUnit } from './update-unit'
 
 /**
@@ -32,6 +32,10 @@ MemoryMax=128M
 OOMPolicy=continue
 TasksMax=64
 ${restrictions}
+# ProtectKernelTunables and ProtectControlGroups would mount another /proc (MountAPIVFS in systemd.exec(5)), without the files that
+# LXC mounts over those of the host, such as its memory and the ID of its boot.
+ReadOnlyPaths=/proc /sys
+InaccessiblePaths=-/proc/kallsyms -/proc/kcore
 CapabilityBoundingSet=
 ProtectHome=read-only
 RestrictAddressFamilies=AF_INET AF_INET6 AF_UNIX AF_NETLINK
@@ -72,7 +76,7 @@ LogsDirectory=bailiwick-agent-root
 UMask=0022
 MemoryMax=256M
 TasksMax=64
-${restrictions}
+${rootRestrictions}
 CapabilityBoundingSet=CAP_NET_ADMIN CAP_DAC_OVERRIDE CAP_CHOWN CAP_FOWNER
 ReadWritePaths=/run/bailiwick-agent -${programFolder}
 ProtectHome=yes

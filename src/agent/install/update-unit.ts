@@ -1,7 +1,7 @@
 import { previousName, programName } from '../root/versions'
 import { updateFile } from '../root/update-file'
 import { programFolder, unitFolder } from './places'
-import { restrictions } from './restrictions'
+import { rootRestrictions } from './restrictions'
 
 const program = `${programFolder}/${previousName}/${programName}`
 
@@ -29,7 +29,7 @@ StateDirectoryMode=0755
 UMask=0022
 MemoryMax=256M
 TasksMax=64
-${restrictions}
+${rootRestrictions}
 CapabilityBoundingSet=CAP_DAC_OVERRIDE CAP_CHOWN CAP_FOWNER
 ReadWritePaths=/usr/local/bin ${programFolder} ${unitFolder}
 ProtectHome=yes

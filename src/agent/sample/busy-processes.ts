@@ -12,7 +12,7 @@ const maxProcesses = 2000
 /** Processes with the most CPU time, and with the most memory. */
 const processesEach = 5
 /** Ticks of a second in `/proc/PID/stat` (`USER_HZ`): the same on all architectures that the agent supports. */
-const ticksPerSecond = 100
+export const ticksPerSecond = 100
 const maxCommandBytes = 1024
 
 /** What a process has used since it started. */
