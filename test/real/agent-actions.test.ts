@@ -6,7 +6,7 @@ import { version } from '../../src/core/version'
 import { program, until } from '../support/binary'
 import { HubOfGuest } from '../support/hub-of-guest'
 
-// Actions, firewalls, and updates through an installed agent, from the API of the hub to Debian with systemd.
+// Actions, incidents, firewalls, and updates through an installed agent, from the API of the hub to Debian with systemd.
 
 let on: HubOfGuest
 /** The folder of the hub’s program, from which it takes the agents that it gives out. */
@@ -97,7 +97,8 @@ test('a certificate that was renewed on disk, where only root can read it, is re
   // The port of nginx is a change only if others were reported before.
   const inventory = `/v1/servers/${server}/inventory`
   await until('the open ports', async () => (await api('GET', inventory)).sockets.items !== null, 120_000)
-  await guest.run('mkdir -p /var/log/nginx /var/lib/nginx; systemctl daemon-reload; systemctl start nginx.service')
+  await guest.run(`mkdir -p /var/log/nginx /var/lib/nginx; systemctl daemon-reload; systemctl start nginx.service
+    while ! grep -q ':01BB 00000000:0000 0A' /proc/net/tcp; do :; done`)
   const found = async (isNotServed: boolean) => {
     expect((await act('collect')).status).toBe('success')
     const reported = async () => {
@@ -129,6 +130,117 @@ test('a certificate that was renewed on disk, where only root can read it, is re
   expect((await found(false)).shop[0].chain).toEqual(after.files[0].chain)
   const stored = await guest.run('cat /var/lib/bailiwick-agent-root/certificates.json')
   expect([stored.includes('shop.example.com'), stored.includes('PRIVATE')]).toEqual([true, false])
+}, 240_000)
+
+/** The engine of containers: systemd starts a program for each connection to the socket of Podman, in the folder of Podman’s package. */
+const podman = {
+  '/etc/systemd/system/podman.socket':
+    '[Socket]\nListenStream=/run/podman/podman.sock\nDirectoryMode=0700\nSocketGroup=bailiwick-agent\nSocketMode=0660\nAccept=yes\n',
+  '/etc/systemd/system/podman@.service': '[Service]\nExecStart=-/bin/sh /usr/local/lib/podman\nStandardInput=socket\n',
+  '/usr/local/lib/podman': `read -r method path rest
+while read -r header && [ "$header" != "$(printf '\\r')" ]; do :; done
+case $path in */containers/json*) name=list ;; *) name=container ;; esac
+printf 'HTTP/1.1 200 OK\\r\\nConnection: close\\r\\nContent-Length: %d\\r\\n\\r\\n' "$(wc -c <"/srv/$name.json")"
+cat "/srv/$name.json"
+`,
+}
+const container = (state: string, status: string) =>
+  JSON.stringify([{ Id: 'a'.repeat(64), Names: ['/db'], Image: 'postgres:17', State: state, Status: status }])
+/** What smartctl printed about a disk. */
+const smart = (passed: boolean) =>
+  JSON.stringify({
+    smartctl: { version: [7, 3], exit_status: passed ? 0 : 24 },
+    ...{ device: { name: '/dev/sda', type: 'sat' }, model_name: 'WDC WD40EFRX-68N32N0', serial_number: 'WD-WCC7K0000001' },
+    smart_status: { passed },
+  })
+const smartctl = `#!/bin/sh
+case "$*" in
+  *--scan-open*) echo '{"devices":[{"name":"/dev/sda","type":"sat"}]}' ;;
+  *) cat /srv/sda.json; grep -q '"exit_status":0' /srv/sda.json || exit 24 ;;
+esac
+`
+const mdstat = (devices: string, present: string) =>
+  `Personalities : [raid1]\nmd0 : active raid1 ${devices}\n      976630464 blocks super 1.2 [2/${present}\n\nunused devices: <none>\n`
+
+test('a failed unit, a container that died, a failing disk, and a degraded array open one incident each, and resolve it', async () => {
+  const [own] = (await api('GET', '/v1/monitors')).data
+  await api('PATCH', `/v1/monitors/${own.id}`, { degraded_if: [] })
+  const incidents = async () =>
+    ((await api('GET', '/v1/incidents')).data as Record<string, string>[]).map(one => [one.status, one.cause]).toSorted()
+  /** Opens an incident as soon as the condition is true. */
+  const monitor = async (condition: string): Promise<string> => {
+    const settings = { target: server, name: condition, confirm: 1, recover: 1, degraded_if: [condition] }
+    return (await api('POST', '/v1/monitors', settings)).id
+  }
+  const inventory = () => api('GET', `/v1/servers/${server}/inventory`)
+  const reported = (what: string, isSo: (found: any) => boolean) => until(what, async () => isSo(await inventory()), 60_000)
+  const expectResults = async (monitors: readonly string[], status: string) => {
+    const results = monitors.map(id => api('POST', `/v1/monitors/${id}/check`))
+    expect((await Promise.all(results)).map(one => one.result.status)).toEqual(monitors.map(() => status))
+  }
+
+  for (const [path, text] of Object.entries(podman)) await guest.write(path, text)
+  await guest.write('/etc/systemd/system/bailiwick-agent-disks.service.d/test.conf', '[Unit]\nConditionVirtualization=\n')
+  await guest.write('/usr/local/sbin/smartctl', smartctl)
+  await guest.write('/srv/container.json', JSON.stringify({ RestartCount: 0, State: { Pid: 0 }, HostConfig: {} }))
+  const set = async (list: string, passed: boolean) => {
+    await guest.write('/srv/list.json', list)
+    await guest.write('/srv/sda.json', smart(passed))
+    await guest.run('systemctl start bailiwick-agent-disks.service')
+  }
+  await guest.run(`chmod 755 /usr/local/sbin/smartctl; echo 'containers = yes' >>/etc/bailiwick-agent/agent.conf
+    systemctl daemon-reload; systemctl start podman.socket`)
+  await set(container('running', 'Up 2 hours'), true)
+  await guest.run('systemctl restart bailiwick-agent')
+  const sentence = 'Containers are unknown: /run/podman/podman.sock can’t be opened by the user of the agent.'
+  await reported('that the folder of the socket is closed', ({ problems }) => problems.items?.includes(sentence))
+  await guest.run('chmod 711 /run/podman')
+  expect((await act('collect')).status).toBe('success')
+  await reported('the container', ({ containers }) => containers.items?.[0]?.state === 'running')
+
+  const monitors = await Promise.all(['[FAILED_UNITS] > 0', '[CONTAINER].db != running', '[SMART_FAILING] == true'].map(monitor))
+  await expectResults(monitors, 'up')
+  await guest.run('systemctl kill --signal=KILL worker.service; while systemctl is-active worker.service; do :; done')
+  await set(container('exited', 'Exited (137) 2 seconds ago'), false)
+  expect((await act('collect')).status).toBe('success')
+  await reported('the failures', found => found.disks.items?.[0]?.failing && found.containers.items[0].state === 'exited')
+  await expectResults(monitors, 'degraded')
+  const causes = [
+    'A disk is failing: /dev/sda: The disk reports that it is failing',
+    'Container db is exited, not running',
+    'Number of failed units is 1, more than 0: worker.service',
+  ]
+  expect(await incidents()).toEqual(causes.map(cause => ['open', cause]))
+  const kinds = await until('the events', async () => {
+    const { data } = await api('GET', `/v1/servers/${server}/journal`)
+    const found = new Set((data as { kind: string }[]).map(one => one.kind))
+    return found.has('disk.failing') && found.has('container.died') && found
+  })
+  expect(kinds.has('unit.failed')).toBe(true)
+
+  await guest.run('systemctl restart worker.service')
+  await set(container('running', 'Up 2 seconds'), true)
+  expect((await act('collect')).status).toBe('success')
+  await reported('the end of the failures', found => found.disks.items?.[0]?.failing === false)
+  await expectResults(monitors, 'up')
+  expect(await incidents()).toEqual(causes.map(cause => ['resolved', cause]))
+
+  // The kernel of the guest has no arrays, so the agent looks at another file system, in which one is recorded.
+  const array = await monitor('[ARRAYS_DEGRADED] > 0')
+  await guest.run(`systemctl stop bailiwick-agent; mkdir -p /host/proc; ln -s /proc/* /host/proc/ 2>/dev/null || true
+    sed '$a root = /host' /etc/bailiwick-agent/agent.conf >/etc/bailiwick-agent/array.conf`)
+  const cause = 'Number of degraded arrays is 1, more than 0: md0'
+  for (const [text, status, state] of [
+    [mdstat('sdb1[1](F) sda1[0]', '1] [U_]'), 'degraded', 'open'],
+    [mdstat('sdb1[1] sda1[0]', '2] [UU]'), 'up', 'resolved'],
+  ] as const) {
+    await guest.write('/host/proc/mdstat', text)
+    await guest.run('bailiwick-agent send-once --config /etc/bailiwick-agent/array.conf')
+    await expectResults([array], status)
+    expect((await incidents()).filter(one => one[1] === cause)).toEqual([[state, cause]])
+  }
+  await guest.run('systemctl start bailiwick-agent')
+  for (const id of [...monitors, array]) await api('DELETE', `/v1/monitors/${id}`)
 }, 240_000)
 
 test('a firewall is enforced by the agent, and stays after the server restarted once', async () => {

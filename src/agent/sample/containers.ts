@@ -33,7 +33,7 @@ export class Containers {
 
   /** Reads the list of containers; null if it can’t be read. Without an engine, there are none. */
   async read(problem: (sentence: string) => void): Promise<Container[] | null> {
-    const socket = sockets.find(one => this.root.exists(one))
+    const socket = sockets.find(one => this.root.mayExist(one))
     this.running = []
     if (socket === undefined) return []
     try {

@@ -1,4 +1,4 @@
-import { closeSync, existsSync, openSync, readdirSync, readFileSync, readlinkSync, readSync, statSync } from 'node:fs'
+import { accessSync, closeSync, existsSync, openSync, readdirSync, readFileSync, readlinkSync, readSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 
 /** The file system of the server: `/`, or the folder where a container finds it, such as `/host`. Paths have no slash at the start. */
@@ -80,4 +80,14 @@ export class Root {
   }
 
   exists = (path: string): boolean => existsSync(this.path(path))
+
+  /** Whether a file may exist: nobody knows what is in a folder that this user can’t open. */
+  mayExist(path: string): boolean {
+    try {
+      accessSync(this.path(path))
+      return true
+    } catch (error) {
+      return (error as NodeJS.ErrnoException).code === 'EACCES'
+    }
+  }
 }
