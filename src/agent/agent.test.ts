@@ -6,6 +6,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import { AgentHub } from '../../test/support/agent-hub'
 import { ManualClock } from '../../test/support/manual-clock'
 import type { AgentConfig } from '../wire/agent'
+import { signRequest } from '../wire/signed'
 import { Agent, type AgentPieces, type AgentStatus } from './agent'
 import type { Machine, ReportParts } from './machine'
 import { News } from './news'
@@ -81,7 +82,13 @@ function startAgent(
     agentId: 'agent_1',
     allow: ['collect', 'reboot'],
     config: { interval_seconds: 60, watched_units: [] },
-    client: new HubClient({ hub: hub.url, pin: null }, clock, hub.token, keys.privateKey, timeoutMs),
+    client: new HubClient(
+      { hub: hub.url, pin: null },
+      clock,
+      hub.token,
+      request => signRequest(keys.privateKey, request),
+      timeoutMs,
+    ),
     clock,
     timers: times.clock,
     spool: new Spool(folder, problem => logged.push(problem)),

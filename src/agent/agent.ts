@@ -1,5 +1,5 @@
 import type { Clock, Timer } from '../core/clock'
-import { sha256, sha256Hex } from '../core/crypto'
+import { sha256, sha256Hex } from '../core/sha256'
 import { version } from '../core/version'
 import type { AgentConfig, AgentReport, ReportAnswer, StopReason } from '../wire/agent'
 import type { AgentPermission } from '../wire/agent-permissions'

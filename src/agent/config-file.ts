@@ -1,7 +1,7 @@
 import { chmodSync, closeSync, existsSync, fstatSync, mkdirSync, openSync, readFileSync, statSync, type Stats } from 'node:fs'
 import { dirname, isAbsolute } from 'node:path'
 import { isAgentPermission, maxPermissions, type AgentPermission } from '../wire/agent-permissions'
-import { parsePublicKey } from '../wire/signed'
+import { isPublicKeyText } from '../wire/request-signature'
 import { parseFingerprint } from '../core/net/fingerprint'
 import { writeFile } from './state/write-file'
 
@@ -132,7 +132,7 @@ const yesOrNo = (value: string) =>
 const readers = {
   hub: readHubUrl,
   hub_key: (value: string) =>
-    parsePublicKey(value) ? value : new Refused('must be “ed25519:” and 43 characters, as the dashboard shows it.'),
+    isPublicKeyText(value) ? value : new Refused('must be “ed25519:” and 43 characters, as the dashboard shows it.'),
   pin: (value: string) =>
     parseFingerprint(value.replace(/^sha256:/i, '')) ?? new Refused('must be “sha256:” and 64 hexadecimal digits.'),
   allow: readPermissions,

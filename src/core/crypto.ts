@@ -1,14 +1,7 @@
-import { createHmac, createPrivateKey, hash, randomBytes, timingSafeEqual, type KeyObject } from 'node:crypto'
+import { createHmac, createPrivateKey, timingSafeEqual, type KeyObject } from 'node:crypto'
 
-/** SHA-256 (FIPS 180-4) of text (as UTF-8) or bytes: 64 lowercase hex digits. */
-export function sha256Hex(input: string | Uint8Array): string {
-  return hash('sha256', input, 'hex')
-}
-
-/** SHA-256 (FIPS 180-4) of text (as UTF-8) or bytes: 32 bytes. */
-export function sha256(input: string | Uint8Array): Uint8Array {
-  return hash('sha256', input, 'buffer')
-}
+export { base62Alphabet, randomBase62, randomOf } from './random'
+export { sha256, sha256Hex } from './sha256'
 
 /** HMAC-SHA256 (RFC 2104): 32 bytes. Text is encoded as UTF-8. */
 export function hmacSha256(key: string | Uint8Array, message: string | Uint8Array): Uint8Array {
@@ -30,25 +23,6 @@ export function constantTimeEqual(a: string | Uint8Array, b: string | Uint8Array
   const left = typeof a === 'string' ? Buffer.from(a) : a
   const right = typeof b === 'string' ? Buffer.from(b) : b
   return left.byteLength === right.byteLength && timingSafeEqual(left, right)
-}
-
-/** The 62 digits of base62 in order of value: 0-9, A-Z, a-z. */
-export const base62Alphabet = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
-
-/** `length` random base62 characters with uniform distribution: 5.954 bits of entropy each. */
-export const randomBase62 = (length: number): string => randomOf(base62Alphabet, length)
-
-/** `length` random characters of an alphabet of at most 256 characters, with uniform distribution. */
-export function randomOf(alphabet: string, length: number): string {
-  // Reject bytes from the largest multiple of the alphabet size on, to avoid modulo bias.
-  const bound = 256 - (256 % alphabet.length)
-  let text = ''
-  while (text.length < length) {
-    for (const byte of randomBytes(length - text.length + 8)) {
-      if (byte < bound && text.length < length) text += alphabet[byte % alphabet.length]
-    }
-  }
-  return text
 }
 
 /** Base64url without padding (RFC 4648 section 5). */

@@ -15,6 +15,7 @@ import { rollUpMetrics } from '../../src/features/servers/metrics/recorder'
 import { subjectOf } from '../../src/features/servers/metrics/names'
 import { watchServers } from '../../src/features/servers/watch'
 import { renewPresence } from '../../src/hub/presence'
+import { signRequest } from '../../src/wire/signed'
 import { Machine } from '../support/agent-double'
 import { ManualClock } from '../support/manual-clock'
 import { incidentsOf } from '../support/watched-monitors'
@@ -108,7 +109,9 @@ class Scene {
     )
     this.agent = new Agent({
       ...{ agentId: 'agent_1', allow: ['collect'], config: { interval_seconds: 60, watched_units: [] } },
-      client: new HubClient({ hub: this.proxy.url.origin, pin: null }, clock, this.machine.token, this.machine.key),
+      client: new HubClient({ hub: this.proxy.url.origin, pin: null }, clock, this.machine.token, request =>
+        signRequest(this.machine.key, request),
+      ),
       ...{ clock, timers: this.time, machine: this.server, random: () => 0.5 },
       spool: new Spool(join(this.folder, 'spool'), problem => expect(problem).toBe('')),
       log: () => {},

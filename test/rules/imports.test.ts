@@ -15,7 +15,9 @@ const plainCore = [
   'src/core/garbage-collector',
   'src/core/ids',
   'src/core/problem',
+  'src/core/random',
   'src/core/regex',
+  'src/core/sha256',
   'src/core/time-slices',
   // Check options use the same schemas as everything else; it only depends on TypeBox.
   'src/core/shapes',

@@ -15,7 +15,8 @@ import type {
 } from '../../src/wire/agent'
 import { isCommandOf, type AgentCommand, type CommandResult } from '../../src/wire/agent-command'
 import { maxMinutes } from '../../src/wire/agent-limits'
-import { parsePublicKey, publicKeyText, signatureHeader, signRequest } from '../../src/wire/signed'
+import { signatureHeader } from '../../src/wire/request-signature'
+import { parsePublicKey, publicKeyText, signRequest } from '../../src/wire/signed'
 import type { ApiResponse, Caller, World } from './world'
 
 /** A hub that agents send their requests to. */

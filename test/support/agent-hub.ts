@@ -1,7 +1,8 @@
 import { generateKeyPairSync, type KeyObject } from 'node:crypto'
 import type { AgentConfig, AgentReport, AgentLiveMetrics, CommandsAnswer } from '../../src/wire/agent'
 import type { CommandResult, SignedCommand } from '../../src/wire/agent-command'
-import { isSignedBy, parsePublicKey, parseSignature, publicKeyText, signatureHeader } from '../../src/wire/signed'
+import { parseSignature, signatureHeader } from '../../src/wire/request-signature'
+import { isSignedBy, parsePublicKey, publicKeyText } from '../../src/wire/signed'
 
 /** How the hub responds: as it should, with a status, a page instead of JSON, or never. */
 type Behavior = 'ok' | 'page' | 'silent' | { status: number; code?: string; headers?: Record<string, string> }

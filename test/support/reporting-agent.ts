@@ -6,6 +6,7 @@ import { Spool } from '../../src/agent/transport/spool'
 import { News } from '../../src/agent/news'
 import { systemClock } from '../../src/core/clock'
 import type { AgentReport } from '../../src/wire/agent'
+import { signRequest } from '../../src/wire/signed'
 import { Machine } from './agent-double'
 
 const minuteMs = 60_000
@@ -47,7 +48,7 @@ export class ReportingAgent {
     private readonly random: () => number,
   ) {
     const clock = new HubClock(Date.now, () => performance.now())
-    const client = new HubClient({ hub, pin: null }, clock, machine.token, machine.key)
+    const client = new HubClient({ hub, pin: null }, clock, machine.token, request => signRequest(machine.key, request))
     mkdirSync(folder, { recursive: true })
     this.spool = new Spool(folder, problem => this.problems.push(problem))
     this.agent = new Agent({

@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { version } from '../../core/version'
 import type { AgentEnrolment } from '../../wire/agent'
-import { publicKeyText } from '../../wire/signed'
+import { requestSigner } from '../../wire/request-signature'
 import { changeConfigFile, configFile, readConfigFile, type AgentSettings } from '../config-file'
 import { RequirementNotMet } from '../install/requirement'
 import { machineIdHash } from '../machine-id'
@@ -53,17 +53,17 @@ export async function enrolAt(
   pause: () => Promise<unknown> = () => Bun.sleep(10_000),
 ): Promise<Identity> {
   if (flags.key === undefined) throw new UsageError('Missing option: --key KEY, an enrolment key of the hub.')
-  const key = signingKey(settings.stateFolder)
+  const key = await signingKey(settings.stateFolder)
   const facts = readFacts(new Root(settings.root))
   const body: AgentEnrolment = {
     v: 1,
     machine_id_hash: machineIdHash(settings),
-    public_key: publicKeyText(key),
+    public_key: `ed25519:${(await crypto.subtle.exportKey('jwk', key)).x}`,
     version,
     allow: settings.allow,
     facts,
   }
-  const client = new HubClient(settings, hubClock(settings), flags.key, key)
+  const client = new HubClient(settings, hubClock(settings), flags.key, requestSigner(key))
   for (let asked = 0; ; asked++) {
     const { status, body: answer } = await client.send({ method: 'POST', path: '/v1/ingest/agents/enrol', body, isShort: true })
     if (status !== 202) return store(settings, flags, answer)

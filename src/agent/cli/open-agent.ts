@@ -1,6 +1,7 @@
 import { join } from 'node:path'
 import { systemClock } from '../../core/clock'
 import type { AgentConfig } from '../../wire/agent'
+import { requestSigner } from '../../wire/request-signature'
 import type { AgentPieces } from '../agent'
 import { CertificateReader } from '../certificates/reader'
 import { configFile, InvalidConfigFile, readConfigFile, type AgentSettings } from '../config-file'
@@ -41,7 +42,7 @@ export async function openAgent(
       agentId: identity.agent_id,
       allow: settings.allow,
       config: storedConfig(settings.stateFolder),
-      client: new HubClient(settings, clock, identity.token, signingKey(settings.stateFolder)),
+      client: new HubClient(settings, clock, identity.token, requestSigner(await signingKey(settings.stateFolder))),
       clock,
       timers: systemClock,
       machine: await openMachine(settings, path),

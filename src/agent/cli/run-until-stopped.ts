@@ -13,7 +13,6 @@ import type { LiveView } from '../live-view'
 import { firewallState } from '../root/firewall'
 import { digestFile, rootFolders } from '../root/folders'
 import { reportedUpdate } from '../root/update-file'
-import { parsePublicKey } from '../../wire/signed'
 import { writeStatus } from '../state/status-file'
 import { writeFile } from '../state/write-file'
 import { stopReason } from '../stop-reason'
@@ -63,7 +62,7 @@ export async function runUntilStopped(flags: Flags, { err }: Print): Promise<num
   const stopLive = () => live?.stop()
   const commands = new Commands({
     ...{ client: pieces.client, clock: pieces.clock, timers: systemClock, random: pieces.random },
-    ...{ agentId: identity.agent_id, runId: () => agent.runId, hubKey: parsePublicKey(identity.hub_key)! },
+    ...{ agentId: identity.agent_id, runId: () => agent.runId, hubKey: identity.hub_key },
     allow: () => readConfigFile(flags.config ?? configFile).allow,
     seen: new SeenCommands(join(settings.stateFolder, 'seen-commands')),
     log: new CommandLog(join(logFolder, 'commands.log'), systemClock.now, once(log)),

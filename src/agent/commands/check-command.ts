@@ -1,4 +1,3 @@
-import type { KeyObject } from 'node:crypto'
 import {
   isCommandOf,
   maxCommandBytes,
@@ -10,24 +9,14 @@ import {
 } from '../../wire/agent-command'
 import type { AgentPermission } from '../../wire/agent-permissions'
 import { isVersion, maxAgentBytes } from '../../wire/agent-version'
-import { maxClockSkewMs } from '../../wire/signed'
-
-/** Why a command is not run. The message is a sentence. */
-export class CommandRefused extends Error {
-  override readonly name = 'CommandRefused'
-  constructor(
-    message: string,
-    /** The command, if the hub has sent it to this agent: only then, the hub wants to know why. */
-    readonly command: AgentCommand | null = null,
-    readonly outcome: 'refused' | 'expired' | 'repeated' = 'refused',
-  ) {
-    super(message)
-  }
-}
+import { maxClockSkewMs } from '../../wire/request-signature'
+import { parsePublicKey } from '../../wire/signed'
+import { CommandRefused } from './command-refused'
 
 /** What a command is checked against. */
 export interface CommandRules {
-  hubKey: KeyObject
+  /** As in `publicKeyText`. */
+  hubKey: string
   agentId: string
   /** Current time of the hub (ms UTC). */
   now: number
@@ -45,7 +34,8 @@ export function checkCommand(
   { hubKey, agentId, now, wasSeen, notBefore = 0, allow }: CommandRules,
 ): AgentCommand {
   if (Buffer.byteLength(signed.payload) > maxCommandBytes) throw new CommandRefused('The command is too large.')
-  if (!isCommandOf(hubKey, signed)) throw new CommandRefused('The command was not signed by the hub.')
+  const key = parsePublicKey(hubKey)
+  if (!key || !isCommandOf(key, signed)) throw new CommandRefused('The command was not signed by the hub.')
   const command = readCommand(signed.payload)
   if (!command) throw new CommandRefused('The command has an unknown form.')
   if (command.agent_id !== agentId) throw new CommandRefused(`The command is for the agent ${command.agent_id}.`)

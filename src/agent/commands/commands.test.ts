@@ -6,7 +6,7 @@ import { AgentFolder } from '../../../test/support/agent-folder'
 import { ManualClock } from '../../../test/support/manual-clock'
 import { newId } from '../../core/ids'
 import type { AgentCommand, CommandResult, SignedCommand } from '../../wire/agent-command'
-import { parsePublicKey, publicKeyText } from '../../wire/signed'
+import { publicKeyText } from '../../wire/signed'
 import { maxOrderOffsetMs } from '../root/folders'
 import type { System } from '../root/system'
 import { HubClock } from '../transport/hub-clock'
@@ -57,7 +57,7 @@ function agentHalf(
 ) {
   return new Commands({
     ...{ client, timers: clock, random: () => 0.5, agentId: here.agentId, runId: () => 'run-1' },
-    hubKey: parsePublicKey(publicKeyText(here.hubKey))!,
+    hubKey: publicKeyText(here.hubKey),
     clock: new HubClock(clock.now, clock.now),
     allow: () => here.settings().allow,
     seen: new SeenCommands(join(here.path, 'state', 'seen-commands')),
@@ -69,6 +69,9 @@ function agentHalf(
     live: seconds => void watched.push(seconds),
   })
 }
+
+/** Lets everything run that is ready to. */
+const nextTurn = () => new Promise(resolve => setImmediate(resolve))
 
 const reboot = (more: Partial<AgentCommand> = {}) => here.command('reboot', {}, more)
 /** What must not be run, with the reason and whether the hub gets it. */
@@ -278,8 +281,9 @@ describe('the agent', () => {
     const agent = agentHalf({ send }, (command, order) => box.run(command, order))
     const command = reboot()
     const handled = agent.handle(here.sign(command))
+    while (!existsSync(join(here.folders.orders, `${command.id}.json`))) await nextTurn()
     await here.obey(system)
-    await clock.advance(1000)
+    clock.advance(1000)
     await handled
     expect(system.done).toEqual(['after 3 s: systemctl reboot'])
     expect(results).toEqual([{ command_id: command.id, outcome: 'done', detail: null, output: null }])
@@ -288,8 +292,9 @@ describe('the agent', () => {
   test('withdraws a command that root does not take', async () => {
     const box = new OrderBox(here.folders, join(here.path, 'run'), clock)
     const handled = agentHalf({ send }, (command, order) => box.run(command, order)).handle(here.sign(reboot()))
-    for (let second = 0; second < 61; second++) await clock.advance(1000)
-    await handled
+    let isHandled = false
+    void handled.then(() => (isHandled = true))
+    for (; !isHandled; await nextTurn()) clock.advance(1000)
     expect(results[0]).toMatchObject({ outcome: 'failed', detail: expect.stringContaining('did not start') })
     await here.obey(system)
     expect(system.done).toEqual([])

@@ -4,8 +4,9 @@ import { isRecord } from '../transport/answers'
 import { pauseMs } from '../transport/back-off'
 import type { HubClock } from '../transport/hub-clock'
 import { HubRequestFailed, type HubClient } from '../transport/hub-client'
-import { checkCommand, CommandRefused, type CommandRules } from './check-command'
+import type { CommandRules } from './check-command'
 import type { CommandLog } from './command-log'
+import { CommandRefused } from './command-refused'
 import type { OrderBox } from './order-box'
 import type { SeenCommands } from './seen-commands'
 
@@ -110,6 +111,8 @@ export class Commands {
     try {
       if (!isSigned(signed)) throw new CommandRefused('The command has an unknown form.')
       const { clock, seen, hubKey, agentId, allow } = this.pieces
+      // Loaded with the first command, because node:crypto takes 1 MB of memory. From here to `add`, nothing else runs in between.
+      const { checkCommand } = await import('./check-command')
       command = checkCommand(signed, { hubKey, agentId, allow, now: clock.now(), wasSeen: seen.has })
       seen.add(command, clock.wall())
     } catch (error) {

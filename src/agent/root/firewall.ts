@@ -1,6 +1,6 @@
 import { existsSync, mkdirSync, readFileSync, rmSync, statSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { sha256Hex } from '../../core/crypto'
+import { sha256Hex } from '../../core/sha256'
 import type { AgentReport } from '../../wire/agent'
 import type { CommandParams } from '../../wire/agent-command'
 import { writeFile } from '../state/write-file'

@@ -16,8 +16,8 @@ import {
 import { join } from 'node:path'
 import type { Clock } from '../../core/clock'
 import { maxCommandBytes, type AgentCommand, type CommandResult } from '../../wire/agent-command'
-import { parsePublicKey } from '../../wire/signed'
-import { checkCommand, commandId, CommandRefused } from '../commands/check-command'
+import { checkCommand, commandId } from '../commands/check-command'
+import { CommandRefused } from '../commands/command-refused'
 import type { CommandLog } from '../commands/command-log'
 import { SeenCommands } from '../commands/seen-commands'
 import type { AgentSettings } from '../config-file'
@@ -163,7 +163,7 @@ function accept(
         `The clock of the server is wrong by ${Math.round(Math.abs(offset) / 60_000)} minutes, so it is not known whether the command is still valid.`,
       )
     command = checkCommand(order, {
-      hubKey: parsePublicKey(hubKey)!,
+      hubKey,
       agentId,
       now: now() + offset,
       wasSeen: seen.has,

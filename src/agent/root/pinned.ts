@@ -1,6 +1,6 @@
 import { mkdirSync, readFileSync, statSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { parsePublicKey } from '../../wire/signed'
+import { isPublicKeyText } from '../../wire/request-signature'
 import { writeFile } from '../state/write-file'
 
 /** Which hub may command which agent. Only root writes it, when the agent is enrolled: the agent can change its own files. */
@@ -29,7 +29,7 @@ export function readPinned(path: string): Pinned {
     throw error
   }
   const { agent_id: agentId, hub_key: hubKey } = (value ?? {}) as Record<string, unknown>
-  if (typeof agentId !== 'string' || typeof hubKey !== 'string' || !parsePublicKey(hubKey))
+  if (typeof agentId !== 'string' || typeof hubKey !== 'string' || !isPublicKeyText(hubKey))
     throw new Error(`${path} does not contain the ID of the agent and the key of the hub.`)
   return { agentId, hubKey }
 }

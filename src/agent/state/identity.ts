@@ -1,7 +1,5 @@
-import { generateKeyPairSync, type KeyObject } from 'node:crypto'
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
-import { readPrivateKey } from '../../wire/signed'
 import { isRecord } from '../transport/answers'
 import { readRegularFile } from './read-file'
 import { writeFile } from './write-file'
@@ -30,14 +28,15 @@ export function writeIdentity(stateFolder: string, identity: Identity): void {
   writeFile(join(stateFolder, 'identity.json'), `${JSON.stringify(identity, null, 2)}\n`, { durable: true })
 }
 
-/** The key with which the agent signs its requests. It is created once, and never leaves the server. */
-export function signingKey(stateFolder: string): KeyObject {
+/** The Ed25519 key with which the agent signs its requests. It is created once, and never leaves the server. */
+export async function signingKey(stateFolder: string): Promise<CryptoKey> {
   const path = join(stateFolder, 'key')
   const stored = readRegularFile(path)
-  if (stored) return readPrivateKey(stored)
+  // PKCS #8 in DER (RFC 8410).
+  if (stored) return await crypto.subtle.importKey('pkcs8', new Uint8Array(stored), 'Ed25519', true, ['sign'])
   mkdirSync(stateFolder, { recursive: true, mode: 0o700 })
-  const { privateKey } = generateKeyPairSync('ed25519')
-  writeFile(path, privateKey.export({ format: 'der', type: 'pkcs8' }), { durable: true })
+  const { privateKey } = await crypto.subtle.generateKey('Ed25519', true, ['sign', 'verify'])
+  writeFile(path, new Uint8Array(await crypto.subtle.exportKey('pkcs8', privateKey)), { durable: true })
   return privateKey
 }
 

@@ -12,7 +12,7 @@ import {
   writeSync,
 } from 'node:fs'
 import { dirname } from 'node:path'
-import { randomBase62 } from '../../core/crypto'
+import { randomBase62 } from '../../core/random'
 
 /**
  * Replaces a file at once: after a crash, it has its old content or the new one. It belongs to the owner of its folder, also if root

@@ -1,5 +1,5 @@
 import type { Socket } from 'bun'
-import { sha256Hex } from '../../core/crypto'
+import { sha256Hex } from '../../core/sha256'
 import { PinMismatch } from '../../core/net/pin-mismatch'
 import { ResponseReader } from './response-reader'
 

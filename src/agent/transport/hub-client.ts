@@ -1,7 +1,6 @@
-import type { KeyObject } from 'node:crypto'
 import { retryAfterMs } from '../../core/net/retry-after'
 import { version } from '../../core/version'
-import { signatureHeader, signRequest } from '../../wire/signed'
+import { signatureHeader, type RequestSigner } from '../../wire/request-signature'
 import { isRecord } from './answers'
 import type { HubClock } from './hub-clock'
 import { fetchHub, HubUnreachable, type HubAddress } from './hub-fetch'
@@ -53,14 +52,14 @@ export class HubClient {
 
   /**
    * @param token the agent’s own token, or an enrolment key
-   * @param key signs its requests
+   * @param sign signs its requests
    * @param standardWaitMs how long the hub may take, unless a request says otherwise
    */
   constructor(
     private readonly address: HubAddress,
     private readonly clock: HubClock,
     private readonly token: string,
-    private readonly key: KeyObject,
+    private readonly sign: RequestSigner,
     private readonly standardWaitMs: number = 20_000,
   ) {}
 
@@ -76,7 +75,7 @@ export class HubClient {
       maxBodyBytes = 1024 * 1024,
     } = request
     const json = request.body === undefined ? '' : JSON.stringify(request.body)
-    const body = new Uint8Array(isShort ? Buffer.from(json) : Bun.gzipSync(json))
+    const body = new Uint8Array(isShort ? Buffer.from(json) : Bun.gzipSync(json, { library: 'libdeflate' }))
     const time = Math.round(this.clock.now())
     const sentAt = this.clock.steady()
     const response = await fetchHub(this.address, {
@@ -87,7 +86,7 @@ export class HubClient {
         Accept: 'application/json',
         Authorization: `Bearer ${this.token}`,
         'User-Agent': `bailiwick-agent/${version}`,
-        [signatureHeader]: signRequest(this.key, { method, path, time, count: ++this.count, body }),
+        [signatureHeader]: await this.sign({ method, path, time, count: ++this.count, body }),
         ...(request.body !== undefined && { 'Content-Type': 'application/json' }),
         ...(!isShort && { 'Content-Encoding': 'gzip' }),
       },

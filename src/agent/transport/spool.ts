@@ -1,7 +1,7 @@
 import { mkdirSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { maxMinutes } from '../../wire/agent-limits'
-import { sha256Hex } from '../../core/crypto'
+import { sha256Hex } from '../../core/sha256'
 import { isRecord, isTime } from './answers'
 import type { WaitingMinute } from './minutes'
 import { readJson } from '../state/identity'
@@ -98,7 +98,7 @@ export class Spool {
   private pack(): void {
     const packed = [...this.loose.values()].slice(0, this.limits.maxLoose)
     const json = JSON.stringify(packed)
-    const bytes = Bun.gzipSync(json)
+    const bytes = Bun.gzipSync(json, { library: 'libdeflate' })
     // The clock may have been set back, so other minutes can have the same start.
     const name = `${padded(packed[0]!.row[0])}-${packed.length}-${sha256Hex(json).slice(0, 16)}.gz`
     // Their own files are deleted next.

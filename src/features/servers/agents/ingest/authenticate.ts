@@ -9,14 +9,8 @@ import { prepared } from '../../../../core/db/prepared'
 import type { Reader } from '../../../../core/db/transaction'
 import type { Hub } from '../../../../core/hub'
 import { Problem } from '../../../../core/problem'
-import {
-  isSignedBy,
-  maxClockSkewMs,
-  parsePublicKey,
-  parseSignature,
-  signatureHeader,
-  type RequestSignature,
-} from '../../../../wire/signed'
+import { maxClockSkewMs, parseSignature, signatureHeader, type RequestSignature } from '../../../../wire/request-signature'
+import { isSignedBy, parsePublicKey } from '../../../../wire/signed'
 import { isLinked, type AgentRow, type AnyAgentRow } from '../rows'
 import { agents } from '../tables'
 import { isRepeated } from './repeats'

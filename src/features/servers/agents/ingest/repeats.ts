@@ -1,5 +1,5 @@
 import type { Hub } from '../../../../core/hub'
-import type { RequestSignature } from '../../../../wire/signed'
+import type { RequestSignature } from '../../../../wire/request-signature'
 import type { AgentRow } from '../rows'
 
 type Signed = Pick<RequestSignature, 'time' | 'count'>
