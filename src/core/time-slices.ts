@@ -4,22 +4,28 @@ const maxSliceMs = 5
 const chunkLength = 64 * 1024
 
 let waiting: (() => void)[] = []
+let waitingFirst: (() => void)[] = []
 let isResuming = false
 
 /**
  * Lets other pending work of this process run first. If many wait, only those continue in a turn of the event loop that have time in it:
  * a hundred requests that each take a few milliseconds must not block it together.
+ * @param isFirst continues in the next turn, before all others: a transaction blocks other writes while it waits
  */
-export const yieldToEventLoop = (): Promise<void> =>
+export const yieldToEventLoop = (isFirst = false): Promise<void> =>
   new Promise(resolve => {
-    waiting.push(resolve)
+    ;(isFirst ? waitingFirst : waiting).push(resolve)
     if (!isResuming) void resumeAll()
   })
 
 async function resumeAll(): Promise<void> {
   isResuming = true
-  while (waiting.length > 0) {
+  while (waiting.length + waitingFirst.length > 0) {
     await nextTurn()
+    for (const resume of waitingFirst.splice(0)) {
+      resume()
+      await new Promise<void>(process.nextTick)
+    }
     const before = waiting
     waiting = []
     let resumed = 0

@@ -24,7 +24,7 @@ export function sqliteHandle(db: Database, use: 'read' | 'write'): { handle: Tx;
   let count = 0
   const inTurns = <T>(result: T): T | Promise<T> => {
     count++
-    return isTurnOver() ? yieldToEventLoop().then(() => result) : result
+    return isTurnOver() ? yieldToEventLoop(use === 'write').then(() => result) : result
   }
   const check = () => {
     loopBlocks.expectWork()

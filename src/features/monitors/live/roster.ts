@@ -1,3 +1,4 @@
+import { edenGC } from 'bun:jsc'
 import { count, gte, inArray, sql } from 'drizzle-orm'
 import { workspaces } from '../../../access/tables'
 import type { CheckResult, CheckSpec } from '../../../checks/check'
@@ -72,6 +73,7 @@ export interface RosterChange {
 
 const sharesAtOnce = 16
 const rowsAtOnce = 500
+const rowsPerCollection = 100
 // The clocks of hubs differ, and a change written earlier may be committed later.
 const overlapMs = 60_000
 
@@ -108,11 +110,18 @@ export class Roster {
    */
   async *load(shares: readonly number[]): AsyncGenerator<RosterChange> {
     let change: RosterChange = { upsert: [], remove: [] }
+    let sinceCollected = 0
     for (let at = 0; at < shares.length; at += sharesAtOnce) {
       const some = shares.slice(at, at + sharesAtOnce)
       const rows = await this.hub.read.select().from(monitors).where(inArray(monitors.share, some))
       for (const share of some) this.shares.add(share)
       await this.store(rows, change)
+      sinceCollected += rows.length
+      if (sinceCollected >= rowsPerCollection) {
+        // Else what is kept would be spread over all memory that loading used, which could then not be released.
+        edenGC()
+        sinceCollected = 0
+      }
       if (change.upsert.length >= rowsAtOnce) {
         yield change
         change = { upsert: [], remove: [] }

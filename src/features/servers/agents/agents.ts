@@ -3,6 +3,7 @@ import { and, eq } from 'drizzle-orm'
 import { record } from '../../../core/change'
 import type { EventDraft } from '../../../core/change-result'
 import type { Tx } from '../../../core/db/transaction'
+import { updateRows } from '../../../core/db/update-rows'
 import type { Hub } from '../../../core/hub'
 import type { NoticeDraft } from '../../../core/notices'
 import { enforceHostJobFor } from '../firewalls/host-job'
@@ -123,7 +124,7 @@ async function updateAgent(hub: Hub, id: string, columns: More, server: string |
     const row = await lockAgent(tx, id)
     if (!row) return { result: null }
     const { events = [], notices = [], ...set } = await columns(row, hub.clock.now(), tx)
-    await tx.update(agents).set(set).where(eq(agents.id, id))
+    await updateAgentRow(tx, row, set)
     if ((set.state ?? row.state) !== row.state) touchAgent(tx, row)
     const isSame = !set.facts || isDeepStrictEqual(firewallFacts(set.facts), firewallFacts(row.facts))
     const result = { isPending: set.pending ?? row.pending }
@@ -131,6 +132,16 @@ async function updateAgent(hub: Hub, id: string, columns: More, server: string |
   })
   if (known?.isPending) await concludeFromAgent(hub, id)
   return known !== null
+}
+
+/** Writes the columns that differ. SQLite writes the index entries of every column that is set. */
+async function updateAgentRow(tx: Tx, row: AnyAgentRow, set: Partial<AnyAgentRow>): Promise<void> {
+  const columns = (Object.keys(set) as (keyof AnyAgentRow)[]).filter(
+    name => set[name] !== undefined && !isDeepStrictEqual(set[name], row[name]),
+  )
+  if (columns.length === 0) return
+  columns.sort()
+  await updateRows(tx, agents, { name: columns.join(), set: columns }, [{ ...row, ...set, id: row.id }])
 }
 
 /** What the firewalls of a server drop depends on these facts. */

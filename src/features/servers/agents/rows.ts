@@ -1,5 +1,6 @@
-import { and, eq, inArray, isNotNull } from 'drizzle-orm'
+import { and, eq, inArray, isNotNull, sql } from 'drizzle-orm'
 import { forUpdate } from '../../../core/db/dialect'
+import { prepared } from '../../../core/db/prepared'
 import type { Reader, Tx } from '../../../core/db/transaction'
 import { rowsOf } from '../../../registry'
 import type { LinkedState } from './shapes'
@@ -60,11 +61,14 @@ export const agentsById = (read: Reader, workspaceId: string, ids: readonly stri
 
 /** Locks an agent that reports about a server until the transaction ends. Servers are locked before their agents. */
 export async function lockAgent(tx: Tx, id: string): Promise<AgentRow | undefined> {
-  const [row] = await forUpdate(
-    tx
-      .select()
-      .from(agents)
-      .where(and(eq(agents.id, id), isNotNull(agents.serverId))),
+  const query = prepared(tx, 'agent-to-lock', handle =>
+    forUpdate(
+      handle
+        .select()
+        .from(agents)
+        .where(and(eq(agents.id, sql.placeholder('id')), isNotNull(agents.serverId))),
+    ),
   )
+  const [row] = await query.execute({ id })
   return isLinked(row) ? row : undefined
 }

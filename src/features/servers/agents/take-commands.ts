@@ -1,7 +1,8 @@
-import { and, asc, eq, gt, isNull, lte } from 'drizzle-orm'
+import { and, asc, eq, gt, isNull, lte, sql } from 'drizzle-orm'
 import { waitFor, type WaitLimits, type Waiting } from '../../../api/long-poll'
 import { record } from '../../../core/change'
 import { forUpdate } from '../../../core/db/dialect'
+import { prepared } from '../../../core/db/prepared'
 import type { Hub } from '../../../core/hub'
 import { topicsOf } from '../../../core/topics'
 import type { CommandsAnswer } from '../../../wire/agent'
@@ -55,20 +56,26 @@ export async function takeCommands(
   }
 }
 
+const isDue = and(
+  eq(agentCommands.agentId, sql.placeholder('agentId')),
+  isNull(agentCommands.finishedAt),
+  lte(agentCommands.sendAt, sql.placeholder('now')),
+  gt(agentCommands.expiresAt, sql.placeholder('now')),
+)
+
 /** Takes the commands that can be sent now; null if there are none. */
 async function take(hub: Hub, agentId: string): Promise<SignedCommand[] | null> {
-  const isDue = () =>
-    and(
-      eq(agentCommands.agentId, agentId),
-      isNull(agentCommands.finishedAt),
-      lte(agentCommands.sendAt, hub.clock.now()),
-      gt(agentCommands.expiresAt, hub.clock.now()),
-    )
-  const [first] = await hub.read.select({ id: agentCommands.id }).from(agentCommands).where(isDue()).limit(1)
+  const query = prepared(hub.read, 'agent-command-due', read =>
+    read.select({ id: agentCommands.id }).from(agentCommands).where(isDue).limit(1),
+  )
+  const [first] = await query.execute({ agentId, now: hub.clock.now() })
   if (!first) return null
   const rows = await record(hub, async tx => {
-    const found = await forUpdate(tx.select().from(agentCommands).where(isDue()).orderBy(asc(agentCommands.id)).limit(maxAtOnce))
     const now = hub.clock.now()
+    const due = prepared(tx, 'agent-commands-due', handle =>
+      forUpdate(handle.select().from(agentCommands).where(isDue).orderBy(asc(agentCommands.id)).limit(maxAtOnce)),
+    )
+    const found = await due.execute({ agentId, now })
     for (const { id, sends } of found)
       await tx
         .update(agentCommands)
