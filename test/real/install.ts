@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs'
 import { installGenerators } from '../support/client-generators'
 import { installDebianImage } from '../support/debian-image'
 import { installBmcServers, installDnsClients } from '../support/python-packages'
+import { installPostfix } from '../support/starttls-servers'
 import { succeeds } from '../support/suite'
 import { configuredMirror, installBackports } from './backports'
 
@@ -60,12 +61,18 @@ const dependencies: { package: string; fromBackports?: true; present(): boolean 
   { package: 'btrfs-progs', present: () => Bun.which('mkfs.btrfs', path) !== null },
   { package: 'busybox-static', present: () => existsSync('/usr/share/doc/busybox-static') },
   { package: 'shellcheck', present: () => Bun.which('shellcheck') !== null },
-  { package: 'default-jre-headless', present: () => Bun.which('java') !== null },
+  // Java runs a server from its source.
+  { package: 'default-jdk-headless', present: () => Bun.which('javac') !== null },
+  { package: 'sslscan', present: () => Bun.which('sslscan') !== null },
+  { package: 'dovecot-managesieved', present: () => existsSync('/usr/lib/dovecot/managesieve') },
+  { package: 'slapd', present: () => Bun.which('slapd', path) !== null },
+  { package: 'mariadb-server-core', present: () => Bun.which('mariadbd', path) !== null },
+  { package: 'prosody', present: () => Bun.which('prosody') !== null },
 ]
 const maxAttempts = 3
 
 /**
- * Installs missing packages with apt-get, if run as root, the client generators, the clients of DNS providers, simulated BMCs, and an image of Debian.
+ * Installs missing packages with apt-get, if run as root, the client generators, the clients of DNS providers, simulated BMCs, Postfix, and an image of Debian.
  * @returns what is still missing
  */
 export async function installDependencies(): Promise<string[]> {
@@ -73,6 +80,7 @@ export async function installDependencies(): Promise<string[]> {
   if (!(await installGenerators())) missing.push('client generators')
   if (!(await installDnsClients())) missing.push('DNS clients')
   if (!(await installBmcServers())) missing.push('BMC servers')
+  if (!(await installPostfix())) missing.push('Postfix')
   if (!(await installDebianImage(configuredMirror()))) missing.push('Debian image')
   return missing
 }

@@ -112,7 +112,7 @@ export class Exchanges {
         return await use(attempt, socket)
       })
     } catch (error) {
-      throw new ExchangeFailed(phase, failureOf(error))
+      throw error instanceof ExchangeFailed ? error : new ExchangeFailed(phase, failureOf(error))
     } finally {
       clearTimeout(timer)
       context.signal.removeEventListener('abort', stop)

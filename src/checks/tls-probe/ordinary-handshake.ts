@@ -2,7 +2,8 @@ import type { DetailedPeerCertificate, TLSSocket } from 'node:tls'
 import type { Attempt } from '../attempt'
 import { upgradeToTls } from '../connect'
 import type { Chains } from './chains'
-import type { Exchanges } from './exchange'
+import { CheckFailed } from '../connect-failure'
+import { ExchangeFailed, type Exchanges } from './exchange'
 import { maxChainCertificates, type AddressFacts, type ProtocolVersion } from './facts'
 import { askHttp, mayBeHttp } from './http-facts'
 
@@ -29,7 +30,11 @@ export async function ordinaryHandshake(
     classicalKeyExchange: facts.groups.length === 0 || facts.groups.some(one => one.kind === 'ec'),
   } as const
   const ask = async (attempt: Attempt, socket: TLSSocket) => {
-    facts.http = await askHttp(attempt, socket, servername ?? vetted.address, port)
+    try {
+      facts.http = await askHttp(attempt, socket, servername ?? vetted.address, port)
+    } catch (error) {
+      throw error instanceof CheckFailed ? new ExchangeFailed('http', error) : error
+    }
   }
   const asked = await exchanges.connected(async (attempt, socket) => {
     const secured = await upgradeToTls(attempt, socket, { ...settings, ...(protocol === 'tls' && { alpn: ['h2', 'http/1.1'] }) })
