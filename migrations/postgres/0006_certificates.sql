@@ -73,6 +73,8 @@ CREATE TABLE "certificates" (
 	"presence_count" bigint NOT NULL,
 	"auto_renewing" boolean NOT NULL,
 	"renewal_due_at" bigint NOT NULL,
+	"expiring_from" bigint NOT NULL,
+	"critical_from" bigint NOT NULL,
 	"alarm_level" text collate "C",
 	"alarm_at" bigint
 );

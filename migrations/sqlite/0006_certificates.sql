@@ -83,6 +83,8 @@ CREATE TABLE `certificates` (
 	`presence_count` integer NOT NULL,
 	`auto_renewing` integer NOT NULL,
 	`renewal_due_at` integer NOT NULL,
+	`expiring_from` integer NOT NULL,
+	`critical_from` integer NOT NULL,
 	`alarm_level` text,
 	`alarm_at` integer,
 	FOREIGN KEY (`workspace_id`) REFERENCES `workspaces`(`id`) ON UPDATE no action ON DELETE cascade

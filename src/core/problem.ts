@@ -51,6 +51,7 @@ export const problemKinds = {
   payload_too_large: [413, 'Request body too large'],
   unsupported_media_type: [415, 'Unsupported media type'],
   validation_failed: [422, 'Validation failed'],
+  private_key_refused: [422, 'Private key refused'],
   bulk_failed: [422, 'Bulk operation failed'],
   idempotency_key_reused: [422, 'Idempotency key reused'],
   unsupported_action: [422, 'Unsupported action'],

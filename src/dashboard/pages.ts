@@ -87,6 +87,9 @@ export const pages = {
   '/firewalls': { title: 'Firewalls', group: 'Cloud', icon: 'BrickWall' },
   '/firewalls/$id': {},
   '/ssh-keys': { title: 'SSH keys', group: 'Cloud', icon: 'FileKey' },
+  '/certificates': { title: 'Certificates', tab: 'Inventory', group: 'Certificates', icon: 'BadgeCheck' },
+  '/certificates/authorities': { title: 'Certificates', tab: 'Authorities' },
+  '/certificates/$id': {},
   '/acme-accounts': { title: 'ACME accounts', group: 'Certificates', icon: 'Stamp' },
   '/webhooks': { title: 'Webhooks', tab: 'Endpoints', group: 'Integrations', icon: 'Webhook', letter: 'w' },
   '/webhooks/new': {

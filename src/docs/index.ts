@@ -17,6 +17,7 @@ import architecture from './architecture.md' with { type: 'text' }
 import audit from './audit.md' with { type: 'text' }
 import backupMonitoring from './backup-monitoring.md' with { type: 'text' }
 import backups from './backups.md' with { type: 'text' }
+import certificates from './certificates.md' with { type: 'text' }
 import changelog from './changelog.md' with { type: 'text' }
 import checks from './checks.md' with { type: 'text' }
 import issuing from './issuing.md' with { type: 'text' }
@@ -162,7 +163,7 @@ export const groups: readonly Group[] = [
   },
   {
     title: 'Certificates',
-    pages: [page('issuing', issuing)],
+    pages: [page('certificates', certificates), page('issuing', issuing)],
   },
   {
     title: 'Webhooks and events',

@@ -10,6 +10,7 @@ import { entryOf, plainVerbs, resourceTypes, withArticle, type PlainVerb, type r
 import { acmeActions } from './acme/audit-actions'
 import { actionActions } from './actions/audit-actions'
 import { auditStreamActions } from './audit/audit-actions'
+import { certificateActions } from './certificates/audit-actions'
 import { dnsActions } from './dns/audit-actions'
 import { dynamicIpActions } from './dynamic-ips/audit-actions'
 import { heartbeatActions } from './heartbeats/audit-actions'
@@ -28,6 +29,7 @@ const declared = {
   ...acmeActions,
   ...actionActions,
   ...auditStreamActions,
+  ...certificateActions,
   ...dnsActions,
   ...dynamicIpActions,
   ...heartbeatActions,

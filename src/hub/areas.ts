@@ -1,3 +1,4 @@
+import { certificateRoutes } from '../features/certificates/routes'
 import { planRoutes } from '../features/plans/routes'
 import { cloudAccountRoutes } from '../features/servers/accounts/routes'
 import { firewallRoutes } from '../features/servers/firewalls/routes'
@@ -103,6 +104,7 @@ export const apiAreas: readonly AnyElysia[] = [
   agentRoutes,
   enrolmentKeyRoutes,
   acmeAccountRoutes,
+  certificateRoutes,
   heartbeatRoutes,
   monitorRoutes,
   incidentRoutes,

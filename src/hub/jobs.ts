@@ -33,6 +33,7 @@ import { deliverJob as notificationJob } from '../features/notifications/deliver
 import { noticeJob } from '../features/notifications/delivery/notice-messages'
 import { remindJob } from '../features/notifications/delivery/remind'
 import { deliverJob } from '../features/webhooks/sending/deliver'
+import { verifyJob } from '../features/certificates/authorities'
 import { followAliasesJob } from '../features/dns/aliases/follow-aliases'
 import { removeOldSourcesJob, retryHostsJob } from '../features/dynamic-ips/retry-hosts'
 import { resolveAliasJob } from '../features/dns/aliases/resolve-alias'
@@ -81,6 +82,7 @@ export const jobKinds: readonly JobKind[] = [
   actionJob(rolloutAction),
   actionJob(refreshAction),
   syncZoneJob,
+  verifyJob,
   mailPasswordResetJob,
   mailInvitationJob,
   deleteSeriesJob,

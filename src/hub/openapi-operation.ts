@@ -299,11 +299,11 @@ function otherSuccess(
   first: JsonSchema,
   schemas: Schemas,
 ): JsonSchema {
-  const described = { ...first, description: outcomes[status] }
-  if (!response) return described
-  const schema = schemas.of(response)
-  const { Location: _, ETag: __, ...headers } = first.headers as Record<string, JsonSchema>
+  const { Location: _, ETag: etag, ...headers } = first.headers as Record<string, JsonSchema>
   const location = hasLocation({ ...spec, status }) && { Location: { $ref: '#/components/headers/Location' } }
+  const described = { ...first, description: outcomes[status] }
+  if (!response) return { ...described, headers: { ...headers, ...(etag && { ETag: etag }), ...location } }
+  const schema = schemas.of(response)
   const content = { 'application/json': { schema, example: schemas.exampleOf(schema) } }
   return { ...described, headers: { ...headers, ...location }, content }
 }

@@ -14,6 +14,11 @@ export const tags: readonly { name: string; description: string }[] = [
     name: 'Servers and cloud',
     description: 'Servers, the cloud accounts that they belong to, and the SSH keys that give access to them.',
   },
+  {
+    name: 'Certificates',
+    description:
+      'Certificates: where they are served and stored, when they have to be replaced, and which authorities are trusted.',
+  },
   { name: 'Heartbeats', description: 'Heartbeats monitor scheduled jobs: a missing ping raises an alert.' },
   { name: 'Monitors', description: 'Monitors regularly check websites, ports, hosts, DNS names, and certificates.' },
   { name: 'Incidents', description: 'Outages and degradations, their acknowledgements, timelines, and postmortems.' },

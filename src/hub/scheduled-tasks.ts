@@ -12,6 +12,8 @@ import { allowsSeveralHubs } from '../core/db/dialect'
 import type { Hub } from '../core/hub'
 import { hasLostJobs, reap } from '../core/jobs/queue'
 import type { Worker } from '../core/jobs/worker'
+import { sendCertificateAlarms } from '../features/certificates/alarms'
+import { pruneCertificates } from '../features/certificates/retention'
 import { pruneActions } from '../features/actions/retention'
 import { signAudit } from '../features/audit/checkpoint-file'
 import { pruneAudit } from '../features/audit/retention'
@@ -88,6 +90,7 @@ export function startScheduledTasks(hub: Hub, worker: Worker, listening: Listeni
     { name: 'check-failing-endpoints', pattern: '25 * * * * *', run: () => checkFailingEndpoints(hub) },
     { name: 'report-failed-jobs', pattern: '35 * * * * *', run: () => notifyFailedJobs(hub) },
     { name: 'check-plan-limits', pattern: '50 */10 * * * *', run: () => watchExcesses(hub) },
+    { name: 'send-certificate-alarms', pattern: '55 * * * * *', run: () => sendCertificateAlarms(hub) },
     { name: 'sign-audit', pattern: '45 * * * * *', run: () => signAudit(hub) },
     { name: 'prune-sessions', pattern: '0 7 * * * *', run: () => pruneSessions(hub) },
     { name: 'prune-invitations', pattern: '0 12 * * * *', run: () => pruneInvitations(hub) },
@@ -108,6 +111,7 @@ export function startScheduledTasks(hub: Hub, worker: Worker, listening: Listeni
     { name: 'prune-metrics', pattern: '0 9 * * * *', run: () => pruneMetrics(hub) },
     { name: 'thin-metrics', pattern: '0 41 3 * * *', run: () => thinMetrics(hub) },
     { name: 'read-due-targets', every: 5, run: () => readDueTargets(hub) },
+    { name: 'prune-certificates', pattern: '0 24 * * * *', run: () => pruneCertificates(hub) },
     { name: 'prune-dns-plans', pattern: '0 40 * * * *', run: () => prunePlans(hub) },
     { name: 'prune-incidents', pattern: '0 32 * * * *', run: () => pruneIncidents(hub) },
     { name: 'prune-events', pattern: '0 47 * * * *', run: () => pruneEvents(hub, hasOpenDelivery) },

@@ -221,6 +221,8 @@ const pureFiles = [
   'acme/keys',
   'event-kinds',
   'notice-kinds',
+  'certificates/examples',
+  'certificates/findings',
   'certificates/life',
   'certificates/places',
   'dns/event-kinds',

@@ -413,6 +413,12 @@ async function createInCloud(): Promise<void> {
 
 const made = new Map<string, string>()
 
+/** Creates a resource of acme from its example. */
+function create(collection: string, creator: Route) {
+  const [body, headers] = examples[collection] ? [examples[collection]] : exampleRequest(creator)
+  return acme.call('POST', collection, body, { ...headers, 'idempotency-key': collection })
+}
+
 /** Returns the ID of a resource of acme in a collection: created from the example of its POST operation, or the first in the list. */
 async function ownId(collection: string): Promise<string> {
   if (inCloud.includes(collection) && !made.has(collection)) await createInCloud()
@@ -425,7 +431,7 @@ async function ownId(collection: string): Promise<string> {
   const found = createPersonal
     ? { id: await createPersonal(await personOf('own@example.com')) }
     : creator
-      ? (await acme.call('POST', collection, examples[collection] ?? exampleOf(creator), { 'idempotency-key': collection })).body
+      ? (await create(collection, creator)).body
       : await firstOf(collection)
   expect(found?.id).toBeString()
   made.set(collection, found.id)

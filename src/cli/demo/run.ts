@@ -7,6 +7,7 @@ import { Simulation } from './simulation'
 import { SimulatedChecks } from './simulated-checks'
 import { writePastResults } from './simulated-results'
 import { scheduleAccess } from './access'
+import { scheduleCertificates } from './certificates'
 import { scheduleChannels } from './channels'
 import { scheduleDynamicIps } from './dynamic-ips'
 import { scheduleFleet } from './fleet'
@@ -114,6 +115,7 @@ async function simulatePast(
   scheduleProviderZones(scenario)
   scheduleTemplates(scenario)
   scheduleFleet(scenario)
+  scheduleCertificates(scenario)
   simulation.schedule(now - secondMs, () => checks.checkAll())
   await simulation.runUntil(now)
   await writePastResults(simulation.hub, checks.all(), outages, now, random)

@@ -170,7 +170,7 @@ function isSignedBy(subject: Certificate, issuer: Certificate): boolean {
 const isSelfIssued = ({ facts }: Certificate): boolean => Buffer.compare(facts.issuer, facts.subject) === 0
 
 /** Whether a certificate is signed with its own key. */
-const isSelfSigned = (one: Certificate): boolean => isSelfIssued(one) && isSignedBy(one, one)
+export const isSelfSigned = (one: Certificate): boolean => isSelfIssued(one) && isSignedBy(one, one)
 
 const isIn = (store: TrustStore, one: Certificate): boolean =>
   store.get(keyOf(one.facts.subject))?.some(other => other.sha256 === one.sha256) === true

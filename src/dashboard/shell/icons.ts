@@ -1,5 +1,6 @@
 import {
   Activity,
+  BadgeCheck,
   Bell,
   BrickWall,
   CalendarClock,
@@ -31,6 +32,7 @@ import {
 /** Icons of the pages. */
 export const icons = {
   Activity,
+  BadgeCheck,
   Bell,
   BrickWall,
   CalendarClock,

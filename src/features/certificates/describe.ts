@@ -2,7 +2,7 @@ import { certificateDetails } from '../../checks/certificate-details'
 import { sha256Hex } from '../../core/crypto'
 import { toBase32 } from '../../core/ids'
 import type { Certificate } from '../../core/x509/chain'
-import { usualRenewalAt } from './life'
+import { criticalAt, expiringAt, usualRenewalAt } from './life'
 import type { CertificateRow } from './tables'
 
 /** The columns of a certificate that follow from itself. */
@@ -28,6 +28,8 @@ export type Described = Pick<
   | 'isPrecertificate'
   | 'lineageId'
   | 'renewalDueAt'
+  | 'expiringFrom'
+  | 'criticalFrom'
 >
 
 /** Subjects and issuers have no defined length. */
@@ -46,6 +48,7 @@ export function describe({ der, sha256, facts }: Certificate): Described | null 
     issuer: details.issuer.slice(0, maxNameLength),
     ...{ subjectHash: sha256Hex(facts.subject), issuerHash: sha256Hex(facts.issuer) },
     ...{ notBefore: facts.notBefore, notAfter: facts.notAfter, renewalDueAt: usualRenewalAt(facts) },
+    ...{ expiringFrom: Math.ceil(expiringAt(facts)), criticalFrom: Math.ceil(criticalAt(facts)) },
     ...{ keyType: key.type, keyBits: key.bits, spkiSha256: key.spki_sha256, signatureAlgorithm: facts.signatureAlgorithm },
     isPrecertificate: facts.isPrecertificate,
     contents: {

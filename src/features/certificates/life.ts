@@ -41,6 +41,9 @@ const beginOf: Readonly<Record<AlarmLevel, (one: Alarmed) => number>> = {
   expired: one => one.notAfter,
 }
 
+/** When the first level begins. */
+export const firstAlarmAt = (one: Alarmed): number => nextAlarmAt(one, null)!
+
 /** The level at a time; null if there is nothing to do yet. */
 export const levelAt = (one: Alarmed, now: number): AlarmLevel | null =>
   alarmLevels.findLast(level => now >= beginOf[level](one)) ?? null

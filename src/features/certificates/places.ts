@@ -9,6 +9,7 @@ export type Presence =
       path: string
       /** Whether the private key next to it belongs to it. */
       key: 'matches' | 'mismatch' | 'missing' | 'unreadable'
+      /** File mode of the private key, in octal. */
       mode: string | null
       /** Services that use the file, such as `nginx: shop.example.com`. */
       references: readonly string[]
@@ -29,7 +30,7 @@ export const presenceKinds = ['endpoint', 'monitor', 'file', 'served', 'ct', 'up
 type PresenceKind = (typeof presenceKinds)[number]
 
 /** Who reported a certificate: an agent reports files and what ports present. */
-const certificateSources = ['endpoint', 'monitor', 'agent', 'ct', 'upload', 'issued'] as const
+export const certificateSources = ['endpoint', 'monitor', 'agent', 'ct', 'upload', 'issued'] as const
 export type CertificateSource = (typeof certificateSources)[number]
 export const sourceOf = (kind: PresenceKind): CertificateSource => (kind === 'file' || kind === 'served' ? 'agent' : kind)
 

@@ -107,7 +107,7 @@ async function contextOf(tx: Tx, workspaceId: string): Promise<Context> {
 }
 
 /** The roots that a workspace trusts in addition to the public ones. */
-async function rootsOf(read: Reader, workspaceId: string): Promise<ReturnType<typeof trustStore>> {
+export async function rootsOf(read: Reader, workspaceId: string): Promise<ReturnType<typeof trustStore>> {
   const rows = await read
     .select({ der: certificateAuthorities.der })
     .from(certificateAuthorities)
@@ -262,7 +262,7 @@ async function linkIssued(
 }
 
 /** Finds the path of a certificate among what is known now, and whether it is trusted. */
-async function findPath(
+export async function findPath(
   tx: Tx,
   workspaceId: string,
   roots: ReturnType<typeof trustStore>,

@@ -1,7 +1,7 @@
 import { and, desc, eq, inArray, isNull } from 'drizzle-orm'
 import type { Reader, Tx } from '../../core/db/transaction'
 import { isTurnOver, yieldToEventLoop } from '../../core/time-slices'
-import { nextAlarmAt, renewsItself, type AlarmLevel } from './life'
+import { firstAlarmAt, nextAlarmAt, renewsItself } from './life'
 import { sourceOf, type CertificateSource } from './places'
 import { certificatePresences, certificates, type CertificateRow, type PresenceRow } from './tables'
 
@@ -40,6 +40,7 @@ const columns = {
   autoRenewing: certificates.autoRenewing,
   alarmLevel: certificates.alarmLevel,
   alarmAt: certificates.alarmAt,
+  expiringFrom: certificates.expiringFrom,
 }
 type Member = Pick<CertificateRow, keyof typeof columns>
 
@@ -88,8 +89,8 @@ async function refreshLineage(tx: Tx, rows: readonly Member[], now: number): Pro
     const after = derived(row, places, { newest, isOlder: newest !== undefined && oldestFirst.indexOf(newest) > at, now })
     const autoRenewing = places.some(one => one.kind === 'issued') || renewsItself(oldestFirst.slice(0, at + 1))
     const isAlarmed = after.inUse && !after.supersededBy && row.revokedAt === null
-    const alarmAt = isAlarmed ? nextAlarmAt({ ...row, autoRenewing }, row.alarmLevel as AlarmLevel | null) : null
-    const values = { ...after, autoRenewing, alarmAt }
+    const alarmAt = isAlarmed ? nextAlarmAt({ ...row, autoRenewing }, row.alarmLevel) : null
+    const values = { ...after, autoRenewing, alarmAt, expiringFrom: firstAlarmAt({ ...row, autoRenewing }) }
     const isSame = Object.entries(values).every(
       ([name, value]) => JSON.stringify(value) === JSON.stringify(row[name as keyof Member]),
     )

@@ -63,6 +63,9 @@ export const certificates = table(
     presenceCount: int('presence_count').notNull(),
     autoRenewing: flag('auto_renewing').notNull(),
     renewalDueAt: time('renewal_due_at').notNull(),
+    // When it starts to be expiring and critical, as in life.ts.
+    expiringFrom: time('expiring_from').notNull(),
+    criticalFrom: time('critical_from').notNull(),
     // The gravest level for which an event was sent, and when the next one is due. Null if there is none.
     alarmLevel: text('alarm_level', { enum: [...alarmLevels] }),
     alarmAt: time('alarm_at'),

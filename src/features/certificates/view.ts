@@ -1,0 +1,166 @@
+import { and, countDistinct, desc, eq, gt, inArray, isNull, or } from 'drizzle-orm'
+import { instant } from '../../core/clock'
+import type { Reader } from '../../core/db/transaction'
+import { editableView, memberView } from '../../core/members'
+import { findingsOf } from './findings'
+import { expiringAt } from './life'
+import { isOverdue, levelOf, statusOf } from './status'
+import { certificateMembers, maxShownNames, type CertificatePresenceView, type CertificateView } from './shapes'
+import { certificatePresences, certificates, type CertificateRow, type PresenceRow } from './tables'
+
+const dayMs = 86_400_000
+/** Ended presences are kept and shown this long. */
+export const endedForMs = 90 * dayMs
+const maxPresences = { one: 100, list: 10 }
+
+/** The certificates as the API returns them. @param now the time (ms UTC) */
+export async function certificateViews(
+  read: Reader,
+  rows: readonly CertificateRow[],
+  now: number,
+  shown: keyof typeof maxPresences = 'list',
+): Promise<CertificateView[]> {
+  const lineages = await lineagesByKey(read, rows)
+  const places = await Promise.all(rows.map(row => presencesOf(read, row, now, shown)))
+  return rows.map((row, at) => viewOf(row, places[at]!, lineages.get(row.spkiSha256 ?? '') ?? 0, now, shown))
+}
+
+/** Where a certificate is, then where it was. */
+async function presencesOf(
+  read: Reader,
+  { id, presenceCount }: CertificateRow,
+  now: number,
+  shown: keyof typeof maxPresences,
+): Promise<PresenceRow[]> {
+  if (shown === 'list' && presenceCount === 0) return []
+  const { certificateId, endedAt, lastSeenAt } = certificatePresences
+  const rows = await read
+    .select()
+    .from(certificatePresences)
+    .where(and(eq(certificateId, id), shown === 'list' ? isNull(endedAt) : or(isNull(endedAt), gt(endedAt, now - endedForMs))))
+    .orderBy(desc(lastSeenAt), certificatePresences.id)
+    .limit(maxPresences[shown])
+  return rows.sort((a, b) => Number(a.endedAt !== null) - Number(b.endedAt !== null))
+}
+
+/** In how many lineages the keys of certificates are used. */
+async function lineagesByKey(read: Reader, rows: readonly CertificateRow[]): Promise<Map<string, number>> {
+  const keys = [...new Set(rows.flatMap(row => row.spkiSha256 ?? []))]
+  const workspaces = [...new Set(rows.map(row => row.workspaceId))]
+  if (keys.length === 0) return new Map()
+  const { workspaceId, spkiSha256, lineageId } = certificates
+  const counts = await read
+    .select({ key: spkiSha256, count: countDistinct(lineageId) })
+    .from(certificates)
+    .where(and(inArray(workspaceId, workspaces), inArray(spkiSha256, keys)))
+    .groupBy(spkiSha256)
+  return new Map(counts.map(one => [one.key!, one.count]))
+}
+
+function viewOf(
+  row: CertificateRow,
+  places: readonly PresenceRow[],
+  lineages: number,
+  now: number,
+  shown: keyof typeof maxPresences,
+): CertificateView {
+  const { dns_names, ip_addresses, ...contents } = row.contents
+  const maxNames = shown === 'list' ? maxShownNames : Infinity
+  return {
+    id: row.id,
+    ...memberView(certificateMembers, row),
+    fingerprint_sha256: row.sha256,
+    tbs_sha256: row.tbsSha256,
+    serial_number: row.serialNumber,
+    common_name: row.commonName || null,
+    dns_names: dns_names.slice(0, maxNames),
+    ip_addresses: ip_addresses.slice(0, maxNames),
+    name_count: dns_names.length + ip_addresses.length,
+    subject: row.subject,
+    issuer: row.issuer,
+    issuer_key_id: contents.issuer_key_id,
+    not_before: instant(row.notBefore),
+    not_after: instant(row.notAfter),
+    lifetime_seconds: Math.floor((row.notAfter - row.notBefore) / 1000),
+    key: { type: row.keyType, bits: row.keyBits, spki_sha256: row.spkiSha256 },
+    signature_algorithm: row.signatureAlgorithm,
+    key_usage: contents.key_usage,
+    extended_key_usage: contents.extended_key_usage,
+    policies: contents.policies,
+    must_staple: contents.must_staple,
+    sct_count: contents.sct_count,
+    precertificate: row.isPrecertificate,
+    is_ca: row.isCa,
+    trust: row.trust,
+    status: statusOf(row, now),
+    level: levelOf(row, now),
+    days_left: daysLeft(row, now),
+    expiring_at: instant(Math.floor(expiringAt(row))),
+    critical_at: instant(row.criticalFrom),
+    renewal_due_at: instant(row.renewalDueAt),
+    auto_renewing: row.autoRenewing,
+    renewal_overdue: isOverdue(row, now),
+    lineage_id: row.lineageId,
+    superseded_by: row.supersededBy,
+    revoked_at: instant(row.revokedAt),
+    revocation_reason: row.revocationReason,
+    in_use: row.inUse,
+    sources: row.sources,
+    presence_count: row.presenceCount,
+    presences: places.map(presenceView),
+    findings: findingsOf(
+      row,
+      places.filter(one => one.endedAt === null),
+      lineages,
+    ),
+    chain: row.chain,
+    ...editableView(row),
+  }
+}
+
+/** Whole days until a certificate expires; negative if it has. */
+export const daysLeft = ({ notAfter }: Pick<CertificateRow, 'notAfter'>, now: number): number =>
+  Math.floor((notAfter - now) / dayMs)
+
+const noPlace = {
+  ...{
+    endpoint_id: null,
+    monitor_id: null,
+    server_id: null,
+    managed_certificate_id: null,
+    host: null,
+    port: null,
+    address: null,
+  },
+  ...{ servername: null, process: null, path: null, key: null, mode: null, references: [] },
+}
+
+function presenceView({ kind, data, firstSeenAt, lastSeenAt, endedAt }: PresenceRow): CertificatePresenceView {
+  return {
+    kind,
+    ...noPlace,
+    ...placeView(data),
+    first_seen_at: instant(firstSeenAt),
+    last_seen_at: instant(lastSeenAt),
+    ended_at: instant(endedAt),
+  }
+}
+
+function placeView(data: PresenceRow['data']): Partial<CertificatePresenceView> {
+  switch (data.kind) {
+    case 'endpoint':
+      return { endpoint_id: data.endpointId, host: data.host, port: data.port, address: data.address }
+    case 'monitor':
+      return { monitor_id: data.monitorId, host: data.host, port: data.port }
+    case 'file':
+      return { server_id: data.serverId, path: data.path, key: data.key, mode: data.mode, references: [...data.references] }
+    case 'served': {
+      const { serverId: server_id, port, address, servername, process } = data
+      return { server_id, port, address, servername, process }
+    }
+    case 'issued':
+      return { managed_certificate_id: data.managedCertificateId }
+    default:
+      return {}
+  }
+}
