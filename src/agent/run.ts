@@ -6,7 +6,7 @@ import { RequirementNotMet } from './install/requirement'
 import { rememberOwnProgram } from './own-program'
 import { InvalidAnswer } from './transport/answers'
 import { HubRequestFailed } from './transport/hub-client'
-import { isWithoutJit, restartWithoutJit } from './without-jit'
+import { isSmall, restartSmall } from './small-runtime'
 
 type Command = (flags: Flags, print: Print) => Promise<number> | number
 
@@ -30,8 +30,8 @@ const commands: Record<string, () => Promise<Command>> = {
 /** Runs the server agent as a program of its own: `bailiwick-agent`, or `bailiwick agent`. @returns the exit code */
 export async function startAgent(args: readonly string[]): Promise<number> {
   rememberOwnProgram(args)
-  // A compiler that runs at the same time costs more memory than it saves time.
-  if (args[0] === 'run' && !isWithoutJit()) restartWithoutJit()
+  // The settings must be known before the runtime starts.
+  if (args[0] === 'run' && !isSmall()) restartSmall()
   return await runAgent(args, { out: text => write(1, text), err: text => write(2, text) })
 }
 

@@ -325,7 +325,7 @@ const places: [what: string, pattern: RegExp, allowed: RegExp, reason: string][]
     'process.env',
     /\bprocess\.env\b|\bBun\.env\b|import\.meta\.env\b/,
     // The runtime takes its own settings only from the environment.
-    /^src\/(core\/(config|db\/drizzle\.config)|agent\/without-jit)\.ts$/,
+    /^src\/(core\/(config|db\/drizzle\.config)|agent\/small-runtime)\.ts$/,
     'all settings are read in core/config.ts',
   ],
   [

@@ -1,4 +1,5 @@
 import { existsSync, rmSync } from 'node:fs'
+import { runtimeAssignments } from '../small-runtime'
 import { writeFile } from '../state/write-file'
 import { agentUser, logFolder, programLink } from './places'
 import { runProgram, tryProgram } from './system'
@@ -25,7 +26,7 @@ respawn_max=10
 respawn_period=120
 umask=0077
 retry=TERM/20/KILL/5
-export BUN_JSC_useJIT=0
+export ${runtimeAssignments}
 
 depend() {
   use net

@@ -1,3 +1,4 @@
+import { runtimeAssignments } from '../small-runtime'
 import { confirmedFile, tableFile } from '../root/firewall'
 import { certificateUnits } from './certificate-units'
 import { diskUnits } from './disk-units'
@@ -17,7 +18,7 @@ After=network-online.target dbus.service
 [Service]
 User=${agentUser}
 ExecStart=${programLink} run
-Environment=BUN_JSC_useJIT=0
+Environment=${runtimeAssignments}
 Restart=always
 RestartSec=5
 RestartPreventExitStatus=78
