@@ -4,7 +4,7 @@ const maxSliceMs = 5
 const chunkLength = 64 * 1024
 
 let waiting: (() => void)[] = []
-let waitingFirst: (() => void)[] = []
+const waitingFirst: (() => void)[] = []
 let isResuming = false
 
 /**

@@ -69,19 +69,28 @@ export function packRow(columns: readonly (Measured | undefined)[]): Uint8Array 
   return bytes
 }
 
-/** Reads a packed row. @param visit called for each column that has a value. @throws BadPacking */
+/**
+ * Reads a packed row.
+ * @param visit called for each column that has a value
+ * @param places the columns to read; null for all
+ * @throws BadPacking
+ */
 export function readRow(
   bytes: Uint8Array,
   columns: number,
   visit: (column: number, avg: number, max: number, n: number) => void,
+  places: readonly number[] | null = null,
 ): void {
   const from = new Unpacker(bytes)
   const isEven = from.byte() === 0
   const n = from.count()
   const counts = isEven ? null : Array.from({ length: columns }, () => from.count())
-  let at = bytes.length - columns * bytesPerColumn
-  if (at < 2) throw new BadPacking('A row is too short.')
-  for (let column = 0; column < columns; column++, at += bytesPerColumn) {
+  const first = bytes.length - columns * bytesPerColumn
+  if (first < 2) throw new BadPacking('A row is too short.')
+  const count = places ? places.length : columns
+  for (let index = 0; index < count; index++) {
+    const column = places ? places[index]! : index
+    const at = first + column * bytesPerColumn
     const avg = (bytes[at]! << 16) | (bytes[at + 1]! << 8) | bytes[at + 2]!
     if (avg === missing) continue
     const max = ((bytes[at + 3]! << 24) | (bytes[at + 4]! << 16)) >>> 0

@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto'
-import { yieldToEventLoop } from '../../time-slices'
+import { isTurnOver, yieldToEventLoop } from '../../time-slices'
 import type { Engine, Statements } from './engine'
-import { isStorable, Mean, packRow, readRow, type Measured } from './metric-row'
+import { meanOf, visitRow, WantedColumns, type ReadRow, type Take } from './metric-columns'
+import { isStorable, packRow, type Mean, type Measured } from './metric-row'
 import { keptSince, tableNumberOf, tiers, type Tier } from './metric-tiers'
-import { BadPacking } from './packer'
 import { createMetricRows, metricTables } from './schema'
 
 /** What was measured of a subject in a minute, by column. */
@@ -26,8 +26,6 @@ interface StoredRow {
   layout: number
   body: Uint8Array
 }
-
-type ReadRow = Pick<StoredRow, 'subject' | 'at' | 'body'> & { columns: readonly string[] }
 
 // Each batch blocks the event loop for a few milliseconds.
 const rowsPerWrite = 200
@@ -142,18 +140,37 @@ export class MetricSeries {
    * @param visit called for each value, in order of time
    */
   async read(subject: string, tier: Tier, from: number, until: number, visit: Visit): Promise<void> {
+    const takerOf =
+      (column: string): Take =>
+      (at, ...value) =>
+        visit(at, column, ...value)
+    await this.readColumns(subject, tier, from, until, takerOf)
+  }
+
+  /** Like {@link read}, for some columns. @param takerOf returns what takes the values of a column; null to skip it */
+  async readColumns(
+    subject: string,
+    tier: Tier,
+    from: number,
+    until: number,
+    takerOf: (column: string) => Take | null,
+  ): Promise<void> {
     const number = await this.knownNumber(subject)
     if (number === null) return
     const [first, end] = [Math.ceil(from / tier.stepMs), Math.ceil(until / tier.stepMs)]
+    const wanted = new WantedColumns(takerOf)
     for (const table of await this.tablesWith(tier, first, end - 1)) {
       const statements = await this.engine.statements()
       const rows = await statements.all<StoredRow>(
         `select at, layout, body from ${table} where subject = ? and at >= ? and at < ? order by at`,
         [number, first, end],
       )
-      for (const row of await this.withColumns(rows))
-        visitRow(row, (column, avg, max, n) => visit(row.at * tier.stepMs, column, avg, max, n))
-      await yieldToEventLoop()
+      for (const row of await this.withColumns(rows)) {
+        const { places, values } = wanted.in(row.columns)
+        const at = row.at * tier.stepMs
+        visitRow(row, places, (place, avg, max, n) => values[place]!(at, avg, max, n))
+      }
+      if (isTurnOver()) await yieldToEventLoop()
     }
   }
 
@@ -171,6 +188,7 @@ export class MetricSeries {
     const bySubject = new Map<string, { at: number; columns: Map<string, Mean> }>()
     const names = new Map([...(await this.numbersOf(subjects))].map(([subject, number]) => [number, subject]))
     const numbers = [...names.keys()]
+    const wanted = new WantedColumns(column => (isWanted(column) ? column : null))
     const [first, end] = [Math.ceil(from / tier.stepMs), Math.ceil(until / tier.stepMs)]
     for (let place = 0; place < numbers.length; place += subjectsPerRead) {
       if (place > 0) await yieldToEventLoop()
@@ -179,9 +197,8 @@ export class MetricSeries {
         const found = bySubject.get(subject) ?? { at: 0, columns: new Map<string, Mean>() }
         bySubject.set(subject, found)
         found.at = row.at * tier.stepMs
-        visitRow(row, (column, ...values) => {
-          if (isWanted(column)) meanOf(found.columns, column).add(...values)
-        })
+        const { places, values } = wanted.in(row.columns)
+        visitRow(row, places, (place, avg, max, n) => meanOf(found.columns, values[place]!).add(avg, max, n))
       }
     }
     return bySubject
@@ -256,8 +273,9 @@ export class MetricSeries {
       for (const row of await this.rowsOf(finer, some, first, first + tier.stepMs / finer.stepMs)) {
         const columns = sums.get(row.subject) ?? new Map<string, Mean>()
         sums.set(row.subject, columns)
-        visitRow(row, (column, ...values) => {
-          if (columns.size < maxColumns || columns.has(column)) meanOf(columns, column).add(...values)
+        visitRow(row, null, (place, avg, max, n) => {
+          const column = row.columns[place]!
+          if (columns.size < maxColumns || columns.has(column)) meanOf(columns, column).add(avg, max, n)
         })
       }
       await this.write(async within => {
@@ -478,18 +496,3 @@ export class MetricSeries {
 const storable = (value: Measured | null): Measured | undefined => (value && isStorable(value) ? value : undefined)
 
 const numberIn = (tier: Tier, table: string): number => Number(table.slice(metricTables.rows(tier).length))
-
-function visitRow({ columns, body }: ReadRow, visit: (column: string, avg: number, max: number, n: number) => void): void {
-  try {
-    readRow(body, columns.length, (at, avg, max, n) => visit(columns[at]!, avg, max, n))
-  } catch (error) {
-    // One damaged row must not stop what is computed from all others.
-    if (!(error instanceof BadPacking)) throw error
-  }
-}
-
-function meanOf(columns: Map<string, Mean>, column: string): Mean {
-  let mean = columns.get(column)
-  if (!mean) columns.set(column, (mean = new Mean()))
-  return mean
-}

@@ -45,16 +45,15 @@ export async function hoursLeftOf(hub: Hub, serverId: string): Promise<ReadonlyM
   if (known && now >= known.at && now < known.at + cacheMs) return known.found
   const used = new Map<string, Point[]>()
   const sizes = new Map<string, number>()
-  await hub.series.metrics.read(subjectOf(serverId, 'agent'), tenMinutes, now - windowMs, now, (at, column, bytes) => {
-    if (!column.startsWith('filesystem.')) return
+  await hub.series.metrics.readColumns(subjectOf(serverId, 'agent'), tenMinutes, now - windowMs, now, column => {
+    if (!column.startsWith('filesystem.')) return null
     const { name, device } = parseColumn(column)
-    if (device === null) return
-    if (name === 'filesystem.size_bytes') sizes.set(device, bytes)
-    else if (name === 'filesystem.used_bytes') {
-      const points = used.get(device)
-      if (points) points.push({ at, bytes })
-      else used.set(device, [{ at, bytes }])
-    }
+    if (device === null) return null
+    if (name === 'filesystem.size_bytes') return (_, bytes) => void sizes.set(device, bytes)
+    if (name !== 'filesystem.used_bytes') return null
+    const points: Point[] = []
+    used.set(device, points)
+    return (at, bytes) => void points.push({ at, bytes })
   })
   const found = new Map(
     [...used].flatMap(([device, points]) => {

@@ -114,7 +114,7 @@ export async function readFirewallMetrics(ctx: Ctx, id: string, query: FirewallM
   for (const { serverId } of hosts) {
     const subject = packetsSubject(id, serverId)
     const grid = new Grid(window, 'agent', {})
-    await metrics.read(subject, window.tier, window.from, window.to, (...value) => grid.add(...value))
+    await metrics.readColumns(subject, window.tier, window.from, window.to, column => grid.takerOf(column))
     series.push(...grid.series())
     lastAt = Math.max(lastAt ?? 0, (await metrics.lastAt(subject)) ?? 0) || null
   }
@@ -151,9 +151,9 @@ async function stored(
   const subject = subjectOf(id, source)
   const grid = new Grid(window, source, query)
   const { metrics } = hub.series
-  await metrics.read(subject, window.tier, window.from, window.to, (at, column, ...value) => {
+  await metrics.readColumns(subject, window.tier, window.from, window.to, column => {
     const name = renamed === null ? column : renamed.get(column)
-    if (name !== undefined) grid.add(at, name, ...value)
+    return name === undefined ? null : grid.takerOf(name)
   })
   const series = grid.series()
   const lastAt = await metrics.lastAt(subject)
@@ -173,11 +173,13 @@ async function fromCloud(hub: Hub, server: ServerRow, window: Window, query: Ser
   if (kept === null) return await stored(hub, server, 'cloud', window, query)
   const grid = new Grid(window, 'cloud', query)
   let lastAt: number | null = null
-  for (const { metric, points } of kept)
+  for (const { metric, points } of kept) {
+    const take = grid.takerOf(metric)
     for (const [at, value] of points) {
-      grid.add(at, metric, value, value, 1)
+      take?.(at, value, value, 1)
       lastAt = Math.max(lastAt ?? 0, at)
     }
+  }
   const { source, ...view } = sourceView(hub, 'cloud', lastAt)
   // Points of a long step are old by themselves.
   const stale = lastAt === null || hub.clock.now() - lastAt > staleMs + window.stepMs
