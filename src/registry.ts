@@ -430,6 +430,17 @@ export const registry = {
     audit: { prefix: 'certificates.acme_account', create: 'CE101', update: 'CE102', delete: 'CE103' },
   },
 
+  managed_certificate: {
+    prefix: 'mcert',
+    name: 'managed certificate',
+    table: 'managed_certificates',
+    area: 'certificates',
+    path: '/managed-certificates',
+    page: '/managed-certificates',
+    limit: 'managed_certificates',
+    audit: { prefix: 'certificates.managed_certificate', create: 'CE201', update: 'CE202', delete: 'CE203' },
+  },
+
   // Not part of the API yet, but of events that endpoints can subscribe to.
   domain: { prefix: 'dom', name: 'domain', area: 'domains', hasEvents: true },
   watched_domain: { prefix: 'wdom', name: 'watched domain', area: 'domains', hasEvents: true },
@@ -466,6 +477,7 @@ export const registry = {
 /** Prefixes of other ids, of rows that are not resources. */
 type OtherPrefix =
   | 'att'
+  | 'chal'
   | 'cmd'
   | 'dfl'
   | 'dih'

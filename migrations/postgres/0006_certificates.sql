@@ -100,12 +100,63 @@ CREATE TABLE "acme_accounts" (
 	"status" text collate "C" NOT NULL
 );
 --> statement-breakpoint
+CREATE TABLE "acme_challenges" (
+	"id" text collate "C" PRIMARY KEY NOT NULL,
+	"workspace_id" text collate "C" NOT NULL,
+	"managed_certificate_id" text collate "C" NOT NULL,
+	"zone_id" text collate "C" NOT NULL,
+	"zone_name" text collate "C" NOT NULL,
+	"name" text collate "C" NOT NULL,
+	"value" text collate "C" NOT NULL,
+	"expires_at" bigint NOT NULL
+);
+--> statement-breakpoint
+CREATE TABLE "managed_certificates" (
+	"id" text collate "C" PRIMARY KEY NOT NULL,
+	"workspace_id" text collate "C" NOT NULL,
+	"version" bigint NOT NULL,
+	"created_at" bigint NOT NULL,
+	"updated_at" bigint NOT NULL,
+	"profile" text collate "C",
+	"renew" text collate "C" NOT NULL,
+	"tags" text NOT NULL,
+	"notes" text collate "C" NOT NULL,
+	"names" text NOT NULL,
+	"names_text" text collate "C" NOT NULL,
+	"acme_account_id" text collate "C" NOT NULL,
+	"status" text collate "C" NOT NULL,
+	"paused" boolean NOT NULL,
+	"key_mode" text collate "C" NOT NULL,
+	"key_type" text collate "C" NOT NULL,
+	"key_retention" text collate "C",
+	"csr" text collate "C",
+	"key_sealed" text collate "C",
+	"key_taken_at" bigint,
+	"next_key_sealed" text collate "C",
+	"certificate_id" text collate "C",
+	"chain" text collate "C",
+	"not_before" bigint,
+	"not_after" bigint,
+	"issued_at" bigint,
+	"revoked_at" bigint,
+	"ari_id" text collate "C",
+	"ari" text,
+	"ari_check_at" bigint,
+	"next_renewal_at" bigint,
+	"attempts" bigint NOT NULL,
+	"last_error" text,
+	"action_id" text collate "C"
+);
+--> statement-breakpoint
 ALTER TABLE "certificate_authorities" ADD CONSTRAINT "certificate_authorities_workspace_id_workspaces_id_fk" FOREIGN KEY ("workspace_id") REFERENCES "public"."workspaces"("id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
 ALTER TABLE "certificate_names" ADD CONSTRAINT "certificate_names_certificate_id_certificates_id_fk" FOREIGN KEY ("certificate_id") REFERENCES "public"."certificates"("id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
 ALTER TABLE "certificate_presences" ADD CONSTRAINT "certificate_presences_certificate_id_certificates_id_fk" FOREIGN KEY ("certificate_id") REFERENCES "public"."certificates"("id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
 ALTER TABLE "certificate_presences" ADD CONSTRAINT "certificate_presences_workspace_id_workspaces_id_fk" FOREIGN KEY ("workspace_id") REFERENCES "public"."workspaces"("id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
 ALTER TABLE "certificates" ADD CONSTRAINT "certificates_workspace_id_workspaces_id_fk" FOREIGN KEY ("workspace_id") REFERENCES "public"."workspaces"("id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
 ALTER TABLE "acme_accounts" ADD CONSTRAINT "acme_accounts_workspace_id_workspaces_id_fk" FOREIGN KEY ("workspace_id") REFERENCES "public"."workspaces"("id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
+ALTER TABLE "acme_challenges" ADD CONSTRAINT "acme_challenges_workspace_id_workspaces_id_fk" FOREIGN KEY ("workspace_id") REFERENCES "public"."workspaces"("id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
+ALTER TABLE "managed_certificates" ADD CONSTRAINT "managed_certificates_workspace_id_workspaces_id_fk" FOREIGN KEY ("workspace_id") REFERENCES "public"."workspaces"("id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
+ALTER TABLE "managed_certificates" ADD CONSTRAINT "managed_certificates_acme_account_id_acme_accounts_id_fk" FOREIGN KEY ("acme_account_id") REFERENCES "public"."acme_accounts"("id") ON DELETE no action ON UPDATE no action;--> statement-breakpoint
 CREATE UNIQUE INDEX "certificate_authorities_sha256" ON "certificate_authorities" USING btree ("workspace_id","sha256");--> statement-breakpoint
 CREATE INDEX "certificate_authorities_workspace" ON "certificate_authorities" USING btree ("workspace_id","id");--> statement-breakpoint
 CREATE INDEX "certificate_names_name" ON "certificate_names" USING btree ("workspace_id","name");--> statement-breakpoint
@@ -125,4 +176,11 @@ CREATE INDEX "certificates_serial" ON "certificates" USING btree ("workspace_id"
 CREATE INDEX "certificates_lineage" ON "certificates" USING btree ("workspace_id","lineage_id","not_before");--> statement-breakpoint
 CREATE INDEX "certificates_alarm" ON "certificates" USING btree ("alarm_at") WHERE alarm_at is not null;--> statement-breakpoint
 CREATE UNIQUE INDEX "acme_accounts_name" ON "acme_accounts" USING btree ("workspace_id","name");--> statement-breakpoint
-CREATE INDEX "acme_accounts_workspace" ON "acme_accounts" USING btree ("workspace_id","id");
+CREATE INDEX "acme_accounts_workspace" ON "acme_accounts" USING btree ("workspace_id","id");--> statement-breakpoint
+CREATE INDEX "acme_challenges_certificate" ON "acme_challenges" USING btree ("managed_certificate_id");--> statement-breakpoint
+CREATE INDEX "acme_challenges_expiry" ON "acme_challenges" USING btree ("expires_at");--> statement-breakpoint
+CREATE INDEX "managed_certificates_workspace" ON "managed_certificates" USING btree ("workspace_id","id");--> statement-breakpoint
+CREATE INDEX "managed_certificates_account" ON "managed_certificates" USING btree ("acme_account_id");--> statement-breakpoint
+CREATE INDEX "managed_certificates_renewal" ON "managed_certificates" USING btree ("next_renewal_at") WHERE next_renewal_at is not null;--> statement-breakpoint
+CREATE INDEX "managed_certificates_issuing" ON "managed_certificates" USING btree ("id") WHERE status = 'issuing';--> statement-breakpoint
+CREATE INDEX "managed_certificates_ari" ON "managed_certificates" USING btree ("ari_check_at") WHERE ari_check_at is not null;

@@ -125,4 +125,62 @@ CREATE TABLE `acme_accounts` (
 );
 --> statement-breakpoint
 CREATE UNIQUE INDEX `acme_accounts_name` ON `acme_accounts` (`workspace_id`,`name`);--> statement-breakpoint
-CREATE INDEX `acme_accounts_workspace` ON `acme_accounts` (`workspace_id`,`id`);
+CREATE INDEX `acme_accounts_workspace` ON `acme_accounts` (`workspace_id`,`id`);--> statement-breakpoint
+CREATE TABLE `acme_challenges` (
+	`id` text PRIMARY KEY NOT NULL,
+	`workspace_id` text NOT NULL,
+	`managed_certificate_id` text NOT NULL,
+	`zone_id` text NOT NULL,
+	`zone_name` text NOT NULL,
+	`name` text NOT NULL,
+	`value` text NOT NULL,
+	`expires_at` integer NOT NULL,
+	FOREIGN KEY (`workspace_id`) REFERENCES `workspaces`(`id`) ON UPDATE no action ON DELETE cascade
+);
+--> statement-breakpoint
+CREATE INDEX `acme_challenges_certificate` ON `acme_challenges` (`managed_certificate_id`);--> statement-breakpoint
+CREATE INDEX `acme_challenges_expiry` ON `acme_challenges` (`expires_at`);--> statement-breakpoint
+CREATE TABLE `managed_certificates` (
+	`id` text PRIMARY KEY NOT NULL,
+	`workspace_id` text NOT NULL,
+	`version` integer NOT NULL,
+	`created_at` integer NOT NULL,
+	`updated_at` integer NOT NULL,
+	`profile` text,
+	`renew` text NOT NULL,
+	`tags` text NOT NULL,
+	`notes` text NOT NULL,
+	`names` text NOT NULL,
+	`names_text` text NOT NULL,
+	`acme_account_id` text NOT NULL,
+	`status` text NOT NULL,
+	`paused` integer NOT NULL,
+	`key_mode` text NOT NULL,
+	`key_type` text NOT NULL,
+	`key_retention` text,
+	`csr` text,
+	`key_sealed` text,
+	`key_taken_at` integer,
+	`next_key_sealed` text,
+	`certificate_id` text,
+	`chain` text,
+	`not_before` integer,
+	`not_after` integer,
+	`issued_at` integer,
+	`revoked_at` integer,
+	`ari_id` text,
+	`ari` text,
+	`ari_check_at` integer,
+	`next_renewal_at` integer,
+	`attempts` integer NOT NULL,
+	`last_error` text,
+	`action_id` text,
+	FOREIGN KEY (`workspace_id`) REFERENCES `workspaces`(`id`) ON UPDATE no action ON DELETE cascade,
+	FOREIGN KEY (`acme_account_id`) REFERENCES `acme_accounts`(`id`) ON UPDATE no action ON DELETE no action
+);
+--> statement-breakpoint
+CREATE INDEX `managed_certificates_workspace` ON `managed_certificates` (`workspace_id`,`id`);--> statement-breakpoint
+CREATE INDEX `managed_certificates_account` ON `managed_certificates` (`acme_account_id`);--> statement-breakpoint
+CREATE INDEX `managed_certificates_renewal` ON `managed_certificates` (`next_renewal_at`) WHERE next_renewal_at is not null;--> statement-breakpoint
+CREATE INDEX `managed_certificates_issuing` ON `managed_certificates` (`id`) WHERE status = 'issuing';--> statement-breakpoint
+CREATE INDEX `managed_certificates_ari` ON `managed_certificates` (`ari_check_at`) WHERE ari_check_at is not null;

@@ -67,6 +67,12 @@ export const limitTable = {
   volumes: { label: 'Volumes', description: 'Number of volumes.', noun: 'volumes', initial: of(10, 500, 5_000) },
   snapshots: { label: 'Snapshots', description: 'Number of snapshots.', noun: 'snapshots', initial: of(20, 1_000, 10_000) },
   firewalls: { label: 'Firewalls', description: 'Number of firewalls.', noun: 'firewalls', initial: of(5, 100, 1_000) },
+  managed_certificates: {
+    label: 'Managed certificates',
+    description: 'Number of managed certificates.',
+    noun: 'managed certificates',
+    initial: of(3, 200, 5_000),
+  },
   dynamic_ips: {
     label: 'Dynamic IP sources',
     description: 'Number of dynamic IP sources.',

@@ -90,6 +90,7 @@ export const pages = {
   '/certificates': { title: 'Certificates', tab: 'Inventory', group: 'Certificates', icon: 'BadgeCheck' },
   '/certificates/authorities': { title: 'Certificates', tab: 'Authorities' },
   '/certificates/$id': {},
+  '/managed-certificates': { title: 'Managed certificates', group: 'Certificates', icon: 'FileBadge' },
   '/acme-accounts': { title: 'ACME accounts', group: 'Certificates', icon: 'Stamp' },
   '/webhooks': { title: 'Webhooks', tab: 'Endpoints', group: 'Integrations', icon: 'Webhook', letter: 'w' },
   '/webhooks/new': {

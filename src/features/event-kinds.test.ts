@@ -27,11 +27,12 @@ test('the eight core kinds come first, with their exact names', () => {
   expect(eventKinds.slice(0, 8).every(entry => !entry.extension)).toBe(true)
 })
 
-test('there are nine extensions', () => {
+test('there are ten extensions', () => {
   expect(eventKinds.filter(entry => entry.extension).map(entry => entry.kind)).toEqual([
     'monitor.recovered',
     'monitor.acknowledged',
     'certificate.expiring',
+    'certificate.issued',
     'deployment.finished',
     'dynamic_ip.changed',
     'firewall.reverted',

@@ -18,6 +18,7 @@ import { userRoutes } from '../features/people/profile/routes'
 import { invitationRoutes } from '../features/people/invitations/routes'
 import { memberRoutes } from '../features/people/members/routes'
 import type { Route } from '../api/route-declaration'
+import { managedCertificateRoutes } from '../features/acme/managed-certificates/routes'
 import { acmeAccountRoutes } from '../features/acme/accounts/routes'
 import { actionRoutes } from '../features/actions/routes'
 import { auditRoutes } from '../features/audit/routes'
@@ -105,6 +106,7 @@ export const apiAreas: readonly AnyElysia[] = [
   enrolmentKeyRoutes,
   acmeAccountRoutes,
   certificateRoutes,
+  managedCertificateRoutes,
   heartbeatRoutes,
   monitorRoutes,
   incidentRoutes,

@@ -9,6 +9,9 @@ import { clearZoneJob } from '../features/dns/zones/clear-zone'
 import { notifyJob } from '../features/dns/transfers/notify'
 import { streamJob } from '../features/audit/stream-deliver'
 import { checkProviderJob } from '../features/dns/accounts/accounts'
+import { issueAction } from '../features/acme/managed-certificates/issue'
+import { readRenewalInfoJob } from '../features/acme/managed-certificates/renew-due'
+import { revokeAction } from '../features/acme/managed-certificates/revoke'
 import { checkAcmeAccountJob } from '../features/acme/accounts/accounts'
 import { checkCloudAccountJob } from '../features/servers/accounts/accounts'
 import { forgetStatesJob, syncAccountJob } from '../features/servers/accounts/sync'
@@ -59,6 +62,9 @@ export const jobKinds: readonly JobKind[] = [
   checkProviderJob,
   checkCloudAccountJob,
   checkAcmeAccountJob,
+  actionJob(issueAction),
+  actionJob(revokeAction),
+  readRenewalInfoJob,
   syncAccountJob,
   forgetStatesJob,
   runPolicyJob,

@@ -14,6 +14,7 @@ import { hasLostJobs, reap } from '../core/jobs/queue'
 import type { Worker } from '../core/jobs/worker'
 import { sendCertificateAlarms } from '../features/certificates/alarms'
 import { pruneCertificates } from '../features/certificates/retention'
+import { renewDue } from '../features/acme/managed-certificates/renew-due'
 import { pruneActions } from '../features/actions/retention'
 import { signAudit } from '../features/audit/checkpoint-file'
 import { pruneAudit } from '../features/audit/retention'
@@ -94,6 +95,7 @@ export function startScheduledTasks(hub: Hub, worker: Worker, listening: Listeni
     { name: 'sign-audit', pattern: '45 * * * * *', run: () => signAudit(hub) },
     { name: 'prune-sessions', pattern: '0 7 * * * *', run: () => pruneSessions(hub) },
     { name: 'prune-invitations', pattern: '0 12 * * * *', run: () => pruneInvitations(hub) },
+    { name: 'renew-due', pattern: '55 * * * * *', run: () => renewDue(hub) },
     { name: 'prune-idempotency-keys', pattern: '0 17 * * * *', run: () => pruneKeys(hub) },
     { name: 'prune-heartbeats', pattern: '0 27 * * * *', run: () => pruneHeartbeats(hub) },
     { name: 'prune-deliveries', pattern: '0 37 * * * *', run: () => pruneDeliveries(hub) },

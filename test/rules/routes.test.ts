@@ -394,6 +394,13 @@ const examples: Record<string, object> = {
   '/v1/acme-accounts': { name: 'CA', directory_url: authority.directoryUrl, ca_pem: authority.ca, terms_agreed: true },
 }
 
+/** Creates a managed certificate in a zone of its own. */
+async function createManaged(): Promise<string> {
+  await acme.call('POST', '/v1/dns/zones', { name: 'routes.example' })
+  const body = { names: ['routes.example'], acme_account_id: await ownId('/v1/acme-accounts') }
+  return (await acme.call('POST', '/v1/managed-certificates', body)).body.id
+}
+
 /** Collections of resources that need an account at a cloud. */
 const inCloud = ['/v1/volumes', '/v1/snapshots']
 
@@ -424,6 +431,7 @@ async function ownId(collection: string): Promise<string> {
   if (inCloud.includes(collection) && !made.has(collection)) await createInCloud()
   if (collection === '/v1/agents' && !made.has(collection))
     made.set(collection, (await AgentDouble.enroll(here, await ownId('/v1/servers'))).id)
+  if (collection === '/v1/managed-certificates' && !made.has(collection)) made.set(collection, await createManaged())
   const known = made.get(collection)
   if (known) return known
   const createPersonal = personal[collection]

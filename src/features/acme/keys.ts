@@ -3,7 +3,7 @@ import { promisify } from 'node:util'
 
 /** Types of keys that are created here. */
 export const acmeKeyTypes = ['ec-256', 'ec-384', 'rsa-2048', 'rsa-3072', 'rsa-4096'] as const
-type AcmeKeyType = (typeof acmeKeyTypes)[number]
+export type AcmeKeyType = (typeof acmeKeyTypes)[number]
 
 const generate = promisify(generateKeyPair) as (type: string, options: object) => Promise<{ privateKey: string }>
 

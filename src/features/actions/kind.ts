@@ -4,6 +4,7 @@ import type { AuditActor } from '../../core/db/tables'
 import type { Tx } from '../../core/db/transaction'
 import type { Hub } from '../../core/hub'
 import type { Area } from '../../core/permissions'
+import type { NoticeDraft } from '../../core/notices'
 import type { Problem } from '../../core/problem'
 import type { ResourceRef } from './tables'
 
@@ -28,6 +29,8 @@ export interface ActionKind<I extends JsonObject = JsonObject, S extends JsonObj
   steps?: readonly string[]
   /** Maximum number of actions of this type that run at once in one process. */
   concurrency: number
+  /** The notice of a failure, instead of the one that all actions have. */
+  failureNotice?(row: { workspaceId: string; resourceId: string }, problem: Problem): NoticeDraft
   /** After this time, other processes may claim the job. Must be longer than any chunk takes. */
   leaseMs: number
   /**

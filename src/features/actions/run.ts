@@ -132,7 +132,7 @@ async function finish(tx: Tx, hub: Hub, kind: AnyKind, row: ActionRow, end: Acti
   return {
     result: undefined,
     audits: ended && end.status === 'error' ? [failureAudit(row, kind.audit, end.problem)] : [],
-    notices: ended && end.status === 'error' ? [failureNotice(row, end.problem)] : [],
+    notices: ended && end.status === 'error' ? [(kind.failureNotice ?? failureNotice)(row, end.problem)] : [],
     wakeTopics: [actionTopic(row.id)],
   }
 }

@@ -2,6 +2,7 @@ import { oneTimeCodes } from '../../features/people/second-factors/tables'
 import { getTableName } from 'drizzle-orm'
 import type { SQLiteColumn, SQLiteTable } from 'drizzle-orm/sqlite-core'
 import type { Place } from '../../core/secrets'
+import { managedCertificates } from '../../features/acme/managed-certificates/tables'
 import { acmeAccounts } from '../../features/acme/accounts/tables'
 import { auditStreams } from '../../features/audit/tables'
 import { dnsProviders } from '../../features/dns/accounts/tables'
@@ -43,6 +44,8 @@ export const sealedColumns: readonly SealedColumn[] = [
   sealed(dnsProviders, 'secretsSealed', dnsProviders.id),
   sealed(cloudAccounts, 'secretsSealed', cloudAccounts.id),
   sealed(acmeAccounts, 'secretsSealed', acmeAccounts.id),
+  sealed(managedCertificates, 'keySealed', managedCertificates.id),
+  sealed(managedCertificates, 'nextKeySealed', managedCertificates.id),
   sealed(servers, 'userDataSealed', servers.id),
   sealed(monitors, 'secretsSealed', monitors.id),
   sealed(notificationChannels, 'secretsSealed', notificationChannels.id),

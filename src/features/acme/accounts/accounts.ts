@@ -1,4 +1,4 @@
-import { and, asc, eq } from 'drizzle-orm'
+import { and, asc, count, eq } from 'drizzle-orm'
 import { refuseTooManyRequests } from '../../../access/limiter'
 import {
   accountView,
@@ -14,9 +14,12 @@ import type { AdapterContext } from '../../../adapters/context'
 import { AdapterError } from '../../../adapters/failure'
 import { change } from '../../../core/change'
 import type { Ctx } from '../../../core/ctx'
+import type { Tx } from '../../../core/db/transaction'
 import type { Hub } from '../../../core/hub'
+
 import { editableView } from '../../../core/members'
 import { areCertificates } from '../../../core/net/pem'
+import { pluralize } from '../../../core/pluralize'
 import { conflict, invalid, Problem } from '../../../core/problem'
 import { changedRow, findRow, lockRow, saveRow } from '../../../core/rows'
 import { onePage, type Page } from '../../../core/shapes'
@@ -24,12 +27,13 @@ import { rowsOf } from '../../../registry'
 import { AcmeError } from '../client/acme-error'
 import { readDirectory, withAcme, type AcmeAccess } from '../client/session'
 import { createPrivateKey } from '../keys'
+import { managedCertificates } from '../managed-certificates/tables'
 import { acmeDirectories } from './directories'
 import { accessOf, acmeKind, checkAcmeAccount, type AcmeSettings } from './kind'
 import type { AcmeAccountInput, AcmeAccountPatch, AcmeAccountView, AcmeDirectoryView } from './shapes'
 import { acmeAccounts } from './tables'
 
-type AcmeAccountRow = typeof acmeAccounts.$inferSelect
+export type AcmeAccountRow = typeof acmeAccounts.$inferSelect
 
 const dayMs = 24 * 3_600_000
 
@@ -78,9 +82,10 @@ export async function listAcmeAccounts(
 }
 
 /** @throws Problem 404 */
-export const getAcmeAccount = async (ctx: Ctx, id: string): Promise<AcmeAccountView> => view(await accountOf(ctx, id))
+export const getAcmeAccount = async (ctx: Ctx, id: string): Promise<AcmeAccountView> => view(await acmeAccountOf(ctx, id))
 
-const accountOf = (ctx: Ctx, id: string): Promise<AcmeAccountRow> => findRow(ctx.hub.read, ctx, accounts.rows, id)
+/** @throws Problem 404 */
+export const acmeAccountOf = (ctx: Ctx, id: string): Promise<AcmeAccountRow> => findRow(ctx.hub.read, ctx, accounts.rows, id)
 
 /**
  * Registers an account at a certificate authority, with a new key, and stores it. Limited to ten a minute per workspace.
@@ -147,14 +152,14 @@ async function registered(
 }
 
 /** The problem of a request that needed the certificate authority. */
-const acmeProblem = (error: AdapterError<string>): Problem =>
+export const acmeProblem = (error: AdapterError<string>): Problem =>
   new Problem('provider_failed', error.message, { fields: { failure: error.failure } })
 
 /** Updates an account. A new contact is sent to the certificate authority in the background. @throws Problem 404, 409, 412, 422 */
 export async function updateAcmeAccount(ctx: Ctx, id: string, patch: AcmeAccountPatch): Promise<AcmeAccountView> {
   const { name, ...settings } = patch
   requireCertificates(patch.ca_pem ?? null)
-  if (Object.keys(settings).length > 0) refuseDeactivated(await accountOf(ctx, id))
+  if (Object.keys(settings).length > 0) refuseDeactivated(await acmeAccountOf(ctx, id))
   return await updateAccount<AcmeAccountRow, AcmeAccountView>(
     ctx,
     accounts,
@@ -168,11 +173,21 @@ export async function updateAcmeAccount(ctx: Ctx, id: string, patch: AcmeAccount
 }
 
 /** Deletes an account and its key. It stays valid at the certificate authority. @throws Problem 404, 409, 412 */
-export const deleteAcmeAccount = (ctx: Ctx, id: string): Promise<void> => deleteAccount(ctx, accounts, id, async () => {})
+export const deleteAcmeAccount = (ctx: Ctx, id: string): Promise<void> =>
+  deleteAccount(ctx, accounts, id, tx => refuseInUse(tx, id))
+
+/** @throws Problem 409 while managed certificates use the account */
+async function refuseInUse(tx: Tx, id: string): Promise<void> {
+  const [used] = await tx.select({ n: count() }).from(managedCertificates).where(eq(managedCertificates.acmeAccountId, id))
+  if (used!.n > 0)
+    throw conflict(
+      `The account is used by ${pluralize(used!.n, 'managed certificates')}. Delete them or change their account first.`,
+    )
+}
 
 /** Checks an account now. A failing check is a result, not an error of the request. @throws Problem 404, 409, 429 */
 export async function checkAcmeAccountNow(ctx: Ctx, id: string): Promise<AcmeAccountView> {
-  refuseDeactivated(await accountOf(ctx, id))
+  refuseDeactivated(await acmeAccountOf(ctx, id))
   return await checkAccount(ctx, accounts, id)
 }
 
@@ -181,7 +196,7 @@ export async function checkAcmeAccountNow(ctx: Ctx, id: string): Promise<AcmeAcc
  * @throws Problem 404, 409 if it was deactivated before, 412, 424 `provider_failed`
  */
 export async function deactivateAcmeAccount(ctx: Ctx, id: string): Promise<AcmeAccountView> {
-  const found = await accountOf(ctx, id)
+  const found = await acmeAccountOf(ctx, id)
   refuseDeactivated(found)
   try {
     await withAccount(ctx.hub, found, async (context, access) => {
@@ -205,7 +220,7 @@ export async function deactivateAcmeAccount(ctx: Ctx, id: string): Promise<AcmeA
 }
 
 /** Opens an account for calls to its certificate authority. @throws DecryptionFailed, AdapterError `refused` if it was deactivated */
-async function withAccount<T>(
+export async function withAccount<T>(
   hub: Hub,
   row: AcmeAccountRow,
   run: (context: AdapterContext, access: AcmeAccess) => Promise<T>,

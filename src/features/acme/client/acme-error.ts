@@ -57,7 +57,7 @@ export function acmeErrorOf(error: unknown, last: JsonResponse | null, context: 
 const maxTextLength = 300
 
 /** Reads the error in a response, an authorization, or an order; null if there is none. */
-function problemOf(value: unknown): { type: string; detail: string } | null {
+export function problemOf(value: unknown): { type: string; detail: string } | null {
   if (typeof value !== 'object' || value === null) return null
   const { type, detail, subproblems } = value as Record<string, unknown>
   if (typeof type !== 'string' || !type.startsWith(namespace)) return null

@@ -1,8 +1,10 @@
-import type { Client } from 'acme-client'
+import type { Client, Order } from 'acme-client'
+import type { Challenge } from 'acme-client/types/rfc8555'
 import type { AdapterContext } from '../../../adapters/context'
 import { AdapterError } from '../../../adapters/failure'
 import { jsonOf, requestJson, responseError, retryAfterOf, type JsonResponse } from '../../../adapters/json-http'
 import { acmeErrorOf, type AcmeFailure } from './acme-error'
+import { authorizationOf, orderOf, type AcmeAuthorization, type AcmeOrder } from './orders'
 import { withLibrary } from './library'
 
 /** Account at a certificate authority, and how to reach it. */
@@ -31,6 +33,8 @@ interface AcmeDirectory {
 
 const limits = { maxBodyBytes: 262_144, totalMs: 30_000 }
 const maxListed = 100
+/** Requests to a server at the same time. */
+const atOnce = 4
 
 /** Reads a directory. @throws AdapterError `invalid_response` if the URL is not an ACME directory */
 export async function readDirectory(
@@ -64,6 +68,29 @@ export async function readDirectory(
   }
 }
 
+/**
+ * Reads when the authority suggests renewing a certificate (RFC 9773 section 4).
+ * @param id identifies the certificate
+ * @returns times in ms UTC
+ * @throws AdapterError
+ */
+export async function readRenewalWindow(
+  context: AdapterContext,
+  { ca }: Pick<AcmeAccess, 'ca'>,
+  renewalInfoUrl: string,
+  id: string,
+): Promise<{ start: number; end: number; retryAfterMs: number | null }> {
+  const url = `${renewalInfoUrl.replace(/\/$/, '')}/${id}`
+  const response = await requestJson(context, { url, ...(ca !== null && { ca }) }, limits)
+  if (response.status !== 200)
+    throw responseError(response, context, { text: response.text.slice(0, 200), credentials: 'request', secrets: [] })
+  const { suggestedWindow } = (jsonOf(response) ?? {}) as { suggestedWindow?: { start?: unknown; end?: unknown } }
+  const [start, end] = [suggestedWindow?.start, suggestedWindow?.end].map(one => Date.parse(String(one)))
+  if (!Number.isFinite(start) || !Number.isFinite(end) || end! < start!)
+    throw new AdapterError('invalid_response', 'The renewal information has no valid window (RFC 9773 section 4.2).')
+  return { start: start!, end: end!, retryAfterMs: retryAfterOf(response, context) }
+}
+
 const isHttps = (value: unknown): value is string => typeof value === 'string' && value.startsWith('https://')
 
 /** Runs calls to an ACME server with an account. @throws AdapterError */
@@ -91,7 +118,7 @@ interface AcmeAccountState {
 }
 
 /** Calls to an ACME server. All throw AdapterError. */
-class AcmeSession {
+export class AcmeSession {
   constructor(
     private readonly client: Client,
     private readonly context: AdapterContext,
@@ -119,6 +146,56 @@ class AcmeSession {
     const { status } = accountState(await this.call(() => this.client.updateAccount({ status: 'deactivated' })))
     if (status !== 'deactivated')
       throw new AdapterError('invalid_response', `The certificate authority reports the account as ${status}.`, null, true)
+  }
+
+  /** Creates an order. @param names DNS names, also with a wildcard */
+  async createOrder(names: readonly string[], options: { profile: string | null; replaces: string | null }): Promise<AcmeOrder> {
+    const { profile, replaces } = options
+    const created = await this.call(() =>
+      this.client.createOrder({
+        identifiers: names.map(value => ({ type: 'dns', value })),
+        ...(profile !== null && { profile }),
+        ...(replaces !== null && { replaces }),
+      }),
+    )
+    return orderOf(created)
+  }
+
+  async order(url: string): Promise<AcmeOrder> {
+    return orderOf(await this.call(() => this.client.getOrder({ url } as Order)))
+  }
+
+  /** Reads the authorizations of an order, with their DNS-01 challenges. */
+  async authorizations({ authorizations }: AcmeOrder): Promise<AcmeAuthorization[]> {
+    const found: AcmeAuthorization[] = []
+    for (let at = 0; at < authorizations.length; at += atOnce)
+      found.push(...(await Promise.all(authorizations.slice(at, at + atOnce).map(url => this.authorization(url)))))
+    return found
+  }
+
+  private async authorization(url: string): Promise<AcmeAuthorization> {
+    const [found] = await this.call(() => this.client.getAuthorizations({ authorizations: [url] } as unknown as Order))
+    return await authorizationOf(url, found, challenge => this.client.getChallengeKeyAuthorization(challenge as Challenge))
+  }
+
+  /** Asks the server to look for the answer to a challenge. */
+  async completeChallenge(url: string): Promise<void> {
+    await this.call(() => this.client.completeChallenge({ url } as Challenge))
+  }
+
+  /** Sends the certificate request of an order that is ready. @param csr PEM */
+  async finalize({ url, finalizeUrl }: AcmeOrder, csr: string): Promise<AcmeOrder> {
+    return orderOf(await this.call(() => this.client.finalizeOrder({ url, finalize: finalizeUrl } as Order, csr)))
+  }
+
+  /** Reads the certificate of a valid order, followed by its issuers (PEM). */
+  async certificate({ certificateUrl }: AcmeOrder): Promise<string> {
+    return await this.call(() => this.client.getCertificate({ status: 'valid', certificate: certificateUrl } as Order))
+  }
+
+  /** @param reason of RFC 5280 section 5.3.1 */
+  async revoke(certificate: string, reason: number): Promise<void> {
+    await this.call(() => this.client.revokeCertificate(certificate, { reason }))
   }
 
   /** `Retry-After` of the last response, in ms; null if absent. */

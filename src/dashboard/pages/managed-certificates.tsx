@@ -1,0 +1,346 @@
+import { FileBadge } from 'lucide-react'
+import type { AcmeAccountView } from '../../features/acme/accounts/shapes'
+import type { ManagedCertificateDownload, ManagedCertificateView } from '../../features/acme/managed-certificates/shapes'
+import type { ActionView } from '../../features/actions/shapes'
+import { CopyableText } from '../parts/code'
+import { CheckboxField, ListField, SelectField, TextareaField, TextField, useForm, type Values } from '../parts/form'
+import { ListPage, menuColumn, type TableColumns } from '../parts/list'
+import { confirm, confirmDelete, openForm } from '../parts/open-dialog'
+import { Facts } from '../parts/page'
+import { showSecret } from '../parts/secret'
+import { Status, Tags } from '../parts/status'
+import { RelativeTime } from '../parts/time'
+import { useOne, useSend } from '../queries'
+import { usePerson } from '../session'
+import { FollowedAction } from './actions/followed-action'
+
+const invalidates = ['/managed-certificates', '/actions']
+const statuses = { pending: 'Pending', issuing: 'Issuing', valid: 'Valid', failing: 'Failing', revoked: 'Revoked' }
+const tones = { pending: 'idle', issuing: 'busy', valid: 'ok', failing: 'bad', revoked: 'bad' } as const
+
+/** Certificates that are issued and renewed here. */
+export default function ManagedCertificates() {
+  const { canWrite } = usePerson()
+  const accounts = useOne<{ data: AcmeAccountView[] }>('/acme-accounts').data?.data ?? []
+  const send = useSend<ManagedCertificateView>({ invalidates })
+  const columns: TableColumns<ManagedCertificateView> = [
+    { title: 'Names', look: 'strong', render: titleOf },
+    { title: 'Status', width: '9rem', render: one => <CertificateStatus of={one} /> },
+    {
+      title: 'Expires',
+      width: '9rem',
+      onPhone: 'line',
+      render: one => <RelativeTime at={one.not_after} fallback="Not issued" />,
+    },
+    {
+      title: 'Next renewal',
+      width: '9rem',
+      showFrom: 'md',
+      render: one => <RelativeTime at={one.next_renewal_at} past="now" fallback="Not scheduled" />,
+    },
+    { title: 'Tags', width: '12rem', showFrom: 'lg', render: one => <Tags tags={one.tags} /> },
+    canWrite &&
+      menuColumn<ManagedCertificateView>(titleOf, one => {
+        const path = `/managed-certificates/${one.id}`
+        return [
+          ...(one.certificate_id !== null || one.not_after !== null
+            ? ([{ label: 'Download', onSelect: () => download(one) }] as const)
+            : []),
+          { label: 'Renew now', onSelect: () => renew(one) },
+          { label: 'Edit', onSelect: () => edit(one, accounts) },
+          one.paused
+            ? { label: 'Resume', onSelect: () => send.mutate({ method: 'POST', path: `${path}/resume` }) }
+            : { label: 'Pause', onSelect: () => send.mutate({ method: 'POST', path: `${path}/pause` }) },
+          '-',
+          ...(one.not_after !== null && one.revoked_at === null
+            ? ([{ label: 'Revoke', danger: true, onSelect: () => revoke(one) }] as const)
+            : []),
+          {
+            label: 'Delete',
+            danger: true,
+            onSelect: () =>
+              confirmDelete({
+                noun: 'managed certificate',
+                path,
+                invalidates,
+                text: 'The certificate is no longer renewed, and its private key is deleted here. It stays valid until it expires, unless you revoke it first.',
+              }),
+          },
+        ]
+      }),
+  ]
+  return (
+    <ListPage
+      label="Managed certificates"
+      description="Certificates that are issued for your names, and renewed before they expire."
+      path="/managed-certificates"
+      columns={columns}
+      sort="-created_at"
+      search
+      refetchMs={5000}
+      filters={[
+        { name: 'status', label: 'Status', all: 'All statuses', choices: statuses },
+        { name: 'paused', label: 'Paused', all: 'Paused and active', choices: { true: 'Paused', false: 'Active' } },
+      ]}
+      details={one => ({ title: titleOf(one), content: <Details of={one} accounts={accounts} /> })}
+      create={canWrite && { label: 'Issue certificate', onClick: () => issue(accounts) }}
+      empty={{
+        icon: FileBadge,
+        text: 'Issue a certificate for names in your DNS zones. You need an ACME account first, for example at Let’s Encrypt.',
+      }}
+    />
+  )
+}
+
+const titleOf = ({ names }: ManagedCertificateView): string =>
+  names.length > 2 ? `${names.slice(0, 2).join(', ')}, and ${names.length - 2} more` : names.join(', ')
+
+const CertificateStatus = ({ of: { paused, status } }: { of: ManagedCertificateView }) =>
+  paused && status !== 'issuing' ? <Status status="paused" /> : <Status status={status} tone={tones[status]} />
+
+function Details({ of: one, accounts }: { of: ManagedCertificateView; accounts: readonly AcmeAccountView[] }) {
+  return (
+    <div className="flex flex-col gap-4">
+      {one.last_error && <p className="text-bad wrap-anywhere">{one.last_error.detail}</p>}
+      {one.action_id !== null && <FollowedAction key={one.action_id} id={one.action_id} />}
+      <Facts
+        rows={[
+          ['Status', <CertificateStatus key="" of={one} />],
+          ['Names', one.names.join(', ')],
+          ['ACME account', accounts.find(account => account.id === one.acme_account_id)?.name ?? one.acme_account_id],
+          ['Profile', one.profile],
+          ['Private key', keyText(one)],
+          ['Issued', <RelativeTime key="" at={one.issued_at} fallback="Never" />],
+          ['Expires', one.not_after && <RelativeTime key="" at={one.not_after} />],
+          ['Revoked', one.revoked_at && <RelativeTime key="" at={one.revoked_at} />],
+          ['Renewal', one.renew === 'auto' ? 'Automatic' : 'By request'],
+          ['Next renewal', <RelativeTime key="" at={one.next_renewal_at} past="now" fallback="Not scheduled" />],
+          [
+            'Suggested renewal',
+            one.ari && (
+              <>
+                <RelativeTime at={one.ari.start} /> to <RelativeTime at={one.ari.end} />
+              </>
+            ),
+          ],
+          ['Failed attempts', one.attempts > 0 && String(one.attempts)],
+          ['Notes', one.notes],
+          ['ID', <CopyableText key="" text={one.id} />],
+        ]}
+      />
+    </div>
+  )
+}
+
+function keyText({ key, key_available, not_after }: ManagedCertificateView): string {
+  if (key.mode === 'csr') return `${key.type}, not stored here`
+  if (key.retention === 'keep') return `${key.type}, stored encrypted`
+  if (not_after === null || key_available) return `${key.type}, can be downloaded once`
+  return `${key.type}, downloaded and destroyed here`
+}
+
+const download = (one: ManagedCertificateView) =>
+  confirm<ManagedCertificateDownload>({
+    title: `Download ${titleOf(one)}?`,
+    text: downloadText(one),
+    action: 'Download certificate',
+    call: { method: 'POST', path: `/managed-certificates/${one.id}/download` },
+    send: {
+      invalidates,
+      onSuccess: ({ chain, private_key }) =>
+        showSecret({
+          title: titleOf(one),
+          description:
+            private_key === null
+              ? 'The certificate and its issuers in PEM format.'
+              : 'The certificate, its issuers, and the private key in PEM format. Store the private key where only your server can read it.',
+          wide: true,
+          value: `${chain}${private_key ?? ''}`,
+          file: `certificate ${one.names[0]}`,
+        }),
+    },
+  })
+
+function downloadText({ key, key_available }: ManagedCertificateView): string {
+  if (key.mode === 'csr') return 'This shows the certificate and its issuers. The private key is not stored here.'
+  if (key.retention === 'keep')
+    return 'This shows the certificate with its private key. The download is recorded in the audit log.'
+  return key_available
+    ? 'This shows the certificate with its private key. The private key leaves only once: it is destroyed here by this download, and can’t be shown again.'
+    : 'The private key was downloaded before, and is no longer stored here. Renew the certificate to get one with a new key.'
+}
+
+const renew = (one: ManagedCertificateView) =>
+  openForm<ActionView>({
+    title: 'Renew certificate',
+    description: `A new certificate is issued for ${titleOf(one)}.`,
+    initial: { force: false },
+    call: values => ({ method: 'POST', path: `/managed-certificates/${one.id}/renew`, body: { force: values.force } }),
+    send: { toast: 'Renewal started', invalidates },
+    fields: (
+      <CheckboxField
+        name="force"
+        label="Renew even if it was issued within the last 24 hours"
+        hint="Certificate authorities limit how often the same names are issued."
+      />
+    ),
+  })
+
+const reasons = {
+  unspecified: 'Unspecified',
+  key_compromise: 'The private key was exposed',
+  affiliation_changed: 'The organization changed',
+  superseded: 'Replaced by another certificate',
+  cessation_of_operation: 'No longer in use',
+}
+
+const revoke = (one: ManagedCertificateView) =>
+  openForm<ActionView>({
+    title: 'Revoke certificate',
+    description: `The current certificate for ${titleOf(one)} becomes invalid, and servers that use it can no longer be reached safely. This can’t be undone.`,
+    initial: { reason: 'unspecified' },
+    call: values => ({ method: 'POST', path: `/managed-certificates/${one.id}/revoke`, body: { reason: values.reason } }),
+    send: { toast: 'Revocation started', invalidates },
+    fields: <SelectField name="reason" label="Reason" choices={reasons} />,
+  })
+
+const text = (value: unknown): string | null => (value === '' || value == null ? null : String(value))
+
+const bodyOf = (values: Values) => ({
+  names: values.names,
+  acme_account_id: values.acme_account_id,
+  profile: text(values.profile),
+  renew: values.renew,
+  ...(values['key.mode'] === 'csr'
+    ? { key: { mode: 'csr' }, csr: values.csr }
+    : { key: { mode: 'hub', type: values['key.type'], retention: values['key.retention'] } }),
+})
+
+const issue = (accounts: readonly AcmeAccountView[]) =>
+  openForm<ManagedCertificateView>({
+    title: 'Issue certificate',
+    wide: true,
+    initial: {
+      ...{ names: [], acme_account_id: accounts.find(one => one.status === 'valid')?.id ?? '', profile: '', renew: 'auto' },
+      ...{ 'key.mode': 'hub', 'key.type': 'ec-256', 'key.retention': 'once', csr: '' },
+    },
+    call: values => ({ method: 'POST', path: '/managed-certificates', body: bodyOf(values) }),
+    send: { toast: 'Issuing started', invalidates },
+    fields: <IssueFields accounts={accounts} />,
+  })
+
+function IssueFields({ accounts }: { accounts: readonly AcmeAccountView[] }) {
+  const { values } = useForm()
+  return (
+    <>
+      <ListField
+        name="names"
+        label="Names"
+        placeholder="example.com, *.example.com"
+        hint="Each name must be in one of your DNS zones. A wildcard covers one level of subdomains."
+      />
+      <AccountField accounts={accounts} />
+      <SelectField
+        name="key.mode"
+        label="Private key"
+        choices={[
+          ['hub', 'Create it here'],
+          ['csr', 'I have a certificate request (CSR)'],
+        ]}
+      />
+      {values['key.mode'] === 'csr' ? (
+        <RequestField />
+      ) : (
+        <>
+          <SelectField
+            name="key.type"
+            label="Key type"
+            choices={[
+              ['ec-256', 'ECDSA P-256'],
+              ['ec-384', 'ECDSA P-384'],
+              ['rsa-2048', 'RSA, 2,048 bits'],
+              ['rsa-3072', 'RSA, 3,072 bits'],
+              ['rsa-4096', 'RSA, 4,096 bits'],
+            ]}
+          />
+          <SelectField
+            name="key.retention"
+            label="After the first download"
+            hint="A new key is created for each renewal."
+            choices={[
+              ['once', 'Destroy the private key here'],
+              ['keep', 'Keep the private key, encrypted'],
+            ]}
+          />
+        </>
+      )}
+      <RenewFields />
+    </>
+  )
+}
+
+const AccountField = ({ accounts }: { accounts: readonly AcmeAccountView[] }) => (
+  <SelectField
+    name="acme_account_id"
+    label="ACME account"
+    choices={[
+      ['', 'Choose an account'] as const,
+      ...accounts.filter(one => one.status === 'valid').map(one => [one.id, one.name] as const),
+    ]}
+  />
+)
+
+const RequestField = () => (
+  <TextareaField
+    name="csr"
+    label="Certificate request"
+    mono
+    rows={6}
+    hint="In PEM format, with exactly these names. Never paste the private key."
+  />
+)
+
+const RenewFields = () => (
+  <>
+    <SelectField
+      name="renew"
+      label="Renewal"
+      choices={[
+        ['auto', 'Automatic'],
+        ['manual', 'By request'],
+      ]}
+    />
+    <TextField name="profile" label="Profile" hint="Profile of the certificate authority, such as shortlived. Optional." />
+  </>
+)
+
+const edit = (one: ManagedCertificateView, accounts: readonly AcmeAccountView[]) =>
+  openForm<ManagedCertificateView>({
+    title: 'Edit managed certificate',
+    submitLabel: 'Save changes',
+    wide: true,
+    initial: {
+      ...{ acme_account_id: one.acme_account_id, renew: one.renew, profile: one.profile ?? '' },
+      ...{ tags: one.tags, notes: one.notes, csr: one.csr ?? '' },
+    },
+    call: values => ({
+      method: 'PATCH',
+      path: `/managed-certificates/${one.id}`,
+      ifMatch: one.version,
+      body: {
+        ...{ acme_account_id: values.acme_account_id, renew: values.renew, profile: text(values.profile) },
+        ...{ tags: values.tags, notes: values.notes },
+        ...(one.key.mode === 'csr' && { csr: values.csr }),
+      },
+    }),
+    send: { toast: 'Managed certificate saved', invalidates },
+    fields: (
+      <>
+        <AccountField accounts={accounts} />
+        {one.key.mode === 'csr' && <RequestField />}
+        <RenewFields />
+        <ListField name="tags" label="Tags" />
+        <TextareaField name="notes" label="Notes" />
+      </>
+    ),
+  })

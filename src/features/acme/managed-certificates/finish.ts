@@ -1,0 +1,97 @@
+import { randomInt } from 'node:crypto'
+import { eq } from 'drizzle-orm'
+import { jobContext } from '../../../core/change'
+import type { Consequences, EventDraft, RecordResult } from '../../../core/change-result'
+import { forUpdate } from '../../../core/db/dialect'
+import type { AuditActor } from '../../../core/db/tables'
+import type { Tx } from '../../../core/db/transaction'
+import type { Hub } from '../../../core/hub'
+import type { Problem } from '../../../core/problem'
+import { saveRow } from '../../../core/rows'
+import type { Next } from '../../actions/kind'
+import { recordIssued } from '../../certificates/issued'
+import { withdrawChallenges, type ChallengeValue } from '../../dns/challenges/challenges'
+import type { Changer } from '../../dns/challenges/challenges'
+import { managedRows } from './rows'
+import type { IssuedCertificate } from './issued'
+import { nextAttempt, renewalByLife } from './schedule'
+import { acmeChallenges, managedCertificates, type ManagedCertificateRow } from './tables'
+
+/** Changes zones for an action. */
+export const changerOf = (hub: Hub, workspaceId: string, actor: AuditActor): Changer => ({
+  ...{ hub, workspaceId, actor, context: jobContext, limits: {}, planId: '' },
+})
+
+/** The row, locked until the transaction ends; undefined if it was deleted. */
+export async function lockManaged(tx: Tx, id: string): Promise<ManagedCertificateRow | undefined> {
+  const [row] = await forUpdate(tx.select().from(managedCertificates).where(eq(managedCertificates.id, id)))
+  return row
+}
+
+/** Removes the published values of an order. */
+export async function withdraw(
+  tx: Tx,
+  by: Changer,
+  managedCertificateId: string,
+  values: readonly ChallengeValue[],
+): Promise<Consequences> {
+  await tx.delete(acmeChallenges).where(eq(acmeChallenges.managedCertificateId, managedCertificateId))
+  return values.length === 0 ? {} : await withdrawChallenges(tx, by, values)
+}
+
+/** Stores an issued certificate with its key, and schedules its renewal. */
+export async function storeIssued(
+  tx: Tx,
+  hub: Hub,
+  row: ManagedCertificateRow,
+  issued: IssuedCertificate,
+  { keySealed, hasRenewalInfo }: { keySealed: string | null; hasRenewalInfo: boolean },
+): Promise<{ stored: ManagedCertificateRow; events: EventDraft[] }> {
+  const now = hub.clock.now()
+  const byLife = Math.max(now, renewalByLife(issued.notBefore, issued.notAfter, random))
+  const { workspaceId, issuedAt } = row
+  const found = { managedCertificateId: row.id, chain: issued.certificates, isRenewal: issuedAt !== null }
+  const recorded = await recordIssued(tx, workspaceId, found, now)
+  const stored = await saveRow(tx, { hub }, managedRows, row, {
+    certificateId: recorded?.certificateId ?? null,
+    ...{ status: 'valid', chain: issued.chain, notBefore: issued.notBefore, notAfter: issued.notAfter, issuedAt: now },
+    ...{ revokedAt: null, keySealed, keyTakenAt: null, nextKeySealed: null, attempts: 0, lastError: null },
+    ...{ ariId: issued.ariId, ari: null, ariCheckAt: hasRenewalInfo && issued.ariId !== null ? now : null },
+    nextRenewalAt: row.renew === 'auto' ? byLife : null,
+  })
+  return { stored, events: recorded?.events ?? [] }
+}
+
+/** A random number from 0 to 1. */
+export const random = (): number => randomInt(2 ** 32) / 2 ** 32
+
+/** Stores a failed attempt, and schedules the next one. */
+export async function storeFailure(
+  tx: Tx,
+  hub: Hub,
+  row: ManagedCertificateRow,
+  problem: Pick<Problem, 'code' | 'detail'>,
+  retryAfterMs: number | null,
+): Promise<void> {
+  const attempts = row.attempts + 1
+  await saveRow(tx, { hub }, managedRows, row, {
+    status: 'failing',
+    attempts,
+    lastError: { code: problem.code, detail: problem.detail },
+    nextKeySealed: null,
+    nextRenewalAt: row.renew === 'auto' ? nextAttempt(attempts, hub.clock.now(), retryAfterMs) : null,
+  })
+}
+
+/** Ends an attempt with a failure: removes what was published, and schedules the next attempt. */
+export async function failIssuing(
+  tx: Tx,
+  by: Changer,
+  id: string,
+  { values, problem, retryAfterMs }: { values: readonly ChallengeValue[]; problem: Problem; retryAfterMs: number | null },
+): Promise<RecordResult<Next<never>>> {
+  const consequences = await withdraw(tx, by, id, values)
+  const row = await lockManaged(tx, id)
+  if (row) await storeFailure(tx, by.hub, row, problem, retryAfterMs)
+  return { ...consequences, result: { failed: problem } }
+}

@@ -1,0 +1,303 @@
+import { eq } from 'drizzle-orm'
+import { AdapterError } from '../../../adapters/failure'
+import { jobContext } from '../../../core/change'
+import type { Hub } from '../../../core/hub'
+import { newId } from '../../../core/ids'
+import { sealedIn } from '../../../core/outgoing/signing-secrets'
+import { Problem } from '../../../core/problem'
+import { targetOf } from '../../../core/rows'
+import { DecryptionFailed } from '../../../core/secrets'
+import type { ActionKind, CommitChunk, Next, Work } from '../../actions/kind'
+import { challengeLifetimeMs, publishChallenges, type ChallengeValue } from '../../dns/challenges/challenges'
+import { missingChallenge } from '../../dns/challenges/visible'
+import { acmeProblem, withAccount, type AcmeAccountRow } from '../accounts/accounts'
+import { acmeAccounts } from '../accounts/tables'
+import type { AcmeError } from '../client/acme-error'
+import type { AcmeOrder } from '../client/orders'
+import { createRequest } from '../client/request'
+import { readDirectory, withAcme, type AcmeSession } from '../client/session'
+import { createPrivateKey, type AcmeKeyType } from '../keys'
+import { parseCsr } from './csr'
+import { changerOf, failIssuing, lockManaged, storeIssued, withdraw } from './finish'
+import { checkIssued } from './issued'
+import { baseName } from './names'
+import { firstState, type IssueState } from './order-state'
+import { placesOf, refuseByCaa } from './prerequisites'
+import { managedRows, managedView } from './rows'
+import { issuing } from './start'
+import { acmeChallenges, managedCertificates, type ManagedCertificateRow } from './tables'
+
+/** How long to wait until all name servers respond with the records. */
+const visibleMs = 300_000
+const lookAgainMs = 5_000
+/** How long to wait for the authority, in each step. */
+const authorityMs = 600_000
+const defaultPollMs = 2_000
+const maxPollMs = 60_000
+/** A chunk is repeated this often if the authority can’t be reached. */
+const maxTries = 5
+const passing = new Set(['unreachable', 'timeout', 'incomplete', 'throttled'])
+
+type IssueWork = Work<{ is_renewal: boolean }, IssueState>
+type Commit = CommitChunk<IssueState>
+
+/** What a chunk works with. */
+interface Scene {
+  hub: Hub
+  work: IssueWork
+  row: ManagedCertificateRow
+  account: AcmeAccountRow
+  state: IssueState
+}
+
+/**
+ * Issues a certificate (RFC 8555 section 7.4). Each chunk makes calls to the authority for one step, and its result is stored before
+ * the next call, so that the same order continues after a crash.
+ */
+export const issueAction: ActionKind<{ is_renewal: boolean }, IssueState> = {
+  ...issuing,
+  steps: [...issuing.steps],
+  failureNotice: ({ workspaceId, resourceId }, problem) => ({
+    workspaceId,
+    kind: 'certificate.issue_failed',
+    resource: { type: 'managed_certificate', id: resourceId, name: null },
+    text: `A certificate could not be issued. ${problem.detail}`,
+    details: { managed_certificate_id: resourceId, code: problem.code },
+    dedupKey: resourceId,
+  }),
+  async run(hub, work) {
+    const id = work.resources[0]!.id
+    const [found] = await hub.read
+      .select({ row: managedCertificates, account: acmeAccounts })
+      .from(managedCertificates)
+      .innerJoin(acmeAccounts, eq(acmeAccounts.id, managedCertificates.acmeAccountId))
+      .where(eq(managedCertificates.id, id))
+    if (!found) return async () => ({ result: { failed: new Problem('not_found', 'The managed certificate was deleted.') } })
+    const state = work.state ?? firstState
+    try {
+      const scene = { hub, work, ...found, state }
+      return work.state === null ? await check(scene) : await steps[state.step](scene)
+    } catch (error) {
+      return onError(hub, work, id, state, error)
+    }
+  },
+}
+
+/** Repeats the chunk after a passing failure; other failures end the action. */
+function onError(hub: Hub, work: IssueWork, id: string, state: IssueState, error: unknown): Commit {
+  const now = hub.clock.now()
+  const by = changerOf(hub, work.workspaceId, work.actor)
+  if (error instanceof AdapterError) {
+    const { failure, retryAfterMs, message } = error as AdapterError<string>
+    if (passing.has(failure) && state.tries < maxTries && (retryAfterMs ?? 0) <= maxPollMs) {
+      const at = now + Math.max(retryAfterMs ?? 0, lookAgainMs * 2 ** state.tries)
+      return async () => ({ result: { state: { ...state, tries: state.tries + 1 }, at, detail: message } })
+    }
+    return tx => failIssuing(tx, by, id, { values: state.values, problem: acmeProblem(error), retryAfterMs })
+  }
+  const problem =
+    error instanceof Problem
+      ? error
+      : error instanceof DecryptionFailed
+        ? new Problem('conflict', 'The key of the ACME account can’t be decrypted with the available keys.')
+        : null
+  if (!problem) throw error
+  return tx => failIssuing(tx, by, id, { values: state.values, problem, retryAfterMs: null })
+}
+
+const next = (
+  state: IssueState,
+  changes: Partial<IssueState>,
+  more: Omit<Extract<Next<IssueState>, { state: unknown }>, 'state'> = {},
+): Next<IssueState> => ({ state: { ...state, tries: 0, ...changes }, ...more })
+
+const session = <T>({ hub, account }: Scene, run: (session: AcmeSession) => Promise<T>): Promise<T> =>
+  withAccount(hub, account, (context, access) => withAcme(context, access, run))
+
+/** Checks zones and CAA records. */
+async function check(scene: Scene): Promise<Commit> {
+  const { hub, row, account, work, state } = scene
+  await work.report({ step: 'check', progress: 0 })
+  await placesOf(hub.read, row.workspaceId, row.names)
+  await withAccount(hub, account, async (context, access) => {
+    const { caaIdentities } = await readDirectory(context, access)
+    const issuer = { identities: caaIdentities, accountUrl: access.accountUrl! }
+    await refuseByCaa(hub.read, row.workspaceId, row.names, issuer)
+  })
+  return async () => ({ result: next(state, { step: 'order' }, { step: 'order', progress: 10 }) })
+}
+
+/** The error of authorities that issued a replacement for the certificate already (RFC 9773 section 5). */
+const alreadyReplaced = (error: unknown): boolean =>
+  error instanceof AdapterError && ['alreadyReplaced', 'malformed'].includes((error as Partial<AcmeError>).type ?? '')
+
+async function order(scene: Scene): Promise<Commit> {
+  const { hub, row, account, state } = scene
+  const hasRenewalInfo = await withAccount(
+    hub,
+    account,
+    async (context, access) => (await readDirectory(context, access)).renewalInfoUrl !== null,
+  )
+  const replaces = hasRenewalInfo && row.ari !== null && row.revokedAt === null ? row.ariId : null
+  const { profile } = row
+  const created = await session(scene, one =>
+    one.createOrder(row.names, { profile, replaces }).catch(error => {
+      if (replaces === null || !alreadyReplaced(error)) throw error
+      return one.createOrder(row.names, { profile, replaces: null })
+    }),
+  )
+  return async () => ({
+    result: next(state, { step: 'publish', orderUrl: created.url }, { step: 'publish', progress: 20 }),
+  })
+}
+
+/** The error of an order or an authorization that the authority rejected. */
+const rejected = (detail: string): Problem => new Problem('provider_failed', detail, { fields: { failure: 'refused' } })
+
+async function readOrder(one: AcmeSession, { orderUrl }: IssueState): Promise<AcmeOrder> {
+  const found = await one.order(orderUrl!)
+  if (found.status !== 'invalid') return found
+  const authorizations = await one.authorizations(found)
+  const details = authorizations.flatMap(({ name, error }) => (error ? [`${name}: ${error.detail}`] : []))
+  throw rejected(
+    `The certificate authority rejected the order. ${[found.error?.detail, ...details].filter(Boolean).slice(0, 5).join('; ')}`,
+  )
+}
+
+/** Publishes the TXT records of all names that the authority has not validated recently. */
+async function publish(scene: Scene): Promise<Commit> {
+  const { hub, row, work, state } = scene
+  const places = await placesOf(hub.read, row.workspaceId, row.names)
+  const { found, pending } = await session(scene, async one => {
+    const found = await readOrder(one, state)
+    const authorizations = found.status === 'pending' ? await one.authorizations(found) : []
+    return { found, pending: authorizations.filter(({ status }) => status === 'pending') }
+  })
+  if (found.status !== 'pending') return afterValidation(scene, found)
+  const now = hub.clock.now()
+  const values = pending.map(({ name, challenge }): ChallengeValue => {
+    const place = places.get(baseName(name))
+    if (!place) throw rejected(`The certificate authority asked to validate the name ${name}, which was not ordered.`)
+    if (!challenge) throw rejected(`The certificate authority offers no DNS-01 challenge for ${name}.`)
+    return { ...place, value: challenge.value }
+  })
+  return async tx => {
+    const consequences = await publishChallenges(tx, changerOf(hub, row.workspaceId, work.actor), values)
+    const expiresAt = now + challengeLifetimeMs
+    for (const one of values)
+      await tx.insert(acmeChallenges).values({
+        id: newId('chal'),
+        ...{ workspaceId: row.workspaceId, managedCertificateId: row.id, expiresAt },
+        ...{ zoneId: one.zoneId, zoneName: one.zoneName, name: one.name, value: one.value },
+      })
+    const waiting = { step: 'wait', values, deadline: now + visibleMs } as const
+    return { ...consequences, result: next(state, waiting, { step: 'wait', progress: 30 }) }
+  }
+}
+
+async function wait({ hub, row, state }: Scene): Promise<Commit> {
+  const missing = await missingChallenge(hub, row.workspaceId, state.values)
+  const now = hub.clock.now()
+  if (missing === null) {
+    const validating = { step: 'validate', isAsked: false, deadline: now + authorityMs } as const
+    return async () => ({ result: next(state, validating, { step: 'validate', progress: 50 }) })
+  }
+  if (now >= state.deadline) throw new Problem('provider_failed', missing, { fields: { failure: 'timeout' } })
+  return async () => ({ result: next(state, {}, { at: now + lookAgainMs, detail: missing }) })
+}
+
+const pollAt = (now: number, retryAfterMs: number | null): number =>
+  now + Math.min(Math.max(retryAfterMs ?? defaultPollMs, 1000), maxPollMs)
+
+/** @throws Problem if the authority took too long */
+function refuseLate({ hub, state }: Scene, what: string): void {
+  if (hub.clock.now() >= state.deadline)
+    throw new Problem('provider_failed', `The certificate authority did not ${what} in time.`, { fields: { failure: 'timeout' } })
+}
+
+async function validate(scene: Scene): Promise<Commit> {
+  const { hub, state } = scene
+  const { found, retryAfterMs } = await session(scene, async one => {
+    const found = await readOrder(one, state)
+    const retryAfterMs = one.retryAfterMs()
+    if (found.status === 'pending' && !state.isAsked)
+      for (const { status, challenge } of await one.authorizations(found))
+        if (status === 'pending' && challenge?.status === 'pending') await one.completeChallenge(challenge.url)
+    return { found, retryAfterMs }
+  })
+  if (found.status !== 'pending') return afterValidation(scene, found)
+  refuseLate(scene, 'validate the names')
+  const at = pollAt(hub.clock.now(), state.isAsked ? retryAfterMs : 1000)
+  return async () => ({ result: next(state, { isAsked: true }, { at }) })
+}
+
+function afterValidation({ hub, state }: Scene, { status }: AcmeOrder): Commit {
+  const deadline = hub.clock.now() + authorityMs
+  const step = status === 'ready' ? 'key' : 'finalize'
+  if (step === 'finalize' && state.csr === null)
+    throw rejected('The certificate authority finished an order that was not completed here.')
+  return async () => ({ result: next(state, { step, deadline }, { step: 'finalize', progress: 70 }) })
+}
+
+/** Stores the key and the certificate request before it is sent. */
+async function key({ hub, row, state }: Scene): Promise<Commit> {
+  const privateKey = row.keyMode === 'hub' ? await createPrivateKey(row.keyType as AcmeKeyType) : null
+  const csr = privateKey === null ? row.csr! : await createRequest(row.names, privateKey)
+  return async tx => {
+    const sealed = privateKey && (await hub.keys.seal(tx, sealedIn(managedCertificates, row, 'next_key_sealed'), privateKey))
+    await tx.update(managedCertificates).set({ nextKeySealed: sealed }).where(eq(managedCertificates.id, row.id))
+    return { result: next(state, { step: 'finalize', csr }, { progress: 75 }) }
+  }
+}
+
+async function finalize(scene: Scene): Promise<Commit> {
+  const { hub, state } = scene
+  const { found, retryAfterMs } = await session(scene, async one => {
+    const before = await readOrder(one, state)
+    const found = before.status === 'ready' ? await one.finalize(before, state.csr!) : before
+    return { found, retryAfterMs: one.retryAfterMs() }
+  })
+  if (found.status === 'valid') return async () => ({ result: next(state, { step: 'store' }, { step: 'store', progress: 90 }) })
+  if (found.status === 'invalid') throw rejected(`The certificate authority rejected the request. ${found.error?.detail ?? ''}`)
+  refuseLate(scene, 'issue the certificate')
+  return async () => ({ result: next(state, {}, { at: pollAt(hub.clock.now(), retryAfterMs) }) })
+}
+
+async function store(scene: Scene): Promise<Commit> {
+  const { hub, row, account, work, state } = scene
+  const pem = await session(scene, async one => await one.certificate(await readOrder(one, state)))
+  const issued = checkIssued(pem, row.names, parseCsr(state.csr!).spki, hub.clock.now())
+  const hasRenewalInfo = await withAccount(
+    hub,
+    account,
+    async (context, access) => (await readDirectory(context, access)).renewalInfoUrl !== null,
+  )
+  return async tx => {
+    const consequences = await withdraw(tx, changerOf(hub, row.workspaceId, work.actor), row.id, state.values)
+    const current = await lockManaged(tx, row.id)
+    if (!current) return { ...consequences, result: { failed: new Problem('not_found', 'The managed certificate was deleted.') } }
+    const keySealed = current.nextKeySealed && (await moveKey(tx, hub, current))
+    const { stored, events } = await storeIssued(tx, hub, current, issued, { keySealed, hasRenewalInfo })
+    const audit = {
+      ...{ workspaceId: row.workspaceId, action: issuing.audit, actor: work.actor, context: jobContext },
+      targets: [targetOf(managedRows, row), { type: 'action', id: work.actionId, name: issuing.type }],
+      ...{ before: managedView(current), after: managedView(stored) },
+    }
+    return {
+      ...consequences,
+      events: [...(consequences.events ?? []), ...events],
+      audits: [...(consequences.audits ?? []), audit],
+      result: { done: { not_after: new Date(stored.notAfter!).toISOString() } },
+    }
+  }
+}
+
+/** Seals the key of the order again, because a sealed value belongs to its column. */
+async function moveKey(tx: Parameters<Commit>[0], hub: Hub, row: ManagedCertificateRow): Promise<string> {
+  const opened = await hub.keys.open(sealedIn(managedCertificates, row, 'next_key_sealed'), row.nextKeySealed!, tx)
+  return await hub.keys.seal(tx, sealedIn(managedCertificates, row, 'key_sealed'), opened)
+}
+
+const steps: Record<IssueState['step'], (scene: Scene) => Promise<Commit>> = {
+  ...{ order, publish, wait, validate, key, finalize, store },
+}

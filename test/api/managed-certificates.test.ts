@@ -1,0 +1,359 @@
+import { createPrivateKey, X509Certificate } from 'node:crypto'
+import acme from 'acme-client'
+import { expect, test } from 'bun:test'
+import { renewDue } from '../../src/features/acme/managed-certificates/renew-due'
+import { acmeScene, noResolvers, txtOf } from '../support/acme-scene'
+import { pointers } from '../support/pointers'
+import { world } from '../support/world'
+
+const dayMs = 86_400_000
+const hourMs = 3_600_000
+
+test('a certificate for an apex, a wildcard, and a deep name is issued, downloaded once, and leaves no records', async () => {
+  const here = await world(noResolvers)
+  const { ca, create, get, finish, download } = await acmeScene(here)
+  const names = ['example.com', '*.example.com', 'a.b.c.d.e.example.com']
+  const created = await create(names)
+  expect(created.status).toBe(201)
+  expect(created.body).toMatchObject({ names, status: 'issuing', key: { mode: 'hub', type: 'ec-256', retention: 'once' } })
+  const { id } = created.body
+  const action = await finish(id)
+  expect(action).toMatchObject({ type: 'certificate.issue', status: 'success', progress: 100 })
+  expect(action.steps.map((one: any) => [one.name, one.status])).toEqual(
+    ['check', 'order', 'publish', 'wait', 'validate', 'finalize', 'store'].map(name => [name, 'success']),
+  )
+  const view = await get(id)
+  expect(view).toMatchObject({ status: 'valid', key_available: true, attempts: 0, last_error: null })
+  expect(ca.issued).toHaveLength(1)
+  for (const name of names) expect(await txtOf(here, `_acme-challenge.${name.replace('*.', '')}`)).toEqual([])
+  expect(await here.audited()).toEqual([
+    'certificates.managed_certificate.create',
+    'dns.challenge.publish',
+    'dns.challenge.remove',
+    'certificates.managed_certificate.issue',
+  ])
+  expect(await here.emitted()).toEqual(['dns.records_changed', 'dns.records_changed', 'certificate.issued'])
+
+  const downloaded = await download(id)
+  expect(downloaded.status).toBe(200)
+  const certificate = new X509Certificate(downloaded.body.certificate)
+  expect(certificate.checkPrivateKey(createPrivateKey(downloaded.body.private_key))).toBe(true)
+  expect(certificate.subjectAltName).toContain('*.example.com')
+  expect(downloaded.body.chain.match(/BEGIN/g)).toHaveLength(2)
+  expect(await get(id)).toMatchObject({ key_available: false })
+  expect((await download(id)).body).toMatchObject({ status: 410, code: 'key_gone' })
+})
+
+test('a replay of a download has no key, and a kept key can be downloaded again', async () => {
+  const here = await world(noResolvers)
+  const { issue } = await acmeScene(here)
+  const kept = await issue(['keep.example.com'], { key: { retention: 'keep', type: 'rsa-2048' } })
+  const path = (id: string) => `/v1/managed-certificates/${id}/download`
+  const key = { 'Idempotency-Key': 'once' }
+  const first = await here.acme.call('POST', path(kept.id), undefined, key)
+  expect(first.body.private_key).toContain('PRIVATE KEY')
+  const replayed = await here.acme.call('POST', path(kept.id), undefined, key)
+  expect(replayed.body).toMatchObject({ private_key: null, secret_shown_before: true })
+  const again = await here.acme.call('POST', path(kept.id))
+  expect(again.body.private_key).toBe(first.body.private_key)
+  expect((await here.readOnly.call('POST', path(kept.id))).status).toBe(403)
+  expect((await here.rival.call('POST', path(kept.id))).status).toBe(404)
+  const stored = JSON.stringify((await here.acme.call('GET', '/v1/audit-events?limit=100')).body)
+  expect(stored).not.toContain('PRIVATE')
+})
+
+test('of two downloads at the same moment one gets the key', async () => {
+  const here = await world(noResolvers)
+  const { issue, download } = await acmeScene(here)
+  const { id } = await issue(['example.com'])
+  const both = await Promise.all([download(id), download(id)])
+  expect(both.map(one => one.status).toSorted()).toEqual([200, 410])
+})
+
+test('names outside every zone, wrong names, and unusable zones are refused', async () => {
+  const here = await world(noResolvers)
+  const { create, zoneIds, setRecords } = await acmeScene(here, ['example.com', 'example.net'])
+  const wrong = [
+    '*.*.example.com',
+    'a.*.example.com',
+    '192.0.2.1',
+    'com',
+    'a_b.example.com',
+    '-a.example.com',
+    'x'.repeat(64) + '.example.com',
+    '',
+  ]
+  const refused = await create(['ok.example.com', ...wrong])
+  expect(pointers(refused)).toEqual([422, ['#/names/8']])
+  expect(pointers(await create(['ok.example.com', ...wrong.slice(0, -1)]))).toEqual([
+    422,
+    wrong.slice(0, -1).map((_, at) => `#/names/${at + 1}`),
+  ])
+  expect(pointers(await create(['a.example.com', 'A.Example.com.']))).toEqual([422, ['#/names/1']])
+  expect(pointers(await create(Array.from({ length: 101 }, (_, at) => `n${at}.example.com`)))).toEqual([422, ['#/names']])
+  expect((await create(['example.com', 'www.example.org'])).body).toMatchObject({ status: 409, code: 'no_managed_zone' })
+  expect(pointers(await create(['example.com'], { acme_account_id: 'acme_x' }))).toEqual([422, ['#/acme_account_id']])
+  expect(pointers(await create(['example.com'], { key: { mode: 'csr' } }))).toEqual([422, ['#/csr']])
+
+  for (let at = 0; at <= 9; at++)
+    await setRecords('example.com', at === 0 ? '_acme-challenge.loop' : `l${at}`, 'CNAME', [`l${at + 1}`])
+  expect((await create(['loop.example.com'])).body).toMatchObject({ code: 'no_managed_zone' })
+  await setRecords('example.com', '_acme-challenge.out', 'CNAME', ['x.example.org.'])
+  expect((await create(['out.example.com'])).body).toMatchObject({
+    code: 'no_managed_zone',
+    detail: expect.stringContaining('x.example.org'),
+  })
+
+  const net = `/v1/dns/zones/${zoneIds['example.net']}`
+  await here.acme.call('PATCH', net, { status: 'paused' })
+  expect((await create(['www.example.net'])).body).toMatchObject({ code: 'zone_not_writable' })
+  await here.acme.call('PATCH', net, { status: 'active', apply: 'manual' })
+  expect((await create(['www.example.net'])).body).toMatchObject({ code: 'zone_not_writable' })
+  expect((await here.acme.call('GET', '/v1/managed-certificates')).body.data).toEqual([])
+  await here.limit(here.acme.workspaceId, { managed_certificates: 0 })
+  expect((await create(['example.com'])).body).toMatchObject({ code: 'plan_limit_reached' })
+})
+
+test('CAA records decide which authority may issue, for the closest name and for wildcards', async () => {
+  const here = await world(noResolvers)
+  const { ca, create, setRecords } = await acmeScene(here)
+  const codeFor = async (...names: string[]) => {
+    const { status, body } = await create(names)
+    here.clock.advance(61_000)
+    return status === 201 ? null : body.code
+  }
+  await setRecords('example.com', '@', 'CAA', ['0 issue "other.example"'])
+  expect(await codeFor('a.example.com')).toBe('caa_forbids')
+  await setRecords('example.com', 'open', 'CAA', ['0 issue "ca.example"', '0 issuewild ";"'])
+  expect(await codeFor('x.open.example.com')).toBe(null)
+  expect(await codeFor('*.open.example.com')).toBe('caa_forbids')
+  await setRecords('example.com', 'mail', 'CAA', ['0 iodef "mailto:ops@example.com"'])
+  expect(await codeFor('mail.example.com')).toBe(null)
+  await setRecords('example.com', 'critical', 'CAA', ['128 tbs "x"', '0 issue "ca.example"'])
+  expect(await codeFor('critical.example.com')).toBe('caa_forbids')
+  await setRecords('example.com', 'bound', 'CAA', ['0 issue "ca.example; accounturi=https://ca.example/account/9"'])
+  expect(await codeFor('bound.example.com')).toBe('caa_forbids')
+  await setRecords('example.com', 'method', 'CAA', ['0 issue "ca.example; validationmethods=http-01"'])
+  expect(await codeFor('method.example.com')).toBe('caa_forbids')
+  await setRecords('example.com', 'alias', 'CNAME', ['open.example.com.'])
+  expect(await codeFor('alias.example.com')).toBe(null)
+  ca.caaIdentities = []
+  expect(await codeFor('b.example.com')).toBe(null)
+})
+
+test('a certificate request keeps the key elsewhere, and is checked before anything is ordered', async () => {
+  const here = await world(noResolvers)
+  const { create, issue, download } = await acmeScene(here)
+  const csrOf = async (altNames: string[], key?: Buffer) => (await acme.crypto.createCsr({ altNames }, key))[1].toString()
+  const names = ['example.com', 'www.example.com']
+  const own = await acme.crypto.createPrivateEcdsaKey('P-256')
+  const csr = await csrOf(names, own)
+  const mode = { key: { mode: 'csr' } }
+  const weak = await csrOf(names, await acme.crypto.createPrivateRsaKey(1024))
+  const der = Buffer.from(csr.replaceAll(/-----[^-]+-----/g, ''), 'base64')
+  der[der.length - 1]! ^= 1
+  const forged = `-----BEGIN CERTIFICATE REQUEST-----\n${der.toString('base64')}\n-----END CERTIFICATE REQUEST-----\n`
+  const p521 = await csrOf(names, await acme.crypto.createPrivateEcdsaKey('P-521'))
+  for (const bad of [weak, forged, p521, await csrOf(['example.com'], own), 'x', own.toString(), csr + csr])
+    expect(pointers(await create(names, { ...mode, csr: bad }))).toEqual([422, ['#/csr']])
+  expect(pointers(await create(names, { csr }))).toEqual([422, ['#/csr']])
+  expect(pointers(await create(names, { key: { mode: 'csr', type: 'ec-256' }, csr }))).toEqual([422, ['#/key/type']])
+
+  const issued = await issue(names, { ...mode, csr })
+  expect(issued).toMatchObject({ status: 'valid', key: { mode: 'csr', type: 'ec-256', retention: null }, key_available: false })
+  const { body } = await download(issued.id)
+  expect(body.private_key).toBeNull()
+  expect(new X509Certificate(body.certificate).checkPrivateKey(createPrivateKey(own.toString()))).toBe(true)
+  expect((await download(issued.id)).status).toBe(200)
+})
+
+test('other values of the record set stay, also while two certificates are issued at the same time', async () => {
+  const here = await world(noResolvers)
+  const { create, get, finish, setRecords } = await acmeScene(here, ['example.com', 'acme.example.net'])
+  await setRecords('example.com', '_acme-challenge', 'TXT', ['"kept"'])
+  await setRecords('example.com', '_acme-challenge.www', 'CNAME', ['www-of-com.acme.example.net.'])
+  const created = [await create(['example.com', '*.example.com']), await create(['example.com', 'www.example.com'])]
+  let most = 0
+  for (let step = 0; step < 20; step++) {
+    most = Math.max(most, (await txtOf(here, '_acme-challenge.example.com')).length)
+    await here.advance(1000)
+  }
+  for (const { body } of created) {
+    await finish(body.id)
+    expect(await get(body.id)).toMatchObject({ status: 'valid' })
+  }
+  expect(most).toBeGreaterThan(1)
+  expect(await txtOf(here, '_acme-challenge.example.com')).toEqual(['kept'])
+  expect(await txtOf(here, '_acme-challenge.www.example.com')).toEqual([])
+})
+
+test('100 names, a bad nonce in ten, and an authority that takes its time', async () => {
+  const here = await world(noResolvers)
+  const { ca, issue } = await acmeScene(here)
+  ca.trouble = { badNonceEvery: 10 }
+  ca.processing = 2
+  const names = Array.from({ length: 100 }, (_, at) => `n${at}.example.com`)
+  const issued = await issue(names)
+  expect(issued).toMatchObject({ status: 'valid', names })
+  expect(ca.issued).toHaveLength(1)
+  expect(ca.orders.size).toBe(1)
+})
+
+const quirks: [what: string, trouble: object, code: string, orders: number][] = [
+  ['repeats bad nonces', { badNonceEvery: 1 }, 'provider_failed', 0],
+  ['redirects', { redirects: '/order' }, 'provider_failed', 0],
+  ['answers HTML', { html: '/order' }, 'provider_failed', 0],
+  ['forgets an order', { forgetsOrders: true }, 'provider_failed', 1],
+  ['gives a certificate for other names', { otherNames: true }, 'provider_failed', 1],
+  ['gives a certificate for another key', { otherKey: true }, 'provider_failed', 1],
+]
+
+test.each(quirks)('an authority that %s', async (_, trouble, code, orders) => {
+  const here = await world(noResolvers)
+  const { ca, create, get, finish, download } = await acmeScene(here)
+  ca.trouble = trouble
+  const { id } = (await create(['example.com'])).body
+  const action = await finish(id)
+  expect(action).toMatchObject({ status: 'error', error: { code } })
+  const failing = await get(id)
+  expect(failing).toMatchObject({ status: 'failing', attempts: 1, last_error: { code }, key_available: false })
+  expect(ca.orders.size).toBe(orders)
+  expect(await txtOf(here, '_acme-challenge.example.com')).toEqual([])
+  expect((await download(id)).status).toBe(409)
+  const { data } = (await here.acme.call('GET', '/v1/notices')).body
+  expect(data.map((one: any) => one.kind)).toEqual(['certificate.issue_failed'])
+
+  // Later, everything is fine.
+  ca.trouble = {}
+  await here.advance(Date.parse(failing.next_renewal_at) - here.clock.now())
+  await renewDue(here.hub)
+  await finish(id)
+  expect(await get(id)).toMatchObject({ status: 'valid', attempts: 0 })
+})
+
+test('failures wait longer each time, and rate limits as long as the authority says', async () => {
+  const here = await world(noResolvers)
+  const { ca, create, get, finish } = await acmeScene(here)
+  ca.trouble = { forgetsOrders: true }
+  const { id } = (await create(['example.com'])).body
+  await finish(id)
+  const delays: number[] = []
+  for (let attempt = 1; attempt <= 6; attempt++) {
+    const { next_renewal_at, updated_at } = await get(id)
+    delays.push((Date.parse(next_renewal_at) - Date.parse(updated_at)) / 60_000)
+    await here.advance(Date.parse(next_renewal_at) - here.clock.now())
+    await renewDue(here.hub)
+    await finish(id)
+  }
+  expect(delays).toEqual([1, 10, 60, 360, 1440, 1440])
+  ca.trouble = { rateLimited: 1 }
+  const other = (await create(['b.example.com'])).body
+  expect(await finish(other.id)).toMatchObject({ error: { code: 'provider_failed', failure: 'throttled' } })
+  const limited = await get(other.id)
+  expect(Date.parse(limited.next_renewal_at) - Date.parse(limited.updated_at)).toBe(7_200_000)
+  const { data } = (await here.acme.call('GET', '/v1/notices')).body
+  expect(data.map((one: any) => [one.kind, one.count])).toEqual([
+    ['certificate.issue_failed', 1],
+    ['certificate.issue_failed', 7],
+  ])
+})
+
+test('a certificate is renewed after two thirds of its life, with a new key, unless it is paused', async () => {
+  const here = await world(noResolvers)
+  const { ca, issue, get, finish, download } = await acmeScene(here)
+  const first = await issue(['example.com'])
+  const due = Date.parse(first.next_renewal_at)
+  const start = Date.parse(first.not_before)
+  expect(due).toBeGreaterThan(start + 55 * dayMs)
+  expect(due).toBeLessThanOrEqual(start + 60 * dayMs)
+  const before = (await download(first.id)).body
+  const path = `/v1/managed-certificates/${first.id}`
+  await here.acme.call('POST', `${path}/pause`)
+  await here.advance(due - here.clock.now())
+  await renewDue(here.hub)
+  expect(await get(first.id)).toMatchObject({ status: 'valid', paused: true, action_id: first.action_id })
+  await here.acme.call('POST', `${path}/resume`)
+  await renewDue(here.hub)
+  await finish(first.id)
+  const renewed = await get(first.id)
+  expect(renewed).toMatchObject({ status: 'valid', key_available: true, key: { retention: 'once' } })
+  expect(Date.parse(renewed.not_after)).toBeGreaterThan(Date.parse(first.not_after))
+  const after = (await download(first.id)).body
+  expect(after.private_key).not.toBe(before.private_key)
+  expect(ca.issued).toHaveLength(2)
+  expect(await here.emitted()).toContain('certificate.issued')
+})
+
+test('the window that the authority suggests decides, and the order names what it replaces', async () => {
+  const here = await world(noResolvers)
+  const { ca, issue, get, finish } = await acmeScene(here)
+  ca.renewalWindow = { start: 2 * dayMs, end: 3 * dayMs }
+  const { id } = await issue(['example.com'])
+  await renewDue(here.hub)
+  await here.settle()
+  const at = here.clock.now()
+  const waiting = await get(id)
+  expect(Date.parse(waiting.ari.start)).toBe(at + 2 * dayMs)
+  const due = Date.parse(waiting.next_renewal_at)
+  expect(due).toBeGreaterThanOrEqual(at + 2 * dayMs)
+  expect(due).toBeLessThanOrEqual(at + 3 * dayMs)
+  // An incident: renew now.
+  ca.renewalWindow = { start: -dayMs, end: -hourMs }
+  await here.advance(6 * hourMs)
+  await renewDue(here.hub)
+  await here.settle()
+  await renewDue(here.hub)
+  await finish(id)
+  expect(ca.issued).toHaveLength(2)
+  expect([...ca.orders.values()].map(one => one.replaces)).toEqual([null, expect.stringMatching(/^[\w-]+\.[\w-]+$/)])
+})
+
+test('a manual renewal within a day needs force', async () => {
+  const here = await world(noResolvers)
+  const { ca, issue, get, finish } = await acmeScene(here)
+  const { id } = await issue(['example.com'])
+  const renew = (body: object = {}) => here.acme.call('POST', `/v1/managed-certificates/${id}/renew`, body)
+  expect((await renew()).body).toMatchObject({ status: 409, code: 'issued_recently' })
+  const forced = await renew({ force: true })
+  expect([forced.status, forced.body.type]).toEqual([202, 'certificate.issue'])
+  expect((await renew({ force: true })).body).toMatchObject({ code: 'resource_locked' })
+  expect((await here.acme.call('DELETE', `/v1/managed-certificates/${id}`)).status).toBe(409)
+  await finish(id)
+  expect(ca.issued).toHaveLength(2)
+  await here.advance(dayMs)
+  expect((await renew()).status).toBe(202)
+  await finish(id)
+  expect(await get(id)).toMatchObject({ status: 'valid' })
+})
+
+test('a certificate is revoked by its account, and no longer renewed', async () => {
+  const here = await world(noResolvers)
+  const { ca, create, issue, get, finish } = await acmeScene(here)
+  const { id } = await issue(['example.com'])
+  const revoke = (of: string, reason?: string) => here.acme.call('POST', `/v1/managed-certificates/${of}/revoke`, { reason })
+  expect(pointers(await revoke(id, 'because'))).toEqual([422, ['#/reason']])
+  expect((await revoke(id, 'key_compromise')).status).toBe(202)
+  await finish(id)
+  expect(ca.revoked).toMatchObject([{ reason: 1 }])
+  expect(await get(id)).toMatchObject({ status: 'revoked', next_renewal_at: null, revoked_at: expect.any(String) })
+  expect((await revoke(id)).status).toBe(409)
+  ca.trouble = { forgetsOrders: true }
+  const { id: unissued } = (await create(['b.example.com'])).body
+  await finish(unissued)
+  expect((await revoke(unissued)).status).toBe(409)
+})
+
+test('an account in use is kept, and a deleted managed certificate leaves nothing behind', async () => {
+  const here = await world(noResolvers)
+  const { account, issue } = await acmeScene(here)
+  const { id } = await issue(['example.com'])
+  const path = `/v1/managed-certificates/${id}`
+  expect((await here.acme.call('DELETE', `/v1/acme-accounts/${account.id}`)).status).toBe(409)
+  const patched = await here.acme.call('PATCH', path, { renew: 'manual', notes: 'For the shop', tags: ['shop'] })
+  expect(patched.body).toMatchObject({ renew: 'manual', notes: 'For the shop', tags: ['shop'] })
+  expect((await here.acme.call('PATCH', path, { csr: 'x' })).status).toBe(422)
+  expect((await here.acme.call('GET', '/v1/managed-certificates?q=example&status=valid')).body.data).toHaveLength(1)
+  expect((await here.rival.call('GET', path)).status).toBe(404)
+  expect((await here.acme.call('DELETE', path)).status).toBe(204)
+  expect((await here.acme.call('DELETE', `/v1/acme-accounts/${account.id}`)).status).toBe(204)
+})
