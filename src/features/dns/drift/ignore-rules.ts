@@ -1,3 +1,4 @@
+import { globOf } from '../../../core/glob'
 import { octetsJson } from '../../../dns/octets'
 import { txtValue } from '../../../dns/rdata'
 import type { ProviderRrset } from '../providers/provider'
@@ -13,7 +14,7 @@ export const defaultIgnoreRules: readonly IgnoreRule[] = [{ name: '_acme-challen
  * @returns keys of {@link rrsetKey}
  */
 export function ignoredKeys(observed: readonly ProviderRrset[], rules: readonly IgnoreRule[]): Set<string> {
-  const tests = rules.map(rule => ({ fits: patternOf(rule.name), types: rule.types }))
+  const tests = rules.map(rule => ({ fits: globOf(rule.name), types: rule.types }))
   const ignored = new Set<string>()
   const claimed = new Set<string>()
   for (const rrset of observed) {
@@ -35,21 +36,4 @@ const externalDnsTypes = ['A', 'AAAA', 'CNAME', 'NS', 'MX', 'SRV']
 function isHeritage(value: Uint8Array): boolean {
   const text = octetsJson(txtValue(value))
   return typeof text === 'string' && /^"?heritage=external-dns\b/.test(text)
-}
-
-/** Matches a name in one pass; a regular expression could backtrack over each `*`. */
-function patternOf(glob: string): (name: string) => boolean {
-  const [first = '', ...rest] = glob.toLowerCase().split('*')
-  const last = rest.pop()
-  if (last === undefined) return name => name === first
-  return name => {
-    if (name.length < first.length + last.length || !name.startsWith(first) || !name.endsWith(last)) return false
-    let at = first.length
-    for (const part of rest) {
-      const found = name.indexOf(part, at)
-      if (found < 0) return false
-      at = found + part.length
-    }
-    return at <= name.length - last.length
-  }
 }
