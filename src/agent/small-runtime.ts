@@ -1,5 +1,5 @@
 /** Settings that the runtime reads from its environment when it starts, with which the agent needs the least memory. */
-export const runtimeSettings: Readonly<Record<string, string>> = {
+const runtimeSettings: Readonly<Record<string, string>> = {
   // Without the just-in-time compiler, it needs a fifth less memory.
   BUN_JSC_useJIT: '0',
   // Forgets the compiled code of functions that have not run for a short while.

@@ -13,8 +13,8 @@ export interface ReadRow {
 /** Takes what was measured in a column, in order of time. @param at ms UTC */
 export type Take = (at: number, avg: number, max: number, n: number) => void
 
-/** What is wanted of the columns of a layout: the places of those in it, and what to do with each. */
-export interface Wanted<T> {
+/** The columns to read of a layout: the places of those in it, and what to do with each. */
+interface Wanted<T> {
   places: readonly number[]
   /** By place. */
   values: readonly (T | null)[]
