@@ -1,5 +1,7 @@
+import type { NetworkPolicy } from '../core/net/egress'
 import type { Listener } from '../core/net/own-listeners'
 import type { CheckResult, CheckSpec } from './check'
+import type { HostFacts, HostScanRequest } from './tls-probe/host-scan'
 
 /** Messages to an engine. A remote probe will receive the same over its connection. */
 export type ToEngine =
@@ -9,6 +11,8 @@ export type ToEngine =
   | { kind: 'run_now'; monitors: string[]; nonce: string }
   /** Sockets of the hub itself, which no check may reach, except with a DNS query to its name server. */
   | { kind: 'hub_listeners'; listeners: Listener[] }
+  /** Scan the TLS of a host. The answer carries the number of the scan. */
+  | { kind: 'scan_tls'; scan: number; request: HostScanRequest; policy: NetworkPolicy }
   | { kind: 'stop' }
 
 const maxSentAtOnce = 500
@@ -27,6 +31,7 @@ export type FromEngine =
   | { kind: 'ready'; capabilities: EngineCapabilities }
   /** Batched for up to 250 ms. Results that are not `up` and results of requested runs are sent at once. */
   | { kind: 'results'; results: CheckResult[] }
+  | { kind: 'tls_scanned'; scan: number; facts: HostFacts }
   /** A check blocked the engine repeatedly. It no longer runs until its monitor is changed. */
   | { kind: 'quarantined'; monitor: string; revision: number }
   /** Sent every second, and at once when `impaired` changes, before the results it affects. */

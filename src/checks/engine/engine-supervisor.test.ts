@@ -194,3 +194,31 @@ test('thousands of monitors are sent in parts of equal size', () => {
   expect(sizes(501)).toEqual([251, 250])
   expect(sizes(10_000)).toEqual(Array.from({ length: 20 }, () => 500))
 })
+
+test('scans run in the thread, under the network policy, and end with an error when it dies', async () => {
+  const { supervisor, log } = supervise()
+  supervisor.start()
+  const request = { host: '127.0.0.1', port: closedPort(), protocol: 'tls', servername: null } as const
+  const open = { allowPrivate: true, allowRanges: [], requireHttps: false }
+  const scanned = await supervisor.scanTls(request, open)
+  expect(scanned).toMatchObject({
+    error: null,
+    addresses: [{ address: '127.0.0.1', errors: [{ kind: 'refused' }, { kind: 'refused' }] }],
+  })
+  const refused = await supervisor.scanTls(request, { ...open, allowPrivate: false })
+  expect(refused).toMatchObject({ addresses: [], error: { kind: 'blocked_address' } })
+
+  const silent = Bun.listen({ hostname: '127.0.0.1', port: 0, socket: { data() {}, error() {} } })
+  const interrupted = supervisor.scanTls({ ...request, port: silent.port }, open)
+  supervisor.send(configure([spec('deadly', { target: 'die', confirmed_status: 'new' })]))
+  expect(await interrupted).toMatchObject({ addresses: [], error: { kind: 'internal' } })
+  await until(() => log.some(entry => entry.includes('ended')))
+  expect(await supervisor.scanTls(request, open)).toMatchObject({ error: { kind: 'internal' } })
+  silent.stop(true)
+})
+
+function closedPort(): number {
+  const server = Bun.listen({ hostname: '127.0.0.1', port: 0, socket: { data() {}, error() {} } })
+  server.stop(true)
+  return server.port
+}

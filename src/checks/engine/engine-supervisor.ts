@@ -1,11 +1,14 @@
 import type { Clock, Timer } from '../../core/clock'
 import type { Log } from '../../core/log'
+import type { NetworkPolicy } from '../../core/net/egress'
 import type { Resolver } from '../../core/net/resolvers'
 import { startThread, type Thread } from '../../core/thread'
 import { yieldToEventLoop } from '../../core/time-slices'
 import type { CheckSpec } from '../check'
 import { partsToSend, type FromEngine, type ToEngine } from '../messages'
+import type { HostFacts, HostScanRequest } from '../tls-probe/host-scan'
 import { CurrentCheck } from './current-check'
+import { PendingScans } from './pending-scans'
 import type { FromThread, ToThread } from './thread'
 
 /** What the supervisor depends on. */
@@ -48,6 +51,7 @@ export class EngineSupervisor {
   #looksAtSameCheck = 0
   /** How many times in a row a check blocked the thread, by monitor, and the revision that did. Those with `maxBlocks` no longer run. */
   readonly #blocks = new Map<string, { count: number; revision: number }>()
+  readonly #scans = new PendingScans()
   #pulses = 0
   #delayMs = firstDelayMs
   #stopped = false
@@ -59,7 +63,7 @@ export class EngineSupervisor {
     this.#watch()
   }
 
-  /** Calls `listener` with every message of the engine, in order; after a restart they begin with `ready` again. */
+  /** Calls `listener` with every message of the engine but those about scans, in order; after a restart they begin with `ready` again. */
   onMessage(listener: (message: FromEngine) => void): void {
     this.#listener = listener
   }
@@ -80,6 +84,13 @@ export class EngineSupervisor {
     this.#thread?.post(message.kind === 'configure' ? { ...message, upsert } : message)
   }
 
+  /** Scans the TLS of a host in the thread. Never rejects: a scan that is interrupted ends with an error. */
+  scanTls(request: HostScanRequest, policy: NetworkPolicy): Promise<HostFacts> {
+    const scanned = this.#scans.add(scan => this.#thread?.post({ kind: 'scan_tls', scan, request, policy }))
+    if (!this.#thread) this.#scans.abandon()
+    return scanned
+  }
+
   #forget(id: string): void {
     this.#specs.delete(id)
     this.#blocks.delete(id)
@@ -93,6 +104,7 @@ export class EngineSupervisor {
     this.#timer?.cancel()
     await this.#thread?.stop({ kind: 'stop' })
     this.#thread = null
+    this.#scans.abandon()
   }
 
   #startThread(): void {
@@ -139,6 +151,7 @@ export class EngineSupervisor {
     // A check that finished does not hang each time: the machine was too busy, or what it read was different.
     if (message.kind === 'results' && this.#blocks.size > 0)
       for (const { monitor } of message.results) if (this.#blocks.get(monitor)?.count !== maxBlocks) this.#blocks.delete(monitor)
+    if (message.kind === 'tls_scanned') return this.#scans.finish(message.scan, message.facts)
     if (message.kind === 'pulse' && ++this.#pulses === healthyPulses) this.#delayMs = firstDelayMs
     this.#listener(message)
   }
@@ -177,6 +190,7 @@ export class EngineSupervisor {
 
   #restart(reason: 'ended' | 'hung', delayMs = this.#delayMs): void {
     this.#thread = null
+    this.#scans.abandon()
     if (this.#stopped) return
     this.options.log.error({ wait_ms: delayMs }, `check thread ${reason}, restarting`)
     this.options.clock.after(delayMs, () => {

@@ -88,9 +88,16 @@ export class Engine {
       case 'hub_listeners':
         this.#runner.hubListeners = message.listeners
         return
+      case 'scan_tls':
+        void this.#scanTls(message)
+        return
       case 'stop':
         this.#stop()
     }
+  }
+
+  async #scanTls({ scan, request, policy }: ToEngine & { kind: 'scan_tls' }): Promise<void> {
+    this.dependencies.emit({ kind: 'tls_scanned', scan, facts: await this.#runner.scanTls(request, policy) })
   }
 
   #configure({ full, upsert, remove }: ToEngine & { kind: 'configure' }): void {
@@ -271,6 +278,7 @@ export class Engine {
     this.#wake?.cancel()
     this.#starting?.cancel()
     this.#ready = []
+    this.#runner.stop()
     for (const checked of this.#monitors.values()) this.#drop(checked)
     this.#outbox.flush()
   }

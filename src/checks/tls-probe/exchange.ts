@@ -25,6 +25,9 @@ interface Reader<A> {
   push(octets: Uint8Array): A | null
 }
 
+/** What a scan may use. Unlike a check, it resolves no names: it only connects to its target. */
+export type ScanContext = Pick<CheckContext, 'now' | 'wallNow' | 'signal'>
+
 /** How long things may take, in milliseconds. */
 export interface ScanLimits {
   /** A connection, from connecting to the server's answer. */
@@ -60,7 +63,7 @@ export class Exchanges {
 
   constructor(
     readonly target: ScanTarget,
-    private readonly context: CheckContext,
+    private readonly context: ScanContext,
     private readonly limits: ScanLimits,
   ) {}
 
@@ -104,7 +107,7 @@ export class Exchanges {
     if (context.signal.aborted) stop()
     context.signal.addEventListener('abort', stop, { once: true })
     try {
-      return await withAttempt({ ...context, signal: limit.signal }, async attempt => {
+      return await withAttempt({ ...context, ...noNames, signal: limit.signal }, async attempt => {
         const plain = await connectVetted(attempt, this.target.vetted)
         phase = 'starttls'
         const socket = await this.#upgraded(attempt, plain)
@@ -126,6 +129,11 @@ export class Exchanges {
     await upgrades[protocol](connection, vetted)
     return connection.release()
   }
+}
+
+const noNames: Pick<CheckContext, 'vet' | 'resolvers'> = {
+  vet: () => Promise.reject(new TypeError('Scans connect to vetted addresses only.')),
+  resolvers: () => [],
 }
 
 function failureOf(error: unknown): CheckFailed {

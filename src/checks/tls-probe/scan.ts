@@ -1,7 +1,6 @@
-import type { CheckContext } from '../check'
 import { neverTested, protocolVersions, type AddressFacts, type ProtocolVersion, type ScanPhase, type Untested } from './facts'
 import { Chains } from './chains'
-import { ExchangeFailed, Exchanges, scanLimits, type ScanLimits, type ScanTarget } from './exchange'
+import { ExchangeFailed, Exchanges, scanLimits, type ScanContext, type ScanLimits, type ScanTarget } from './exchange'
 import { groupsOffered } from './group-scan'
 import { Handshakes, type Outcome } from './handshakes'
 import { ordinaryHandshake } from './ordinary-handshake'
@@ -19,7 +18,7 @@ const oldVersions = ['1.1', '1.0', 'ssl3'] as const
  */
 export async function scanAddress(
   target: ScanTarget,
-  context: CheckContext,
+  context: ScanContext,
   limits: ScanLimits = scanLimits,
 ): Promise<AddressFacts> {
   const limit = new AbortController()
@@ -44,7 +43,7 @@ class AddressScan {
 
   constructor(
     target: ScanTarget,
-    private readonly context: CheckContext,
+    private readonly context: ScanContext,
     limits: ScanLimits,
   ) {
     this.#startedAt = context.now()
@@ -78,7 +77,11 @@ class AddressScan {
     if (!this.#isUnreachable()) {
       await Promise.all([this.#olderVersions(), this.#ssl2()])
       facts.speaks_tls = Object.values(facts.versions).some(one => one.status === 'offered')
-      if (facts.speaks_tls) await Promise.all([this.#orders(), this.#groups(), this.#ordinary()])
+      if (facts.speaks_tls) {
+        await Promise.all([this.#orders(), this.#groups()])
+        // Last, because servers without HTTP may wait for more, and simple ones serve nobody else meanwhile.
+        await this.#ordinary()
+      }
     }
     Object.assign(facts, this.#handshakes.observed(), { chains: this.#chains.list() })
     facts.duration_ms = Math.round(this.context.now() - this.#startedAt)

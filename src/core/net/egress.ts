@@ -73,12 +73,14 @@ export type Purpose = 'any' | 'dns_query'
 export type Egress = {
   /** Resolves and checks a host and port. Call it for every connection, and connect to the returned address, not the name. */
   vetHost(host: string, port: number, policy: NetworkPolicy, purpose?: Purpose): Promise<VettedHost>
+  /** The same for something that connects to every address of the host. The preferred address is first. */
+  vetAddresses(host: string, port: number, policy: NetworkPolicy, purpose?: Purpose): Promise<VettedHost[]>
   /** The same for an http or https URL, with the rules for URLs. Call it when a URL is saved and before each request. */
   vetUrl(url: string, policy: NetworkPolicy): Promise<VettedHost & { url: URL }>
 }
 
 /**
- * Checks every outgoing connection. Both functions throw EgressRefused.
+ * Checks every outgoing connection. All functions throw EgressRefused.
  * `resolve` defaults to the system resolver, `ownAddresses` to the addresses of this machine's interfaces, and `resolveWithinMs` to
  * 3,000.
  */
@@ -90,7 +92,12 @@ export function createEgress(options: {
 }): Egress {
   const { ownListeners, ownAddresses = interfaceAddresses, resolve = systemResolve, resolveWithinMs = 3000 } = options
 
-  async function vetHost(text: string, port: number, policy: NetworkPolicy, purpose: Purpose = 'any'): Promise<VettedHost> {
+  async function vetAddresses(
+    text: string,
+    port: number,
+    policy: NetworkPolicy,
+    purpose: Purpose = 'any',
+  ): Promise<VettedHost[]> {
     const host = canonicalHost(text)
     if (host === null) throw new EgressRefused('invalid_url', 'The host is neither a hostname nor an IP address.')
     if (!Number.isInteger(port) || port < 1 || port > 65535) {
@@ -112,9 +119,12 @@ export function createEgress(options: {
     }
     const listed = nameListed || answers.every(address => isListed(address, allowed.ranges))
     if (privateName && !listed) throw blocked()
-    const first = answers[0]!
-    return { address: formatAddress(first), family: first.kind() === 'ipv4' ? 4 : 6, host, port, listed }
+    return answers.map(address => {
+      return { address: formatAddress(address), family: address.kind() === 'ipv4' ? 4 : 6, host, port, listed }
+    })
   }
+
+  const vetHost: Egress['vetHost'] = async (...target) => (await vetAddresses(...target))[0]!
 
   async function vetUrl(text: string, policy: NetworkPolicy): Promise<VettedHost & { url: URL }> {
     const url = readUrl(text)
@@ -126,7 +136,7 @@ export function createEgress(options: {
     return { ...vetted, url }
   }
 
-  return { vetHost, vetUrl }
+  return { vetHost, vetAddresses, vetUrl }
 }
 
 /**

@@ -209,7 +209,7 @@ export class MonitoringWatch {
       if (problem !== null) this.hub.log.info({ problem }, 'ICMP checks are limited')
     } else if (message.kind === 'quarantined') {
       this.quarantine(message.monitor, message.revision)
-    } else {
+    } else if (message.kind === 'pulse') {
       this.engineStatus = { ...this.engineStatus, pulse: message.pulse, pulseAt: this.hub.clock.now() }
       this.related.impaired = message.pulse.impaired === null ? [] : [localLocation]
       this.impairment.update(message.pulse.impaired)
