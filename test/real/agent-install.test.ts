@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { units } from '../../src/agent/install/units'
 import { until } from '../support/binary'
+import { faketime } from '../support/faketime'
 import { HubOfGuest } from '../support/hub-of-guest'
 import { minuteOfLoad } from '../support/minute-of-load'
 
@@ -74,14 +75,32 @@ test('it needs little memory under all restrictions of its service', async () =>
   expect(own).toBeLessThan(6)
 })
 
-test('the hub shows for a minute of load what vmstat, free, and ip report, also after an outage', async () => {
+const dropIns = '/etc/systemd/system/bailiwick-agent.service.d'
+/** Makes the clock of the agent wrong when it starts the next time. */
+async function setClock(offset: '+5m' | '-5m'): Promise<void> {
+  const environment = `LD_PRELOAD=/srv/faketime.so FAKETIME=${offset} FAKETIME_DONT_FAKE_MONOTONIC=1`
+  await guest.write(`${dropIns}/clock.conf`, `[Service]\nEnvironment=${environment}\n`)
+  await guest.run('systemctl daemon-reload')
+}
+/** Waits until the agent has reported how wrong its clock is. */
+const expectOffset = (ms: number) =>
+  until('the offset of the clock', async () => Math.abs((await agents())[0]!.clock_offset_ms - ms) < 5000, 60_000)
+
+test('the hub shows for a minute of load what vmstat, free, and ip report, with a wrong clock and an outage', async () => {
   const [{ server_id: id }] = (await agents()) as [{ server_id: string }]
+  await guest.copy(faketime, '/srv/faketime.so')
+  await setClock('+5m')
+  await guest.run('systemctl restart bailiwick-agent')
+  await expectOffset(-300_000)
   const minute = await minuteOfLoad(guest, on.hub.url)
   const [from, to] = [minute.start, minute.start + 60_000].map(time => new Date(time).toISOString())
   // The minute is not lost if the hub is stopped, and the agent is killed meanwhile.
   const startHub = await on.stopHub()
+  await setClock('-5m')
   await guest.run('systemctl kill --signal=KILL bailiwick-agent')
   await startHub()
+  await expectOffset(300_000)
+  await guest.run(`rm -r ${dropIns}; systemctl daemon-reload`)
   const series = await until(
     'the minute',
     async () => {

@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs'
 import { installGenerators } from '../support/client-generators'
 import { installDebianImage } from '../support/debian-image'
+import { faketime } from '../support/faketime'
 import { installBmcServers, installDnsClients } from '../support/python-packages'
 import { installPostfix } from '../support/starttls-servers'
 import { succeeds } from '../support/suite'
@@ -57,6 +58,7 @@ const dependencies: { package: string; fromBackports?: true; present(): boolean 
   { package: 'lxd-client', present: () => Bun.which('lxc') !== null },
   { package: 'dnsmasq-base', present: () => Bun.which('dnsmasq', path) !== null },
   { package: 'mmdebstrap', present: () => Bun.which('mmdebstrap') !== null },
+  { package: 'libfaketime', present: () => existsSync(faketime) },
   { package: 'nftables', present: () => Bun.which('nft', path) !== null },
   { package: 'btrfs-progs', present: () => Bun.which('mkfs.btrfs', path) !== null },
   { package: 'busybox-static', present: () => existsSync('/usr/share/doc/busybox-static') },
