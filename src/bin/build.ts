@@ -1,6 +1,7 @@
 import { globSync, mkdirSync, rmSync, statSync } from 'node:fs'
 import { version } from '../core/version'
 import { agentPlatforms } from '../wire/agent-platforms'
+import { programMark } from '../wire/agent-version'
 
 // Builds the three programs in dist/: `bun src/bin/build.ts [--target bun-linux-arm64] [--agents] [--outdir DIR]`
 // With --agents, also the agents of all other platforms, which the hub gives to servers. Their runtimes come from the npm registry.
@@ -15,7 +16,7 @@ const flags = [
 // Doesn't minify identifiers: Elysia parses the source of handlers, which renaming would break.
 const large = ['--bytecode', '--splitting', '--sourcemap', '--minify-syntax', '--minify-whitespace']
 // The agent uses 1.5 MB less memory without bytecode and source maps, and 0.5 MB less with a small heap.
-const small = ['--minify', '--splitting', '--compile-exec-argv=--smol']
+const small = ['--minify', '--splitting', '--compile-exec-argv=--smol', `--banner=// ${programMark}${builtVersion()}`]
 const only = options('--program')
 if (only.length === 0) {
   const built = Bun.spawnSync([process.execPath, 'src/bin/build-dashboard.ts'], { stdout: 'ignore', stderr: 'inherit' })
@@ -72,6 +73,12 @@ for (const { name, entries, assets, flags: own, target: platform } of chosen) {
 }
 // Source maps are also embedded in the programs, where stack traces read them.
 for (const map of globSync(`${folder}/*.map`)) rmSync(map)
+
+/** The version of the programs, which tests can change. */
+function builtVersion(): string {
+  const [, changed] = /^BUILD_VERSION="(.+)"$/m.exec(options('--define').join('\n')) ?? []
+  return changed ?? version
+}
 
 /** The values of an option, which can be given several times. */
 function options(name: string): string[] {

@@ -19,7 +19,7 @@ import { version } from '../../src/core/version'
 import { hubPublicKey } from '../../src/features/servers/agents/hub-key'
 import { shellAgent } from '../../src/features/servers/agents/shell/shell-agent'
 import { downloadRoutes } from '../../src/hub/downloads/downloads'
-import { pieceBytes } from '../../src/wire/agent-version'
+import { pieceBytes, programMark } from '../../src/wire/agent-version'
 import { parsePublicKey } from '../../src/wire/signed'
 import { world } from '../support/world'
 
@@ -49,7 +49,10 @@ afterEach(async () => {
   rmSync(folder, { recursive: true })
 })
 
-const place = (name: string, text: string) => writeFileSync(join(folder, 'hub', name), text)
+const write = (name: string, text: string) => writeFileSync(join(folder, 'hub', name), text)
+/** A program of a version. */
+const ofVersion = (text: string, contained = version) => `${text}\n# ${programMark}${contained}\n`
+const place = (name: string, text: string) => write(name, ofVersion(text))
 const get = (path: string) => fetch(new URL(path, server.url))
 
 describe('the list of downloads', () => {
@@ -62,15 +65,18 @@ describe('the list of downloads', () => {
     const manifest = new Uint8Array(await (await get('/download/agent/manifest')).arrayBuffer())
     expect(Buffer.from(manifest).toString().split('\n')).toEqual([
       `version ${version}`,
-      ...[`linux-arm64-musl ${sha256('other agent')} 11`, `${own} ${sha256('agent')} 5`].sort(),
+      ...[
+        `linux-arm64-musl ${sha256(ofVersion('other agent'))} ${ofVersion('other agent').length}`,
+        `${own} ${sha256(ofVersion('agent'))} ${ofVersion('agent').length}`,
+      ].sort(),
       '',
     ])
     const signature = new Uint8Array(await (await get('/download/agent/manifest.sig')).arrayBuffer())
     expect(verify(null, manifest, parsePublicKey(hubPublicKey(here.hub))!, signature)).toBe(true)
-    expect(await (await get(`/download/agent/${own}`)).text()).toBe('agent')
-    expect(await (await get('/download/agent/linux-arm64-musl')).text()).toBe('other agent')
+    expect(await (await get(`/download/agent/${own}`)).text()).toBe(ofVersion('agent'))
+    expect(await (await get('/download/agent/linux-arm64-musl')).text()).toBe(ofVersion('other agent'))
     place('bailiwick-agent', 'a newer agent')
-    expect(await (await get('/download/agent/manifest')).text()).toContain(`${own} ${sha256('a newer agent')} 13`)
+    expect(await (await get('/download/agent/manifest')).text()).toContain(`${own} ${sha256(ofVersion('a newer agent'))} `)
   })
 
   test('a program with the loader of musl is for systems with musl', async () => {
@@ -84,17 +90,33 @@ describe('the list of downloads', () => {
     expect(await (await get(`/download/agent/${own}`)).text()).toBe('the hub')
   })
 
+  test('programs of other versions are not given out', async () => {
+    place('bailiwick-agent-linux-arm64', 'agent')
+    // The version is where two pieces of the file meet.
+    write('bailiwick-agent-linux-arm64-musl', ofVersion('\0'.repeat(1024 * 1024 - 30)))
+    write('bailiwick-agent', ofVersion('agent', '0.0.9'))
+    write('bailiwick-agent-linux-x64-musl', ofVersion('agent', `${version}1`))
+    write('bailiwick-agent-linux-x64-baseline', `${programMark}x\n${programMark}\n`)
+    const platforms = (await (await get('/download/agent/manifest')).text()).split('\n').slice(1, -1)
+    expect(platforms.map(line => line.split(' ')[0])).toEqual([...new Set(['linux-arm64', 'linux-arm64-musl', own])].toSorted())
+    if (own === 'linux-x64') expect(await (await get(`/download/agent/${own}`)).text()).toBe('the hub')
+    expect((await get('/download/agent/linux-x64-musl')).status).toBe(404)
+    expect((await get('/download/agent/linux-x64-baseline')).status).toBe(404)
+  })
+
   test('a part of a program can be downloaded', async () => {
-    place('bailiwick-agent', 'agent')
+    write('bailiwick-agent', ofVersion('agent'))
+    const { length } = ofVersion('agent')
     const part = async (range: string) => {
       const response = await fetch(new URL(`/download/agent/${own}`, server.url), { headers: { Range: range } })
       return [response.status, response.headers.get('content-range'), await response.text()]
     }
-    expect(await part('bytes=1-2')).toEqual([206, 'bytes 1-2/5', 'ge'])
-    expect(await part('bytes=3-99')).toEqual([206, 'bytes 3-4/5', 'nt'])
-    expect(await part('bytes=5-6')).toEqual([416, 'bytes */5', ''])
+    expect(await part('bytes=1-2')).toEqual([206, `bytes 1-2/${length}`, 'ge'])
+    const end = `bytes ${length - 3}-${length - 1}/${length}`
+    expect(await part(`bytes=${length - 3}-9999`)).toEqual([206, end, ofVersion('agent').slice(-3)])
+    expect(await part(`bytes=${length}-${length + 1}`)).toEqual([416, `bytes */${length}`, ''])
     for (const other of ['bytes=2-1', 'bytes=-2', 'lines=1-2']) expect((await part(other))[2]).not.toBe('ge')
-    expect(await part('lines=1-2')).toEqual([200, null, 'agent'])
+    expect(await part('lines=1-2')).toEqual([200, null, ofVersion('agent')])
   })
 
   test.each(['linux-riscv64', 'windows', '..%2fbailiwick', 'manifest.txt'])('%s is not found', async name => {

@@ -7,6 +7,7 @@ import { record } from '../../src/core/change'
 import { version } from '../../src/core/version'
 import { updateAgents } from '../../src/features/servers/agents/rollouts'
 import { servers } from '../../src/features/servers/tables'
+import { programMark } from '../../src/wire/agent-version'
 import { AgentDouble, Machine } from '../support/agent-double'
 import { world } from '../support/world'
 
@@ -15,7 +16,7 @@ const minute = 60_000
 let folder: string
 beforeEach(() => {
   folder = mkdtempSync(join(tmpdir(), 'bailiwick-rollouts-'))
-  writeFileSync(join(folder, 'bailiwick-agent-linux-arm64'), 'the agent')
+  writeFileSync(join(folder, 'bailiwick-agent-linux-arm64'), `${programMark}${version}\n`)
 })
 afterEach(() => rmSync(folder, { recursive: true }))
 

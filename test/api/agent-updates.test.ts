@@ -5,14 +5,17 @@ import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import { sha256Hex } from '../../src/core/crypto'
 import { version } from '../../src/core/version'
 import type { AgentCommand } from '../../src/wire/agent-command'
+import { programMark } from '../../src/wire/agent-version'
 import { AgentDouble } from '../support/agent-double'
 import { world } from '../support/world'
 
 const before = '0.0.9'
+const programOf = (of: string) => `the agent\n${programMark}${of}\n`
+const program = programOf(version)
 let folder: string
 beforeEach(() => {
   folder = mkdtempSync(join(tmpdir(), 'bailiwick-updates-'))
-  writeFileSync(join(folder, 'bailiwick-agent-linux-arm64-musl'), 'the agent')
+  writeFileSync(join(folder, 'bailiwick-agent-linux-arm64-musl'), program)
 })
 afterEach(() => rmSync(folder, { recursive: true }))
 
@@ -64,7 +67,7 @@ test('a newer version is offered, and the agent gets its digest with a command t
   const { command } = await begun()
   expect(command).toMatchObject({
     name: 'update',
-    params: { version, sha256: sha256Hex('the agent'), size: 9, path: '/download/agent/linux-arm64-musl' },
+    params: { version, sha256: sha256Hex(program), size: program.length, path: '/download/agent/linux-arm64-musl' },
     expires_at: command.issued_at + 600_000,
   })
   expect(await s.update()).toMatchObject({ state: 'updating', version, detail: null })
@@ -164,5 +167,26 @@ describe('it is refused with the reason if', () => {
     await refused(/^This hub has no agent for linux-x64\. To add it, put the program `bailiwick-agent-linux-x64`/, 409)
     await s.agent.reports({ facts: {} })
     await refused(/has not reported which program its server needs/, 409)
+  })
+
+  test('the program for the server is from another release', async () => {
+    const name = 'bailiwick-agent-linux-arm64-musl'
+    const programs = async () => (await s.call('GET', '/v1/agent-updates')).programs
+    const reason = (is: string) =>
+      `The program \`${name}\` in the folder of the hub’s program ${is}. To update agents for linux-arm64-musl, replace it with the one of version ${version}.`
+    expect(await programs()).toContainEqual({ platform: 'linux-arm64-musl', state: 'available', reason: null })
+    for (const [text, is] of [
+      [programOf('0.0.8'), 'has version 0.0.8'],
+      ['the agent', 'is from another release'],
+    ] as const) {
+      writeFileSync(join(folder, name), text)
+      const expected = { platform: 'linux-arm64-musl', state: 'other_version', reason: reason(is) }
+      expect(await programs()).toContainEqual(expected)
+      expect(await programs()).toContainEqual({
+        ...{ platform: 'linux-arm64', state: 'missing' },
+        reason: expect.stringMatching(/^This hub has no agent for linux-arm64\. /),
+      })
+      expect((await s.start()).body).toMatchObject({ status: 409, detail: expected.reason })
+    }
   })
 })

@@ -150,4 +150,11 @@ test('agents are updated, and a rollback is shown with its reason', async () => 
   await row.getByRole('button', { name: 'old', exact: true }).click()
   await page.getByText(detail).waitFor()
   await expectClean(page)
+
+  // The hub has no program for it anymore.
+  const other = process.arch === 'x64' ? 'linux-arm64' : 'linux-x64'
+  expect((await old.report({ ...running, facts: { ...old.facts, agent_platform: other } })).status).toBe(200)
+  await page.reload()
+  await row.getByRole('button', { name: 'old', exact: true }).click()
+  await page.getByText(`This hub has no agent for ${other}.`).waitFor()
 }, 180_000)

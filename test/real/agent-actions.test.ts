@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { version } from '../../src/core/version'
+import { programMark } from '../../src/wire/agent-version'
 import { program, until } from '../support/binary'
 import { HubOfGuest } from '../support/hub-of-guest'
 
@@ -270,7 +271,10 @@ const agent = async () => (await api('GET', '/v1/agents')).data[0]
 const linked = async () => (await guest.run('readlink /usr/local/bin/bailiwick-agent')).split('/').at(-2)
 /** The hub gives out this script as its version of the agent. @param run what it does as the service */
 const offer = (run: string) =>
-  writeFileSync(join(programs, 'bailiwick-agent'), `#!/bin/sh\n[ "$1" != --version ] || { echo ${version}; exit; }\n${run}\n`)
+  writeFileSync(
+    join(programs, 'bailiwick-agent'),
+    `#!/bin/sh\n[ "$1" != --version ] || { echo ${version}; exit; }\n# ${programMark}${version}\n${run}\n`,
+  )
 /** Updates the agent. @param seconds how long the version before waits for a report @param during called when the new one was started */
 async function update(seconds: number, during?: () => Promise<void>): Promise<any> {
   await guest.write(

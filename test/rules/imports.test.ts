@@ -139,6 +139,7 @@ const layers: [from: string, mayImport: string[], reason: string][] = [
       'src/core/version',
       // The build has an entry point too.
       'src/wire/agent-platforms',
+      'src/wire/agent-version',
     ],
     'an entry point only starts a program',
   ],

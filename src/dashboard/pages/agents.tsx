@@ -94,7 +94,7 @@ const Details = ({ agent: one }: { agent: AgentView }) => (
       ['State', <Status key="" status={one.state} tone={agentTones[one.state]} />],
       ['Server', one.server_id && <ServerLink key="" id={one.server_id} />],
       ['Version', one.version],
-      ['Update', <AgentUpdate key="" update={one.update} />],
+      ['Update', <AgentUpdate key="" agent={one} />],
       ['Address', one.address],
       ['Credentials', one.assurance === 'key' ? 'Token, and signed requests' : 'Token only'],
       ['Token', one.hint],

@@ -1,17 +1,21 @@
-import type { AgentView } from '../../../features/servers/agents/shapes'
+import type { AgentUpdatesView, AgentView } from '../../../features/servers/agents/shapes'
 import { Status } from '../../parts/status'
 import { RelativeTime } from '../../parts/time'
+import { useOne } from '../../queries'
 
 type Update = AgentView['update']
 
 const tones = { updating: 'busy', updated: 'ok', rolled_back: 'warn', failed: 'warn' } as const
 
 /** The last update of an agent, and whether it can be updated. Nothing without both. */
-export function AgentUpdate({ update: { available, state, version, detail, changed_at: at } }: { update: Update }) {
+export function AgentUpdate({ agent: { update, facts } }: { agent: Pick<AgentView, 'update' | 'facts'> }) {
+  const { available, state, version, detail, changed_at: at } = update
+  const updates = useOne<AgentUpdatesView>(available === null ? null : '/agent-updates').data
+  const reason = updates?.programs.find(one => one.platform === facts?.agent_platform)?.reason ?? null
   if (available === null && state === null) return null
   return (
     <span className="flex flex-col">
-      {available !== null && state !== 'updating' && <span>{available} is available</span>}
+      {available !== null && state !== 'updating' && <span>{reason ?? `${available} is available`}</span>}
       {state !== null && (
         <span className="flex flex-wrap items-center gap-x-2">
           <Status status={state} tone={tones[state]} />

@@ -33,6 +33,7 @@ export function AutomaticUpdates({ canWrite }: { canWrite: boolean }) {
             : 'Agents are updated only when you start it, except for those with a policy of their own.'}
         </p>
         <Progress of={updates} />
+        <OtherVersions of={updates} />
       </Card>
     </div>
   )
@@ -55,6 +56,16 @@ function Progress({ of: updates }: { of: AgentUpdatesView }) {
     </p>
   )
 }
+
+/** Programs of other versions, which are probably left from an earlier release. */
+const OtherVersions = ({ of: { programs } }: { of: AgentUpdatesView }) =>
+  programs
+    .filter(({ state }) => state === 'other_version')
+    .map(({ platform, reason }) => (
+      <p key={platform} className="text-warn">
+        {reason}
+      </p>
+    ))
 
 function Stopped({ stopped, version }: { stopped: NonNullable<AgentUpdatesView['stopped']>; version: string }) {
   const agent = useOne<AgentView>(`/agents/${stopped.agent_id}`).data

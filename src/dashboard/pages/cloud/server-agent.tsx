@@ -66,7 +66,7 @@ function AgentCard({ id, of }: { id: string; of: Summary }) {
             </>,
           ],
           ['Version', of.version],
-          ['Update', agent && <AgentUpdate update={agent.update} />],
+          ['Update', agent && <AgentUpdate agent={agent} />],
           ['Last report', agent && <RelativeTime at={agent.last_report_at} />],
           ['Interval', agent && formatDuration(agent.interval_seconds * 1000)],
           ['Clock', agent && <Clock offsetMs={agent.clock_offset_ms} />],

@@ -6,7 +6,9 @@ import { conflict } from '../../../core/problem'
 import { version } from '../../../core/version'
 import type { CommandParams } from '../../../wire/agent-command'
 import { agentPlatforms } from '../../../wire/agent-platforms'
+import { isVersion, programMark } from '../../../wire/agent-version'
 import type { AgentRow } from './rows'
+import type { AgentProgramView } from './shapes'
 
 declare module '../../../core/hub' {
   interface Hub {
@@ -15,7 +17,7 @@ declare module '../../../core/hub' {
   }
 }
 
-/** A program that servers can download. */
+/** A program of the agent for a platform, in the folder of the hub’s program. */
 interface AgentFile {
   /** Operating system, architecture, and variant, such as `linux-x64` or `linux-arm64-musl`. */
   platform: string
@@ -23,6 +25,8 @@ interface AgentFile {
   size: number
   /** SHA-256 in hexadecimal. */
   sha256: string
+  /** The version that it contains; null if it contains none. */
+  version: string | null
 }
 
 const platforms = new Set<string>(agentPlatforms)
@@ -32,24 +36,29 @@ const loaderBytes = 4096
 
 /**
  * The agents that this hub can give to servers: `bailiwick-agent` for its own platform and `bailiwick-agent-<platform>` for others, in
- * the folder of the hub’s program. Without the first, the hub’s program, which contains the agent.
+ * the folder of the hub’s program. Programs of other versions, such as of an earlier release, are not given out. Without one for its own
+ * platform, the hub’s program, which contains the agent.
  */
-export async function agentFiles({ program }: Pick<Hub, 'program'>): Promise<AgentFile[]> {
+export const agentFiles = async (hub: Pick<Hub, 'program'>): Promise<AgentFile[]> =>
+  (await foundFiles(hub)).filter(file => file.version === version)
+
+/** The programs of agents, whatever their versions. */
+async function foundFiles({ program }: Pick<Hub, 'program'>): Promise<AgentFile[]> {
   const folder = dirname(program)
-  const paths = new Map<string, string>()
-  for (const name of await readdir(folder)) {
+  const found = new Map<string, AgentFile>()
+  // One after the other, because each reads 100 MB.
+  for (const name of (await readdir(folder)).sort()) {
     const path = join(folder, name)
-    const found = name === 'bailiwick-agent' ? await ownPlatform(path) : name.replace(/^bailiwick-agent-/, '')
-    if (platforms.has(found)) paths.set(found, path)
+    const platform = name === 'bailiwick-agent' ? await ownPlatform(path) : name.replace(/^bailiwick-agent-/, '')
+    if (!platforms.has(platform) || found.get(platform)?.version === version) continue
+    found.set(platform, { platform, path, ...(await contentsOf(path)) })
   }
   if (basename(program).startsWith('bailiwick')) {
     const own = await ownPlatform(program)
-    if (!paths.has(own)) paths.set(own, program)
+    if (found.get(own)?.version !== version)
+      found.set(own, { platform: own, path: program, ...(await contentsOf(program)), version })
   }
-  // One after the other, because each reads 100 MB.
-  const files: AgentFile[] = []
-  for (const [name, path] of [...paths].sort()) files.push({ platform: name, path, ...(await digestOf(path)) })
-  return files
+  return [...found.values()].sort((a, b) => (a.platform < b.platform ? -1 : 1))
 }
 
 /** The platform of a program that was built together with this hub. */
@@ -65,38 +74,73 @@ export const manifestOf = (files: readonly AgentFile[]): string =>
 /** The version of this hub for an agent. Reads the program. @throws Problem 409 if there is none for its platform */
 export async function programFor(hub: Hub, { facts }: Pick<AgentRow, 'facts'>): Promise<CommandParams['update']> {
   const wanted = facts?.agent_platform
-  const file = wanted === undefined ? undefined : (await agentFiles(hub)).find(one => one.platform === wanted)
-  if (file) return { version, sha256: file.sha256, size: file.size, path: `/download/agent/${file.platform}` }
-  throw conflict(
-    wanted === undefined
-      ? 'The agent has not reported which program its server needs.'
-      : `This hub has no agent for ${wanted}. To add it, put the program \`bailiwick-agent-${wanted}\` of version ${version} into the folder of the hub’s program.`,
-  )
+  if (wanted === undefined) throw conflict('The agent has not reported which program its server needs.')
+  const file = (await foundFiles(hub)).find(one => one.platform === wanted)
+  if (file?.version !== version) throw conflict(whyMissing(wanted, file))
+  return { version, sha256: file.sha256, size: file.size, path: `/download/agent/${file.platform}` }
 }
 
-/** Digests by path, with the size and time of the file that they are of. */
-const digests = new Map<string, { of: string; digest: Promise<string> }>()
+/** For each platform, whether this hub has its version of the agent, or why not. Reads the programs. */
+export async function agentPrograms(hub: Pick<Hub, 'program'>): Promise<AgentProgramView[]> {
+  const files = await foundFiles(hub)
+  return agentPlatforms.map(platform => {
+    const file = files.find(one => one.platform === platform)
+    if (file?.version === version) return { platform, state: 'available', reason: null }
+    return { platform, state: file ? 'other_version' : 'missing', reason: whyMissing(platform, file) }
+  })
+}
 
-async function digestOf(path: string): Promise<{ size: number; sha256: string }> {
+/** Why this hub has no program for a platform. @param file the program of another version that is there instead */
+function whyMissing(platform: string, file: AgentFile | undefined): string {
+  if (!file)
+    return `This hub has no agent for ${platform}. To add it, put the program \`bailiwick-agent-${platform}\` of version ${version} into the folder of the hub’s program.`
+  const is = file.version === null ? 'is from another release' : `has version ${file.version}`
+  return `The program \`${basename(file.path)}\` in the folder of the hub’s program ${is}. To update agents for ${platform}, replace it with the one of version ${version}.`
+}
+
+type Contents = Pick<AgentFile, 'size' | 'sha256' | 'version'>
+
+/** What is known of programs by path, with the size and time of the file that it is of. */
+const known = new Map<string, { of: string; contents: Promise<Contents> }>()
+
+async function contentsOf(path: string): Promise<Contents> {
   const { size, mtimeMs } = await stat(path)
   const of = `${size} ${mtimeMs}`
-  let known = digests.get(path)
-  if (known?.of !== of) {
-    known = { of, digest: sha256Of(path) }
-    digests.set(path, known)
-    known.digest.catch(() => digests.delete(path))
+  let one = known.get(path)
+  if (one?.of !== of) {
+    one = { of, contents: read(path, size) }
+    known.set(path, one)
+    one.contents.catch(() => known.delete(path))
   }
-  return { size, sha256: await known.digest }
+  return await one.contents
 }
 
+/** A version and what precedes it have fewer bytes. */
+const markBytes = 200
+
 /** In pieces, so that other requests are served in the meantime. */
-async function sha256Of(path: string): Promise<string> {
+async function read(path: string, size: number): Promise<Contents> {
   const hash = createHash('sha256')
+  let found: string | null = null
   await using file = await open(path)
-  const buffer = Buffer.alloc(1024 * 1024)
+  // The end of a piece is searched together with the next one.
+  const buffer = Buffer.alloc(markBytes + 1024 * 1024)
   for (;;) {
-    const { bytesRead } = await file.read(buffer, 0, buffer.byteLength)
-    if (bytesRead === 0) return hash.digest('hex')
-    hash.update(buffer.subarray(0, bytesRead))
+    const { bytesRead } = await file.read(buffer, markBytes, buffer.byteLength - markBytes)
+    if (bytesRead === 0) return { size, sha256: hash.digest('hex'), version: found }
+    const end = markBytes + bytesRead
+    hash.update(buffer.subarray(markBytes, end))
+    found ??= versionIn(buffer.subarray(0, end))
+    buffer.copyWithin(0, end - markBytes, end)
   }
+}
+
+/** The version that a part of a program contains; null if it contains none. */
+function versionIn(bytes: Buffer): string | null {
+  for (let at = bytes.indexOf(programMark); at !== -1; at = bytes.indexOf(programMark, at + 1)) {
+    const rest = bytes.toString('latin1', at + programMark.length, at + markBytes)
+    const [text] = /^[^\s"']+(?=\s)/.exec(rest) ?? []
+    if (isVersion(text)) return text
+  }
+  return null
 }

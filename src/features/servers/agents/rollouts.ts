@@ -13,6 +13,7 @@ import { isNewerVersion } from '../../../wire/agent-version'
 import { performServerAction } from '../actions/start'
 import { verbRules } from '../actions/verbs'
 import { servers } from '../tables'
+import { agentPrograms } from './agent-files'
 import { serversInMaintenance } from './maintenance'
 import { nextStage, type RolloutCounts } from './rollout-stage'
 import { agentRollouts } from './rollout-tables'
@@ -48,27 +49,39 @@ async function lockRollout(tx: Tx, workspaceId: string): Promise<RolloutRow> {
 
 /** Returns how the agents of a workspace are updated. */
 export const getAgentUpdates = async (ctx: Ctx): Promise<AgentUpdatesView> =>
-  await viewOf(ctx.hub.read, ctx.hub.clock.now(), await rolloutOf(ctx.hub.read, ctx.workspaceId))
+  await withPrograms(ctx, await viewOf(ctx.hub.read, ctx.hub.clock.now(), await rolloutOf(ctx.hub.read, ctx.workspaceId)))
 
 /** Sets the policy of all agents that have none of their own. */
-export const updateAgentUpdates = (ctx: Ctx, { policy }: AgentUpdatesPatch): Promise<AgentUpdatesView> =>
-  change(ctx, 'cloud.agent_updates.update', async tx => {
+export async function updateAgentUpdates(ctx: Ctx, { policy }: AgentUpdatesPatch): Promise<AgentUpdatesView> {
+  const progress = await change(ctx, 'cloud.agent_updates.update', async tx => {
     const row = await lockRollout(tx, ctx.workspaceId)
     const before = await viewOf(tx, ctx.hub.clock.now(), row)
     const target = await workspaceTarget(tx, ctx)
     if (policy === undefined || policy === row.policy) return { result: before, target, unchanged: true }
     return { ...(await saved(tx, ctx, row, { policy })), before, target }
   })
+  return await withPrograms(ctx, progress)
+}
 
 /** Continues a rollout that a rollback has stopped, beginning with the first agents. @throws Problem 409 if it has not stopped */
-export const retryAgentUpdates = (ctx: Ctx): Promise<AgentUpdatesView> =>
-  change(ctx, 'cloud.agent_updates.retry', async tx => {
+export async function retryAgentUpdates(ctx: Ctx): Promise<AgentUpdatesView> {
+  const progress = await change(ctx, 'cloud.agent_updates.retry', async tx => {
     const row = await lockRollout(tx, ctx.workspaceId)
     if (row.stoppedAt === null) throw conflict('The rollout has not stopped.')
     const before = await viewOf(tx, ctx.hub.clock.now(), row)
     const columns = { ...begun(ctx.hub.clock.now()), ...{ stoppedBy: null, stoppedAt: null, stoppedDetail: null } }
     return { ...(await saved(tx, ctx, row, columns)), before, target: await workspaceTarget(tx, ctx) }
   })
+  return await withPrograms(ctx, progress)
+}
+
+type RolloutProgress = Omit<AgentUpdatesView, 'programs'>
+
+/** Outside of transactions, because files are read. */
+const withPrograms = async ({ hub }: Ctx, progress: RolloutProgress): Promise<AgentUpdatesView> => ({
+  ...progress,
+  programs: await agentPrograms(hub),
+})
 
 const begun = (since: number) => ({ since, firstCount: null, restAt: null })
 
@@ -84,7 +97,7 @@ async function workspaceTarget(tx: Tx, { workspaceId: id }: Ctx) {
   return { type: 'workspace', id, name: row?.name ?? '' }
 }
 
-async function viewOf(read: Reader, now: number, row: RolloutRow): Promise<AgentUpdatesView> {
+async function viewOf(read: Reader, now: number, row: RolloutRow): Promise<RolloutProgress> {
   const isCurrent = row.version === version
   const waiting = await candidatesOf(read, row)
   const { updating, updated } = await countsOf(read, row, 0)

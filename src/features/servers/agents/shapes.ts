@@ -1,6 +1,7 @@
 import { Type, type Static } from '@sinclair/typebox'
 import { Instant, Line, ListOf, Nullable, NullableInstant, Shape, Words } from '../../../core/shapes'
 import { AgentConfig, AgentFacts, stopReasons } from '../../../wire/agent'
+import { agentPlatforms } from '../../../wire/agent-platforms'
 import { oneAgentInput } from '../enrolment-keys/shapes'
 import { installCommands } from './install-commands'
 
@@ -211,6 +212,31 @@ const policyOfAll = Words(updatePolicies, {
     'Whether agents that have no policy of their own are updated automatically. `auto`: in maintenance windows. `manual`: only by an action.',
 })
 
+const AgentProgram = Shape(
+  {
+    platform: Words(agentPlatforms, {
+      description: 'Servers for which it is: processor, C library unless it is glibc, and `baseline` without AVX2.',
+    }),
+    state: Words(['available', 'missing', 'other_version'], {
+      description:
+        '`available`: the hub has its version of the agent for them. `missing`: it has no program for them. `other_version`: the program in its folder is from another release, so it is not given out.',
+    }),
+    reason: Nullable(Type.String(), { description: 'Why it is not available, and what to do; null if it is.' }),
+  },
+  {
+    $id: 'AgentProgram',
+    description: 'Whether the hub has its version of the agent for a platform.',
+    examples: [
+      {
+        platform: 'linux-arm64' as const,
+        state: 'other_version' as const,
+        reason:
+          'The program `bailiwick-agent-linux-arm64` in the folder of the hub’s program has version 0.3.0. To update agents for linux-arm64, replace it with the one of version 0.4.0.',
+      },
+    ],
+  },
+)
+
 export const AgentUpdates = Shape(
   {
     policy: policyOfAll,
@@ -236,6 +262,9 @@ export const AgentUpdates = Shape(
       }),
       { description: 'Why the automatic updates stopped; null unless they did.' },
     ),
+    programs: Type.Array(AgentProgram, {
+      description: 'For each platform, whether agents can be installed and updated by this hub.',
+    }),
   },
   {
     $id: 'AgentUpdates',
@@ -251,6 +280,7 @@ export const AgentUpdates = Shape(
         first_count: 2,
         continues_at: '2026-11-27T03:12:00.000Z',
         stopped: null,
+        programs: [{ platform: 'linux-x64' as const, state: 'available' as const, reason: null }],
       },
     ],
   },
@@ -374,6 +404,7 @@ export type AgentInstallInput = Static<typeof AgentInstallInput>
 export type AgentInstallationView = Static<typeof AgentInstallation>
 export type AgentSummaryView = Static<typeof AgentSummary>
 export type AgentView = Static<typeof Agent>
+export type AgentProgramView = Static<typeof AgentProgram>
 export type AgentUpdatesView = Static<typeof AgentUpdates>
 export type AgentUpdatesPatch = Static<typeof AgentUpdatesPatch>
 export type AgentPatch = Static<typeof AgentPatch>
