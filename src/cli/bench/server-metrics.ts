@@ -1,7 +1,7 @@
 import { monitorEventLoopDelay } from 'node:perf_hooks'
 import type { Config } from '../../core/config'
 import { tiers } from '../../core/db/series/metric-tiers'
-import type { MetricMinute } from '../../core/db/series/metrics'
+import type { MetricMinute } from '../../core/db/series/metric-minute'
 import { subjectOf } from '../../features/servers/metrics/names'
 import type { Figure } from './bench'
 import { openInProcessApi } from './in-process-api'

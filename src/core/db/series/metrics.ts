@@ -1,20 +1,12 @@
 import { randomUUID } from 'node:crypto'
 import { isTurnOver, yieldToEventLoop } from '../../time-slices'
 import type { Engine, Statements } from './engine'
+import { JoinedWrites } from './joined-writes'
 import { meanOf, visitRow, WantedColumns, type ReadRow, type Take } from './metric-columns'
-import { isStorable, packRow, type Mean, type Measured } from './metric-row'
+import { packMinute, type MetricMinute, type PackedMinute } from './metric-minute'
+import { packRow, type Mean } from './metric-row'
 import { keptSince, tableNumberOf, tiers, type Tier } from './metric-tiers'
 import { createMetricRows, metricTables } from './schema'
-
-/** What was measured of a subject in a minute, by column. */
-export interface MetricMinute {
-  /** What was measured, and by what. */
-  subject: string
-  /** Any time in the minute (ms UTC). */
-  at: number
-  /** Null for what was not measured in this minute, but is in others: minutes with the same columns take less space. */
-  values: ReadonlyMap<string, Measured | null>
-}
 
 type Visit = (at: number, column: string, avg: number, max: number, n: number) => void
 type Write = <T>(fn: (within: Statements) => Promise<T>) => Promise<T>
@@ -59,6 +51,7 @@ export class MetricSeries {
   /** The oldest minutes that are being stored, and the oldest one that was stored since the last computation began (ms UTC). */
   private readonly storing = new Set<{ at: number }>()
   private storedSince = Infinity
+  private readonly minutes = new JoinedWrites<PackedMinute>(some => this.store(some), rowsPerWrite)
 
   /** @param createdTables tables that exist for certain */
   constructor(
@@ -74,33 +67,30 @@ export class MetricSeries {
    */
   async append(given: readonly MetricMinute[], now: number): Promise<void> {
     const oldest = keptSince(minutes, now, null)
-    const rows = given
-      .filter(one => one.at >= oldest)
-      .map(({ values, ...one }) => ({ ...one, values: new Map([...values].map(([column, value]) => [column, storable(value)])) }))
-      .filter(one => one.values.values().some(value => value !== undefined))
-    for (let from = 0; from < rows.length; from += rowsPerWrite) {
-      const some = rows.slice(from, from + rowsPerWrite)
-      const begun = { at: Math.min(...some.map(one => Math.floor(one.at / minutes.stepMs) * minutes.stepMs)) }
-      this.storing.add(begun)
-      const stored = await this.write(async within => {
-        const numbered: StoredRow[] = []
-        for (const { subject, at, values } of some) {
-          const columns = [...values.keys()].sort()
-          numbered.push({
-            subject: await this.numberOf(within, metricTables.subjects, this.subjects, subject),
-            at: Math.floor(at / minutes.stepMs),
-            layout: await this.layoutOf(within, columns),
-            body: packRow(columns.map(column => values.get(column))),
-          })
-        }
-        await this.put(within, minutes, numbered)
-        await this.noteLate(within, begun.at, now)
-        return numbered
-      }).finally(() => this.storing.delete(begun))
-      this.storedSince = Math.min(this.storedSince, begun.at)
-      for (const { subject, at } of stored) this.touch(1, at * minutes.stepMs, subject)
-      if (from + rowsPerWrite < rows.length) await yieldToEventLoop()
+    const packed = given.flatMap(one => (one.at < oldest ? [] : packMinute(one, now)))
+    for (let from = 0; from < packed.length; from += rowsPerWrite) {
+      await this.minutes.add(packed.slice(from, from + rowsPerWrite))
+      if (from + rowsPerWrite < packed.length) await yieldToEventLoop()
     }
+  }
+
+  private async store(some: readonly PackedMinute[]): Promise<void> {
+    const begun = { at: Math.min(...some.map(one => one.at)) * minutes.stepMs }
+    this.storing.add(begun)
+    const stored = await this.write(async within => {
+      const numbered: StoredRow[] = []
+      for (const { subject, at, columns, body } of some)
+        numbered.push({
+          subject: await this.numberOf(within, metricTables.subjects, this.subjects, subject),
+          layout: await this.layoutOf(within, columns),
+          ...{ at, body },
+        })
+      await this.put(within, minutes, numbered)
+      await this.noteLate(within, begun.at, Math.max(...some.map(one => one.now)))
+      return numbered
+    }).finally(() => this.storing.delete(begun))
+    this.storedSince = Math.min(this.storedSince, begun.at)
+    for (const { subject, at } of stored) this.touch(1, at * minutes.stepMs, subject)
   }
 
   /** Computes the coarser rows of everything that was stored since the last call. @param now ms UTC */
@@ -367,7 +357,7 @@ export class MetricSeries {
     }
   }
 
-  private async layoutOf(within: Statements, columns: string[]): Promise<number> {
+  private async layoutOf(within: Statements, columns: readonly string[]): Promise<number> {
     if (this.layouts.size >= maxLayouts) this.layouts.clear()
     return await this.numberOf(within, metricTables.layouts, this.layouts, columns.join('\n'))
   }
@@ -492,7 +482,5 @@ export class MetricSeries {
     this.layouts.clear()
   }
 }
-
-const storable = (value: Measured | null): Measured | undefined => (value && isStorable(value) ? value : undefined)
 
 const numberIn = (tier: Tier, table: string): number => Number(table.slice(metricTables.rows(tier).length))

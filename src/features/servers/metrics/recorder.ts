@@ -1,5 +1,5 @@
 import { Mean } from '../../../core/db/series/metric-row'
-import type { MetricMinute } from '../../../core/db/series/metrics'
+import type { MetricMinute } from '../../../core/db/series/metric-minute'
 import type { Hub } from '../../../core/hub'
 import { isTurnOver, yieldToEventLoop } from '../../../core/time-slices'
 import type { CloudServer, Reading, VolumeUsage } from '../clouds/cloud'
