@@ -9,6 +9,7 @@ import {
   residentBytes,
   startServer,
   temporaryInstallation,
+  waitedSecondsOf,
   type ServerProcess,
 } from './child-processes'
 import { listTimes } from './dns-lists'
@@ -60,7 +61,7 @@ export const agentsBench: Bench = {
         figures,
         notes: [
           'Each agent reports the metrics of a minute every 60 seconds, spread evenly, and always waits for commands on a second connection. CPU time and memory are of the hub alone.',
-          `Late: stored more than ${lateMs / 1000} s after the report was due. The agents share the machine with the hub.`,
+          `Late: stored more than ${lateMs / 1000} s after the report was due. The agents share the machine with the hub. If the hub waited for a free core for more than a few percent of the time, other programs made minutes late.`,
         ],
       }
     } finally {
@@ -102,7 +103,10 @@ async function measureHub(
   const measured = async (name: string, run: () => Promise<Figure[]>) => {
     Object.assign(sent, { latencies: [], errors: [] })
     await longestBlockMs(hub)
+    const [startedAt, waited] = [performance.now(), waitedSecondsOf(hub.pid)]
     figures.push(...(await run()), ...figuresOf(name, sent, await longestBlockMs(hub)))
+    const share = (waitedSecondsOf(hub.pid) - waited) / ((performance.now() - startedAt) / 1000)
+    figures.push({ name: `${name}: time that the hub waited for a free core`, value: share * 100, unit: '%' })
     figures.push({ name: `${name}: memory at the end`, value: residentBytes(hub.pid) / 1e6, unit: 'MB' })
   }
   try {

@@ -93,6 +93,18 @@ export function machineTime(): { stolen: number; all: number } {
   }
 }
 
+/**
+ * How long the main thread of a process waited for a free core since it started, in seconds, from Linux's /proc (schedstat); NaN
+ * elsewhere. If it waited for long, other programs delayed it.
+ */
+export function waitedSecondsOf(pid: number): number {
+  try {
+    return Number(readFileSync(`/proc/${pid}/schedstat`, 'utf8').split(' ')[1]) / 1e9
+  } catch {
+    return Number.NaN
+  }
+}
+
 // USER_HZ, which is 100 on all supported architectures.
 const ticksPerSecond = 100
 
