@@ -16,11 +16,15 @@ import type { LocationState } from '../verdict/state'
 import { localLocation } from './locations'
 import type { Roster } from './roster'
 
-interface Watched {
-  spec: CheckSpec
+/** Conditions, which most monitors of servers have in common. */
+interface Conditions {
   evaluate: Evaluator
   /** The sources of each condition. */
   sources: ReadonlyMap<string, readonly ConditionSource[]>
+}
+
+interface Watched extends Conditions {
+  spec: CheckSpec
   dueAt: number
   /** The health of its server at the last look; null before. */
   health: ServerState['health'] | null
@@ -37,6 +41,8 @@ interface Due {
 /** A change of the health of a server is noticed within this time. */
 const lookEachMs = 5_000
 const serversAtOnce = 50
+/** With more different conditions, they are no longer shared with monitors that were configured before. */
+const maxShared = 1000
 
 /**
  * The results of monitors that follow a server. They send no requests: a result is what is known about the server, at the interval of the
@@ -45,6 +51,7 @@ const serversAtOnce = 50
  */
 export class ServerChecks {
   private readonly watched = new Map<string, Watched>()
+  private readonly shared = new Map<string, Conditions>()
   private lookedAt = Number.NEGATIVE_INFINITY
 
   constructor(
@@ -58,13 +65,26 @@ export class ServerChecks {
     for (const id of removed) this.watched.delete(id)
     for (const spec of specs)
       this.watched.set(spec.monitor, {
+        ...this.conditionsOf(spec),
         spec,
-        evaluate: createEvaluator(spec),
-        sources: new Map([...spec.down_if, ...spec.degraded_if].map(text => [text, parseCondition(text).sources])),
         dueAt: this.hub.clock.now(),
         health: null,
         last: null,
       })
+  }
+
+  private conditionsOf({ down_if, degraded_if, degraded_ms }: CheckSpec): Conditions {
+    const key = JSON.stringify([down_if, degraded_if, degraded_ms])
+    let found = this.shared.get(key)
+    if (!found) {
+      if (this.shared.size >= maxShared) this.shared.clear()
+      found = {
+        evaluate: createEvaluator({ down_if, degraded_if, degraded_ms }),
+        sources: new Map([...down_if, ...degraded_if].map(text => [text, parseCondition(text).sources])),
+      }
+      this.shared.set(key, found)
+    }
+    return found
   }
 
   /** Reports on monitors that are due, and on those of servers whose health has changed. */

@@ -42,17 +42,22 @@ export async function takeCommands(
   const nothing: Taken = { commands: [], live_seconds: 0 }
   if (!waiting) return (await look()) ?? nothing
   const { latest } = waitsOf(hub)
-  const replaced = new AbortController()
+  const ended = new AbortController()
   latest.get(id)?.abort()
-  latest.set(id, replaced)
+  latest.set(id, ended)
+  // `AbortSignal.any` would need a third signal, of 1 KB, for each agent that waits.
+  const end = () => ended.abort()
+  waiting.signal.addEventListener('abort', end)
+  if (waiting.signal.aborted) end()
   const leave = watchDue(hub)
-  const own: Waiting = { ...waiting, signal: AbortSignal.any([waiting.signal, replaced.signal]) }
+  const own: Waiting = { ...waiting, signal: ended.signal }
   try {
     return (await waitFor({ hub, workspaceId }, own, commandTopic(id), look, agentWaits)) ?? nothing
   } finally {
     waiting.applied = own.applied
+    waiting.signal.removeEventListener('abort', end)
     leave()
-    if (latest.get(id) === replaced) latest.delete(id)
+    if (latest.get(id) === ended) latest.delete(id)
   }
 }
 
