@@ -70,6 +70,10 @@ export class AcmeDouble {
   renewalWindow: { start: number; end: number } | null = null
   /** Number of times that a finalized order is reported as `processing`. */
   processing = 0
+  /** Seconds until clients look at an order again. */
+  retryAfter = 3
+  /** Called before each request is handled, and before its response is sent. */
+  watch: (path: string, isHandled: boolean) => void | Promise<void> = () => {}
   /** Returns the TXT values of a name. */
   lookUp: (name: string) => Promise<string[]> = async () => []
   now: () => number = Date.now
@@ -108,6 +112,7 @@ export class AcmeDouble {
     const { pathname } = new URL(request.url)
     const body = await request.text()
     this.requests.push(`${request.method} ${pathname}`)
+    await this.watch(pathname, false)
     const { redirects, html, cuts } = this.trouble
     if (redirects && pathname.startsWith(redirects))
       return new Response(null, { status: 302, headers: { location: `${this.url}/elsewhere` } })
@@ -115,6 +120,7 @@ export class AcmeDouble {
       return new Response('<html><body>It works!</body></html>', { headers: { 'content-type': 'text/html' } })
     const response = await this.#handle(request.method, pathname, body)
     response.headers.set('replay-nonce', this.#nonce())
+    await this.watch(pathname, true)
     if (!cuts || !pathname.startsWith(cuts)) return response
     return new Response(new ReadableStream({ pull: controller => controller.error(new Error('cut')) }), {
       headers: { 'content-length': '1000' },
@@ -153,6 +159,8 @@ export class AcmeDouble {
     if (path === '/account') return this.#newAccount(jwk, data)
     if (path === '/revoke') return this.#revoke(data)
     if (!account || account.status !== 'valid') return problem('unauthorized', 'The account is not valid.', 403)
+    if (path.endsWith('/orders'))
+      return Response.json({ orders: [...this.orders.values()].map(one => `${this.url}/order/${one.id}`) })
     if (path.startsWith('/account/')) return this.#updateAccount(account, data)
     if (path === '/order') return this.#newOrder(account, data)
     const [, kind, id] = path.split('/')
@@ -261,7 +269,7 @@ export class AcmeDouble {
         ...(order.status === 'valid' && { certificate: `${this.url}/certificate/${order.id}` }),
         ...(order.error && { error: order.error }),
       },
-      { status, headers: { location: `${this.url}/order/${order.id}`, 'retry-after': '3' } },
+      { status, headers: { location: `${this.url}/order/${order.id}`, 'retry-after': String(this.retryAfter) } },
     )
   }
 

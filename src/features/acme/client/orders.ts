@@ -5,6 +5,8 @@ import { problemOf } from './acme-error'
 export interface AcmeOrder {
   url: string
   status: 'pending' | 'ready' | 'processing' | 'valid' | 'invalid'
+  /** DNS names in lower case. */
+  names: string[]
   authorizations: string[]
   finalizeUrl: string
   /** Null unless the order is valid. */
@@ -29,12 +31,13 @@ const maxUrlLength = 2000
 
 /** Checks what a server sent as an order. @throws AdapterError */
 export function orderOf(value: unknown): AcmeOrder {
-  const { url, status, authorizations, finalize, certificate, error } = (value ?? {}) as Record<string, unknown>
+  const { url, status, identifiers, authorizations, finalize, certificate, error } = (value ?? {}) as Record<string, unknown>
   const state = orderStates.find(one => one === status)
   const isComplete =
     isUrl(url) &&
     state !== undefined &&
     isUrl(finalize) &&
+    Array.isArray(identifiers) &&
     Array.isArray(authorizations) &&
     authorizations.length <= maxAuthorizations &&
     authorizations.every(isUrl) &&
@@ -43,6 +46,7 @@ export function orderOf(value: unknown): AcmeOrder {
   return {
     ...{ url, status: state, authorizations, finalizeUrl: finalize, error: problemOf(error) },
     certificateUrl: isUrl(certificate) ? certificate : null,
+    names: identifiers.slice(0, maxAuthorizations).map(one => String(one?.value).toLowerCase()),
   }
 }
 

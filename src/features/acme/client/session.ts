@@ -33,6 +33,8 @@ interface AcmeDirectory {
 
 const limits = { maxBodyBytes: 262_144, totalMs: 30_000 }
 const maxListed = 100
+/** Latest orders of an account among which one is searched. */
+const maxSearched = 20
 /** Requests to a server at the same time. */
 const atOnce = 4
 
@@ -159,6 +161,24 @@ export class AcmeSession {
       }),
     )
     return orderOf(created)
+  }
+
+  /**
+   * Finds an open order for exactly these names, if the authority lists the orders of the account (RFC 8555 section 7.1.2.1). Not all
+   * of them do.
+   */
+  async findOrder(names: readonly string[]): Promise<AcmeOrder | null> {
+    const { orders } = (await this.call(() => this.client.updateAccount({}))) as { orders?: unknown }
+    if (typeof orders !== 'string') return null
+    const listed = await this.call(() => this.client.getOrder({ url: orders } as Order)).catch(() => null)
+    const urls = (listed as { orders?: unknown } | null)?.orders
+    if (!Array.isArray(urls)) return null
+    for (const url of urls.slice(-maxSearched).toReversed()) {
+      const found = await this.order(String(url)).catch(() => null)
+      const isOpen = found?.status === 'pending' || found?.status === 'ready'
+      if (found && isOpen && found.names.toSorted().join() === names.toSorted().join()) return found
+    }
+    return null
   }
 
   async order(url: string): Promise<AcmeOrder> {

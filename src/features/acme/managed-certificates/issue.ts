@@ -132,7 +132,7 @@ const alreadyReplaced = (error: unknown): boolean =>
   error instanceof AdapterError && ['alreadyReplaced', 'malformed'].includes((error as Partial<AcmeError>).type ?? '')
 
 async function order(scene: Scene): Promise<Commit> {
-  const { hub, row, account, state } = scene
+  const { hub, row, account, state, work } = scene
   const hasRenewalInfo = await withAccount(
     hub,
     account,
@@ -140,12 +140,14 @@ async function order(scene: Scene): Promise<Commit> {
   )
   const replaces = hasRenewalInfo && row.ari !== null && row.revokedAt === null ? row.ariId : null
   const { profile } = row
-  const created = await session(scene, one =>
+  const create = (one: AcmeSession) =>
     one.createOrder(row.names, { profile, replaces }).catch(error => {
       if (replaces === null || !alreadyReplaced(error)) throw error
       return one.createOrder(row.names, { profile, replaces: null })
-    }),
-  )
+    })
+  // An earlier attempt may have created one.
+  const mayExist = work.isRepeated || state.tries > 0
+  const created = await session(scene, async one => (mayExist && (await one.findOrder(row.names))) || (await create(one)))
   return async () => ({
     result: next(state, { step: 'publish', orderUrl: created.url }, { step: 'publish', progress: 20 }),
   })
