@@ -9,6 +9,7 @@ import { addCloudServer } from './bench/cloud-server'
 import { addReferenceServer } from './bench/reference-server'
 import type { Bench, BenchOption, Report } from './bench/bench'
 import { addCheckLoad } from './bench/check-load'
+import { addTlsScans } from './bench/tls-scan'
 import { addCheckTargets } from './bench/check-targets'
 import { addBenchNameServer } from './bench/dns-servers'
 import { addSink } from './bench/sink'
@@ -33,6 +34,7 @@ Examples:
   addBenchNameServer(command, threads)
   addCheckTargets(command)
   addCheckLoad(command, threads)
+  addTlsScans(command, threads)
 }
 
 function addOne(command: Command, bench: Bench): void {

@@ -1,4 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { X509Certificate } from 'node:crypto'
+import { readFileSync, writeFileSync } from 'node:fs'
 import type { ServerProcess } from '../support/server-process'
 import { scanLocal, suitesFound } from '../support/tls-scan'
 import { openSslServer, serverKeys, suitesOfOpenSsl, type ServerKeys } from '../support/tls-servers'
@@ -24,6 +26,20 @@ beforeAll(async () => {
 afterAll(async () => {
   await Promise.all(servers.map(one => one.stop()))
   keys?.[Symbol.dispose]()
+})
+
+test('a chain that contains itself is read as it was sent', async () => {
+  const file = (kind: 'rsa' | 'ec') => readFileSync(keys.file(kind, 'pem'), 'utf8')
+  const chain = keys.file('rsa', 'pem').replace('rsa.pem', 'circle.pem')
+  writeFileSync(chain, file('ec') + file('rsa') + file('ec'))
+  const server = await openSslServer(['-cert', keys.file('rsa', 'pem'), '-key', keys.file('rsa', 'key'), '-cert_chain', chain])
+  servers.push(server)
+  const der = (kind: 'rsa' | 'ec') => new Uint8Array(new X509Certificate(file(kind)).raw)
+  const [rsa, ec] = [der('rsa'), der('ec')]
+  // The chain is read with node:tls in TLS 1.3, and from the handshake in TLS 1.2.
+  expect((await scanLocal(server.ports[0]!)).chains).toEqual([
+    { certificates: [rsa, ec, rsa, ec], count: 4, versions: ['1.2', '1.3'], authentications: ['rsa', 'any'] },
+  ])
 })
 
 test.each(cases)('OpenSSL offers %s', async (name, _, others, __, ciphers) => {

@@ -14,11 +14,15 @@ import {
   type ReadHello,
 } from '../support/tls-messages'
 import { scanLocal, scriptedTls, suitesFound, type ScriptedTls } from '../support/tls-scan'
+import { stopTalkers, talker } from '../support/talker'
 
 // What a scan makes of servers that break the rules of TLS.
 
 const servers: ScriptedTls[] = []
-afterAll(() => servers.forEach(one => one.stop()))
+afterAll(() => {
+  servers.forEach(one => one.stop())
+  stopTalkers()
+})
 
 async function serverThat(talk: (socket: Socket) => void): Promise<ScriptedTls> {
   const server = await scriptedTls(talk)
@@ -239,6 +243,33 @@ test('a scan ends when it is aborted', async () => {
   const server = await serverThat(socket => socket.once('data', () => limit.abort()))
   const facts = await scanLocal(server.port, { signal: limit.signal })
   expect([facts.speaks_tls, kinds(facts.errors)]).toEqual([false, ['timeout']])
+})
+
+test('a server that never responds to HEAD ends with its connection, and the rest is kept', async () => {
+  const limit = new AbortController()
+  const port = await talker({ implicit: socket => void socket.on('data', () => limit.abort()) })
+  const facts = await scanLocal(port, { signal: limit.signal })
+  expect(facts).toMatchObject({ speaks_tls: true, http: null, errors: [{ phase: 'http', version: null, kind: 'timeout' }] })
+  expect(facts.chains).toMatchObject([{ versions: ['1.2', '1.3'], count: 1 }])
+})
+
+test('HTTP headers are read, with the protocol that the server chooses', async () => {
+  const headers =
+    'HTTP/1.1 301 Moved\r\nStrict-Transport-Security: max-age=600; preload\r\nstrict-transport-security: max-age=1\r\n\r\n'
+  const requests: string[] = []
+  const port = await talker({
+    implicit: socket =>
+      void socket.on('data', (octets: Buffer) => {
+        requests.push(octets.toString())
+        socket.write(headers)
+      }),
+  })
+  const facts = await scanLocal(port)
+  expect(facts).toMatchObject({
+    errors: [],
+    http: { status: 301, hsts: { max_age_seconds: 600, include_subdomains: false, preload: true } },
+  })
+  expect(requests).toEqual([expect.stringMatching(new RegExp(`^HEAD / HTTP/1\\.1\\r\\nHost: a\\.test:${port}\\r\\n`))])
 })
 
 /** A server that sends a greeting, answers each packet with the next text, and starts TLS after the last. */

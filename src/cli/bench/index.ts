@@ -12,6 +12,7 @@ import { providerApplyBench } from './provider-apply'
 import { seriesBench } from './series'
 import { serversBench } from './servers'
 import { storeBench } from './store'
+import { tlsScanBench } from './tls-scan'
 import { webhooksBench } from './webhooks'
 
 /** All benchmarks, in the order of the help. */
@@ -29,5 +30,6 @@ export const benches: readonly Bench[] = [
   seriesBench,
   serversBench,
   storeBench,
+  tlsScanBench,
   webhooksBench,
 ]
