@@ -1,5 +1,6 @@
 import { afterAll, describe, expect, test } from 'bun:test'
 import type { Socket } from 'node:net'
+import fc from 'fast-check'
 import type { ScanProtocol } from '../../src/checks/tls-probe/facts'
 import {
   alert,
@@ -358,3 +359,47 @@ describe('protocols that switch to TLS', () => {
     expect([facts.speaks_tls, facts.connections]).toEqual([false, 2])
   })
 })
+
+test('whatever a server says before TLS, a scan reports on the server', async () => {
+  let says: Uint8Array[] = []
+  const server = await serverThat(socket => {
+    const left = [...says]
+    const next = () => {
+      const part = left.shift()
+      if (part) socket.write(part)
+      else socket.end()
+    }
+    next()
+    socket.on('data', next)
+    setTimeout(() => socket.end(), 30)
+  })
+  const beginnings = [
+    '',
+    '220 ',
+    '220-a\r\n',
+    '234 ',
+    '* OK\r\n',
+    'a OK\r\n',
+    '+OK\r\n',
+    'OK\r\n',
+    '"STARTTLS"\r\n',
+    'S',
+    '<a></stream:features>',
+    '\n\0\0\0\x0a',
+    '0\x0c',
+  ]
+  const part = fc.oneof(
+    fc.constantFrom(...beginnings).map(text => Buffer.from(text, 'latin1')),
+    fc.uint8Array({ maxLength: 40 }).map(octets => Buffer.from(octets)),
+  )
+  await fc.assert(
+    fc.asyncProperty(fc.constantFrom(...upgradable), fc.array(part, { minLength: 1, maxLength: 4 }), async (protocol, parts) => {
+      says = parts
+      const { errors, speaks_tls } = await scanLocal(server.port, { protocol, connectionMs: 20_000 })
+      expect([speaks_tls, errors.some(one => one.kind === 'internal')]).toEqual([false, false])
+    }),
+    { numRuns: 60 },
+  )
+})
+
+const upgradable = ['smtp', 'imap', 'pop3', 'ftp', 'ldap', 'postgres', 'mysql', 'xmpp', 'sieve'] as const
