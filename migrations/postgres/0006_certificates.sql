@@ -148,6 +148,7 @@ CREATE TABLE "managed_certificates" (
 	"action_id" text collate "C"
 );
 --> statement-breakpoint
+ALTER TABLE "agents" ADD COLUMN "certificates_pending" boolean DEFAULT true NOT NULL;--> statement-breakpoint
 ALTER TABLE "certificate_authorities" ADD CONSTRAINT "certificate_authorities_workspace_id_workspaces_id_fk" FOREIGN KEY ("workspace_id") REFERENCES "public"."workspaces"("id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
 ALTER TABLE "certificate_names" ADD CONSTRAINT "certificate_names_certificate_id_certificates_id_fk" FOREIGN KEY ("certificate_id") REFERENCES "public"."certificates"("id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
 ALTER TABLE "certificate_presences" ADD CONSTRAINT "certificate_presences_certificate_id_certificates_id_fk" FOREIGN KEY ("certificate_id") REFERENCES "public"."certificates"("id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
@@ -183,4 +184,5 @@ CREATE INDEX "managed_certificates_workspace" ON "managed_certificates" USING bt
 CREATE INDEX "managed_certificates_account" ON "managed_certificates" USING btree ("acme_account_id");--> statement-breakpoint
 CREATE INDEX "managed_certificates_renewal" ON "managed_certificates" USING btree ("next_renewal_at") WHERE next_renewal_at is not null;--> statement-breakpoint
 CREATE INDEX "managed_certificates_issuing" ON "managed_certificates" USING btree ("id") WHERE status = 'issuing';--> statement-breakpoint
-CREATE INDEX "managed_certificates_ari" ON "managed_certificates" USING btree ("ari_check_at") WHERE ari_check_at is not null;
+CREATE INDEX "managed_certificates_ari" ON "managed_certificates" USING btree ("ari_check_at") WHERE ari_check_at is not null;--> statement-breakpoint
+CREATE INDEX "agents_certificates_pending" ON "agents" USING btree ("id") WHERE certificates_pending;

@@ -183,4 +183,6 @@ CREATE INDEX `managed_certificates_workspace` ON `managed_certificates` (`worksp
 CREATE INDEX `managed_certificates_account` ON `managed_certificates` (`acme_account_id`);--> statement-breakpoint
 CREATE INDEX `managed_certificates_renewal` ON `managed_certificates` (`next_renewal_at`) WHERE next_renewal_at is not null;--> statement-breakpoint
 CREATE INDEX `managed_certificates_issuing` ON `managed_certificates` (`id`) WHERE status = 'issuing';--> statement-breakpoint
-CREATE INDEX `managed_certificates_ari` ON `managed_certificates` (`ari_check_at`) WHERE ari_check_at is not null;
+CREATE INDEX `managed_certificates_ari` ON `managed_certificates` (`ari_check_at`) WHERE ari_check_at is not null;--> statement-breakpoint
+ALTER TABLE `agents` ADD `certificates_pending` integer DEFAULT true NOT NULL;--> statement-breakpoint
+CREATE INDEX `agents_certificates_pending` ON `agents` (`id`) WHERE certificates_pending;

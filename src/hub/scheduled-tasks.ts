@@ -21,6 +21,7 @@ import { pruneAudit } from '../features/audit/retention'
 import { pruneEvents } from '../features/events/retention'
 import { runSnapshotPolicies } from '../features/servers/snapshot-policies/run'
 import { liveServersOf } from '../features/servers/live/live-servers'
+import { recordAgentCertificates } from '../features/servers/certificates/inventory'
 import { watchStorage } from '../features/servers/snapshots/watch'
 import { pruneCommands } from '../features/servers/agents/command-results'
 import { updateAgents } from '../features/servers/agents/rollouts'
@@ -91,6 +92,7 @@ export function startScheduledTasks(hub: Hub, worker: Worker, listening: Listeni
     { name: 'check-failing-endpoints', pattern: '25 * * * * *', run: () => checkFailingEndpoints(hub) },
     { name: 'report-failed-jobs', pattern: '35 * * * * *', run: () => notifyFailedJobs(hub) },
     { name: 'check-plan-limits', pattern: '50 */10 * * * *', run: () => watchExcesses(hub) },
+    { name: 'record-agent-certificates', every: 10, run: () => recordAgentCertificates(hub), onlyAfterCommits: true },
     { name: 'send-certificate-alarms', pattern: '55 * * * * *', run: () => sendCertificateAlarms(hub) },
     { name: 'sign-audit', pattern: '45 * * * * *', run: () => signAudit(hub) },
     { name: 'prune-sessions', pattern: '0 7 * * * *', run: () => pruneSessions(hub) },

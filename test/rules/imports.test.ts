@@ -191,7 +191,7 @@ const forbiddenImports: [files: RegExp, refused: RegExp, reason: string, typesTo
 const publicModules: Record<string, string[]> = {
   actions: ['actions', 'kind', 'open-actions', 'start'],
   audit: ['list'],
-  certificates: ['issued'],
+  certificates: ['issued', 'record'],
   dns: ['challenges/challenges', 'challenges/visible', 'records/driven', 'records/listing', 'zones/counts', 'zones/zones'],
   'dynamic-ips': ['drive-links', 'firewall-rules', 'rule-links', 'summary'],
   events: ['relations'],
@@ -322,7 +322,11 @@ const sharedTables: [tables: string, folders: string[], reason: string][] = [
     ['.', 'actions', 'firewalls', 'metrics', 'snapshots', 'volumes'],
     'servers belong to an account, where actions and firewalls change them and metrics are read',
   ],
-  ['servers/agents', ['agents/ingest'], 'requests of agents are authenticated, and their reports stored'],
+  [
+    'servers/agents',
+    ['agents/ingest', 'certificates'],
+    'requests of agents are authenticated, and their reports stored and taken over into the inventory of certificates',
+  ],
   ['servers/enrolment-keys', ['agents', 'agents/ingest'], 'agents are enrolled with keys'],
   ['servers/firewalls', ['metrics'], 'metrics of firewalls end with them'],
   [

@@ -10,6 +10,7 @@ const filters: Readonly<Record<string, string>> = {
   '/incidents/$id': 'status=acknowledged',
   '/webhooks/deliveries/$id': 'status=exhausted',
   '/webhooks/$id': 'status=enabled&active=true',
+  '/certificates/$id': 'q=shop&in_use=true',
   '/audit/$id': 'action=dns.rrsets.replace',
 }
 

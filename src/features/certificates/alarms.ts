@@ -1,17 +1,17 @@
 import { and, asc, eq, isNull, lte } from 'drizzle-orm'
 import { record } from '../../core/change'
 import type { EventDraft } from '../../core/change-result'
-import { instant } from '../../core/clock'
 import { forUpdate } from '../../core/db/dialect'
 import type { Tx } from '../../core/db/transaction'
 import type { Hub } from '../../core/hub'
+import { certificateInEvent } from './issued'
 import { levelAt, nextAlarmAt } from './life'
 import { isOverdue } from './status'
 import { certificatePresences, certificates, type CertificateRow } from './tables'
 import { daysLeft } from './view'
 
 const rowsPerBatch = 100
-/** At most this many names and places are in an event. */
+/** At most this many places are in an event. */
 const maxListed = 100
 
 /**
@@ -63,7 +63,7 @@ async function alarmOf(
     kind: 'certificate.expiring',
     resource: { type: 'certificate', id: row.id },
     data: {
-      certificate: eventView(row),
+      certificate: certificateInEvent(row),
       level,
       days_left: daysLeft(row, now),
       renewal_overdue: isOverdue(row, now),
@@ -71,15 +71,3 @@ async function alarmOf(
     },
   }
 }
-
-/** A certificate as events contain it. */
-const eventView = (row: CertificateRow) => ({
-  id: row.id,
-  common_name: row.commonName || null,
-  dns_names: row.contents.dns_names.slice(0, maxListed),
-  issuer: row.issuer,
-  serial_number: row.serialNumber,
-  fingerprint_sha256: row.sha256,
-  not_before: instant(row.notBefore),
-  not_after: instant(row.notAfter),
-})

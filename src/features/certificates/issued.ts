@@ -43,7 +43,7 @@ export const forgetIssued = (tx: Tx, workspaceId: string, managedCertificateId: 
   endPresences(tx, workspaceId, [{ kind: 'issued', scopeId: managedCertificateId }], now)
 
 /** A certificate as events contain it. */
-const certificateInEvent = (row: CertificateRow): EventDraft<'certificate.issued'>['data']['certificate'] => ({
+export const certificateInEvent = (row: CertificateRow): EventDraft<'certificate.issued'>['data']['certificate'] => ({
   id: row.id,
   common_name: row.commonName || null,
   dns_names: row.contents.dns_names,

@@ -13,7 +13,7 @@ import { refreshCertificates } from './refresh'
 import { certificateAuthorities, certificateNames, certificatePresences, certificates, type CertificateRow } from './tables'
 
 /** A chain that was seen somewhere. */
-interface Sighting {
+export interface Sighting {
   /** The certificates in DER form, in the order in which they were seen; the one of the server first. */
   chain: readonly Uint8Array[]
   presence: Presence

@@ -32,6 +32,7 @@ import { isMime, withScript } from './agents/agent-user-data'
 import { agentFilter } from './agents/filter'
 import { agentScriptAt } from './agents/install'
 import { agentsOf } from './agents/rows'
+import { forgetCertificates } from './certificates/inventory'
 import { cloudKindOf } from './clouds'
 import type { ServerAddress } from './clouds/cloud'
 import { insertEnrolmentKey } from './enrolment-keys/enrolment-keys'
@@ -589,6 +590,7 @@ export async function deleteServer(
     const before = await viewOf(tx, row)
     if (isThere && row.providerRef !== null) await ignoreServer(tx, row, account)
     const removed = await removeMonitorsOf(tx, ctx.hub, row.workspaceId, [row.id])
+    await forgetCertificates(tx, row.workspaceId, [id], ctx.hub.clock.now())
     await tx.delete(servers).where(eq(servers.id, id))
     return { result: undefined, target: targetOf(serverRows, row), before, ...removed }
   })

@@ -1,3 +1,4 @@
+import { forgetCertificates } from '../certificates/inventory'
 import { isDeepStrictEqual } from 'node:util'
 import { and, asc, count, eq, inArray, isNull, sql, sum } from 'drizzle-orm'
 import { createAccount, deleteAccount, updateAccount } from '../../../adapters/accounts/accounts'
@@ -180,12 +181,9 @@ async function removeServers(tx: Tx, { hub, workspaceId }: Ctx, id: string): Pro
   const rows = await forUpdate(
     tx.select({ id: servers.id }).from(servers).where(eq(servers.accountId, id)).orderBy(asc(servers.id)),
   )
-  const removed = await removeMonitorsOf(
-    tx,
-    hub,
-    workspaceId,
-    rows.map(row => row.id),
-  )
+  const ids = rows.map(row => row.id)
+  const removed = await removeMonitorsOf(tx, hub, workspaceId, ids)
+  await forgetCertificates(tx, workspaceId, ids, hub.clock.now())
   await tx.delete(servers).where(eq(servers.accountId, id))
   return removed
 }

@@ -5,6 +5,7 @@ import type { Ctx } from '../../../core/ctx'
 import { forUpdate } from '../../../core/db/dialect'
 import type { Tx } from '../../../core/db/transaction'
 import { targetOf } from '../../../core/rows'
+import { forgetCertificates } from '../certificates/inventory'
 import { enforceHostJobFor } from '../firewalls/host-job'
 import { agentRows, type AnyAgentRow } from './rows'
 import { agents } from './tables'
@@ -34,6 +35,7 @@ export async function revoke(
 ): Promise<{ after: AnyAgentRow } & Pick<Consequences, 'jobs'>> {
   const detail = 'The agent was revoked before the new version had reported.'
   const failed = { updateState: 'failed', updateDetail: detail, updateAt: now } as const
+  if (row.serverId !== null) await forgetCertificates(tx, row.workspaceId, [row.serverId], now)
   const [after] = await tx
     .update(agents)
     .set({

@@ -68,6 +68,8 @@ export const agents = table(
     lastReportAt: time('last_report_at'),
     // When it last sent its certificates; null if it never did.
     certificatesAt: time('certificates_at'),
+    // Whether they have changed since they were recorded in the inventory of certificates.
+    certificatesPending: flag('certificates_pending').notNull().default(true),
     // When it counts as silent unless it reports before; null once it does.
     dueAt: time('due_at'),
     // Since when it is silent.
@@ -95,6 +97,9 @@ export const agents = table(
   t => [
     uniqueIndex('agents_server').on(t.serverId),
     index('agents_other_server').on(t.otherServerId),
+    index('agents_certificates_pending')
+      .on(t.id)
+      .where(sql`certificates_pending`),
     uniqueIndex('agents_token').on(t.tokenHash),
     uniqueIndex('agents_previous_token').on(t.previousTokenHash),
     index('agents_machine').on(t.workspaceId, t.machineIdHash),
@@ -162,3 +167,6 @@ export const isPending = sql`${agents.pending}`
 export const isUpdatedAutomatically = sql`${agents.updatePolicy} = 'auto'`
 export const isUnheard = sql`${agents.unheard}`
 export const isToNotify = sql`${agents.state} = 'silent' and not ${agents.notified} and not ${agents.unheard}`
+
+/** The condition of its index. SQLite uses the index only for queries that contain it. */
+export const hasNewCertificates = sql`${agents.certificatesPending}`

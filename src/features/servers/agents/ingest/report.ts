@@ -91,7 +91,7 @@ export async function receiveReport(hub: Hub, { request, ip }: { request: Reques
       spooled: Math.max(0, report.spooled - report.minutes.length),
       dropped: report.dropped,
       lastReportAt: at,
-      ...(certificates && { certificatesAt: at }),
+      ...(certificates && { certificatesAt: at, certificatesPending: true }),
       events: [...(await recordChanges(tx, row.serverId, changes, report.facts ?? row.facts, at)), ...certificateEvents],
       notices,
       ...update,
