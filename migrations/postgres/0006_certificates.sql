@@ -175,6 +175,7 @@ CREATE INDEX "certificates_issuer" ON "certificates" USING btree ("workspace_id"
 CREATE INDEX "certificates_spki" ON "certificates" USING btree ("workspace_id","spki_sha256");--> statement-breakpoint
 CREATE INDEX "certificates_serial" ON "certificates" USING btree ("workspace_id","serial_number");--> statement-breakpoint
 CREATE INDEX "certificates_lineage" ON "certificates" USING btree ("workspace_id","lineage_id","not_before");--> statement-breakpoint
+CREATE INDEX "certificates_expiring" ON "certificates" USING btree ("workspace_id","expiring_from") WHERE in_use;--> statement-breakpoint
 CREATE INDEX "certificates_alarm" ON "certificates" USING btree ("alarm_at") WHERE alarm_at is not null;--> statement-breakpoint
 CREATE UNIQUE INDEX "acme_accounts_name" ON "acme_accounts" USING btree ("workspace_id","name");--> statement-breakpoint
 CREATE INDEX "acme_accounts_workspace" ON "acme_accounts" USING btree ("workspace_id","id");--> statement-breakpoint

@@ -203,6 +203,18 @@ test('events are sent once at exactly the levels of the lifetime', async () => {
   }
 })
 
+test('the overview contains what has to be replaced', async () => {
+  const { id } = (await upload((await lasting(6, ['soon.overview.test'], w.clock.now() - 5.5 * day)).pem)).body
+  const { expiring } = (await w.acme.call('GET', '/v1/overview')).body.posture
+  expect(expiring.data.find((one: { id: string }) => one.id === id)).toEqual({
+    ...{ id, name: 'soon.overview.test', level: 'critical', renewal_overdue: false },
+    expires_at: new Date(w.clock.now() + day / 2).toISOString(),
+  })
+  await see([await lasting(6, ['soon.overview.test'])], endpoint('tls_overview'))
+  const after = (await w.acme.call('GET', '/v1/overview')).body.posture.expiring
+  expect(after.data.map((one: { id: string }) => one.id)).not.toContain(id)
+})
+
 test('after a pause, only the gravest level is sent', async () => {
   const [id] = await see([await lasting(6, ['pause.test'])], endpoint('tls_pause'))
   w.clock.advance(7 * day)

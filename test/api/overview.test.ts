@@ -48,6 +48,7 @@ test('the overview of an empty workspace is empty', async () => {
     members: { total: 0 },
     webhooks: { endpoints: { total: 0, disabled: 0, inactive: 0, failing: 0 }, deliveries: { failed: 0, retrying: 0 } },
     certificates: { total: 0, data: [] },
+    posture: { expiring: { total: 0, data: [] } },
     tokens: { total: 0, data: [] },
     invitations: { pending: 0 },
     notices: { total: 0, data: [] },
@@ -370,6 +371,7 @@ test('a caller gets only the sections it may read, and a restricted token none',
   expect(await sections(await here.scoped('dns.write'))).toEqual(['dns'])
   expect(await sections(await here.scoped('dynamic_ip.read'))).toEqual(['dynamic_ips'])
   expect(await sections(await here.scoped('cloud.read'))).toEqual(['servers', 'spend'])
+  expect(await sections(await here.scoped('certificates.read'))).toEqual(['posture'])
   expect(await sections(await here.scoped('webhooks.read'))).toEqual(['webhooks'])
   expect(await sections(await here.scoped('account.read'))).toEqual(['changes', 'invitations', 'members', 'notices', 'tokens'])
   await addPerson(here.hub, here.acme.workspaceId, 'owner', 'olga@example.com')

@@ -191,7 +191,7 @@ const forbiddenImports: [files: RegExp, refused: RegExp, reason: string, typesTo
 const publicModules: Record<string, string[]> = {
   actions: ['actions', 'kind', 'open-actions', 'start'],
   audit: ['list'],
-  certificates: ['issued', 'record'],
+  certificates: ['issued', 'record', 'summary'],
   dns: ['challenges/challenges', 'challenges/visible', 'records/driven', 'records/listing', 'zones/counts', 'zones/zones'],
   'dynamic-ips': ['drive-links', 'firewall-rules', 'rule-links', 'summary'],
   events: ['relations'],

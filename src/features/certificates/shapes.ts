@@ -5,6 +5,9 @@ import { alarmLevels } from './life'
 import { certificateSources, presenceKinds } from './places'
 
 export const trusts = ['public', 'private', 'self_signed', 'untrusted'] as const
+/** The schema of a level. */
+export const Level = (description: string) => Words(alarmLevels, { description })
+
 export const certificateStatuses = ['valid', 'expiring', 'expired', 'not_yet_valid', 'revoked', 'superseded', 'retired'] as const
 export type CertificateStatus = (typeof certificateStatuses)[number]
 export const findingSeverities = ['high', 'medium', 'low', 'info'] as const

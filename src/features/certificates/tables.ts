@@ -82,6 +82,9 @@ export const certificates = table(
     index('certificates_spki').on(t.workspaceId, t.spkiSha256),
     index('certificates_serial').on(t.workspaceId, t.serialNumber),
     index('certificates_lineage').on(t.workspaceId, t.lineageId, t.notBefore),
+    index('certificates_expiring')
+      .on(t.workspaceId, t.expiringFrom)
+      .where(sql`in_use`),
     index('certificates_alarm')
       .on(t.alarmAt)
       .where(sql`alarm_at is not null`),

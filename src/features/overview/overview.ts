@@ -6,6 +6,7 @@ import type { Permission } from '../../core/permissions'
 import type { Page } from '../../core/shapes'
 import { listAuditEvents } from '../audit/list'
 import type { AuditEventView } from '../audit/shapes'
+import { certificatesToReplace } from '../certificates/summary'
 import { zoneCounts } from '../dns/zones/counts'
 import { listRecords } from '../dns/records/listing'
 import { listZones } from '../dns/zones/zones'
@@ -58,6 +59,7 @@ export async function overview(ctx: Ctx): Promise<OverviewView> {
     spend: within('cloud.read', () => spendSummary(ctx)),
     webhooks: within('webhooks.read', () => webhookCounts(ctx)),
     certificates: within('monitoring.read', () => expiringCertificates(ctx, now + soonMs, maxShown)),
+    posture: within('certificates.read', async () => ({ expiring: await certificatesToReplace(ctx, maxShown) })),
     tokens: within('account.read', () => expiringTokens(ctx, now + soonMs, maxShown)),
     members: within('account.read', async () => ({
       total: listed(await listMembers(ctx, { limit: 1, include: 'total' })).total,

@@ -2,6 +2,7 @@ import type { Static } from '@sinclair/typebox'
 import { Type } from '@sinclair/typebox'
 import { Instant, Nullable, NullableInstant, Shape } from '../../core/shapes'
 import { AuditEvent } from '../audit/shapes'
+import { Level } from '../certificates/shapes'
 import { syncStates, Zone } from '../dns/zones/shapes'
 import { DnsRecord } from '../dns/records/shapes'
 import { DynamicIp, dynamicIpStatuses } from '../dynamic-ips/shapes'
@@ -206,6 +207,26 @@ export const Overview = Shape(
       }),
       { description: 'Certificates that have expired or expire within 30 days, as seen by the latest checks, up to 20.' },
     ),
+    posture: Nullable(
+      Shape({
+        expiring: Shape(
+          {
+            total: upTo('certificates in use that have to be replaced'),
+            data: Type.Array(
+              Shape({
+                id: Type.String({ description: 'ID of the certificate.' }),
+                name: Type.String({ description: 'Common name, or the first other name.' }),
+                level: Level('How urgent it is.'),
+                expires_at: Instant({ description: 'End of the validity period.' }),
+                renewal_overdue: Type.Boolean({ description: 'Whether an automatic renewal should have replaced it already.' }),
+              }),
+            ),
+          },
+          { description: 'Certificates in use that have to be replaced, the first to expire first, up to 20.' },
+        ),
+      }),
+      { description: 'The state of the certificates.' },
+    ),
     tokens: Nullable(
       Shape({
         total: number('Number of tokens that expire within 30 days.'),
@@ -295,6 +316,20 @@ export const Overview = Shape(
               expires_at: '2026-12-05T00:00:00.000Z',
             },
           ],
+        },
+        posture: {
+          expiring: {
+            total: 1,
+            data: [
+              {
+                id: 'cert_01k3zc1d3e5f7g9h1j3k5m7n9p',
+                name: 'shop.example.com',
+                level: 'critical',
+                expires_at: '2026-12-02T00:00:00.000Z',
+                renewal_overdue: true,
+              },
+            ],
+          },
         },
         tokens: {
           total: 1,

@@ -8,25 +8,27 @@ const dayMs = 86_400_000
 const soonDays = 7
 const maxShown = 10
 
-/** Certificates and tokens that expire within 30 days, earliest first. */
-export function ExpiringSoon({ overview: { certificates, tokens } }: { overview: OverviewView }) {
+/** Certificates and tokens that expire soon, earliest first. */
+export function ExpiringSoon({ overview: { certificates, posture, tokens } }: { overview: OverviewView }) {
   const now = useNow()
-  if (!certificates && !tokens) return null
+  if (!certificates && !posture && !tokens) return null
   const rows = [
     ...(certificates?.data ?? []).map(one => ({ ...one, kind: 'certificate', to: `/monitors/${one.monitor_id}` })),
+    ...(posture?.expiring.data ?? []).map(one => ({ ...one, kind: 'certificate', to: `/certificates/${one.id}` })),
     ...(tokens?.data ?? []).map(one => ({ ...one, kind: 'token', to: `/tokens/${one.id}` })),
   ].sort((a, b) => (a.expires_at < b.expires_at ? -1 : 1))
   const moodAt = (at: string): Tone => {
     const left = new Date(at).getTime() - now
     return left <= 0 ? 'bad' : left < soonDays * dayMs ? 'warn' : 'idle'
   }
-  const rest = (certificates?.total ?? 0) + (tokens?.total ?? 0) - Math.min(rows.length, maxShown)
+  const rest =
+    (certificates?.total ?? 0) + (posture?.expiring.total ?? 0) + (tokens?.total ?? 0) - Math.min(rows.length, maxShown)
   return (
     <ListCard
       title="Expiring soon"
       rows={rows.slice(0, maxShown)}
       keyOf={one => one.to}
-      empty={`No ${[certificates && 'certificates', tokens && 'tokens'].filter(Boolean).join(' or ')} expire within 30 days.`}
+      empty={`No ${[(certificates || posture) && 'certificates', tokens && 'tokens'].filter(Boolean).join(' or ')} expire within 30 days.`}
       rowClass="flex items-center gap-3"
       footer={
         rest > 0 && <p className="border-t border-line px-4 py-2 text-[13px] text-muted">and {rest.toLocaleString()} more</p>

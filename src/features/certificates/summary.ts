@@ -1,0 +1,49 @@
+import { and, asc, eq, isNull, lte, sql } from 'drizzle-orm'
+import { instant } from '../../core/clock'
+import type { Ctx } from '../../core/ctx'
+import { countRows } from '../../core/db/counts'
+import { levelOf, isOverdue } from './status'
+import { certificates, type CertificateRow } from './tables'
+
+/** A certificate in use that has to be replaced. */
+interface ExpiringCertificate {
+  id: string
+  name: string
+  level: NonNullable<CertificateRow['alarmLevel']>
+  expires_at: string
+  renewal_overdue: boolean
+}
+
+/** The certificates of a workspace that are in use and have to be replaced: their number, and the first to expire. */
+export async function certificatesToReplace(
+  { hub, workspaceId }: Ctx,
+  max: number,
+): Promise<{ total: number; data: ExpiringCertificate[] }> {
+  const now = hub.clock.now()
+  const isIn = and(
+    eq(certificates.workspaceId, workspaceId),
+    // The condition of the index.
+    sql`${certificates.inUse}`,
+    lte(certificates.expiringFrom, now),
+    isNull(certificates.revokedAt),
+  )
+  const rows = await hub.read
+    .select()
+    .from(certificates)
+    .where(isIn)
+    .orderBy(asc(certificates.notAfter), asc(certificates.id))
+    .limit(max)
+  return {
+    total:
+      rows.length < max
+        ? rows.length
+        : await countRows(hub.read, hub.read.select({ id: certificates.id }).from(certificates).where(isIn)),
+    data: rows.map(row => ({
+      id: row.id,
+      name: row.commonName || row.contents.dns_names[0] || row.subject,
+      level: levelOf(row, now) ?? 'expiring',
+      expires_at: instant(row.notAfter),
+      renewal_overdue: isOverdue(row, now),
+    })),
+  }
+}
