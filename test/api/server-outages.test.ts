@@ -106,6 +106,24 @@ test.each([
   180_000,
 )
 
+test('after a server was shut down here, nothing is alerted for 10 minutes', async () => {
+  const { here, agent, server, sites, pass, alerted } = await scene(2)
+  await agent.reports({ allow: ['reboot'] })
+  await pass(1)
+  const { id } = (await here.acme.call('POST', `/v1/servers/${agent.serverId}/actions`, { action: 'shutdown' })).body
+  const [command] = await agent.commands()
+  await agent.reportsResult({ command_id: command!.id })
+  await agent.stops('shutdown')
+  await here.advance(1000)
+  expect((await here.acme.call('GET', `/v1/actions/${id}`)).body.status).toBe('success')
+  expect((await here.acme.call('GET', `/v1/servers/${agent.serverId}`)).body).toMatchObject({ status: 'off', health: 'down' })
+  await pass(9, { isSilent: true, failing: sites })
+  expect([await statusOf(here, sites[0]!), await alerted(), await incidentsOf(here)]).toEqual(['down', [], []])
+  await pass(3, { isSilent: true, failing: sites })
+  expect(await alerted()).toEqual([server])
+  expect(await incidentsOf(here)).toHaveLength(1)
+}, 180_000)
+
 /** What smartctl printed about a disk that fails. Its exit status has the bits 3 and 4. */
 const failingDisk = JSON.stringify({
   smartctl: { version: [7, 3], exit_status: 24 },

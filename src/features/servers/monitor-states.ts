@@ -4,6 +4,7 @@ import type { ServerUsage } from '../../checks/check'
 import { tiers } from '../../core/db/series/metric-tiers'
 import { forShare } from '../../core/db/dialect'
 import type { Mean } from '../../core/db/series/metric-row'
+import type { Reader } from '../../core/db/transaction'
 import type { Hub } from '../../core/hub'
 import type { ServerStates } from '../monitors/server-states'
 import { notServedBy } from './certificates/certificates'
@@ -14,7 +15,7 @@ import { hoursLeftOf } from './metrics/hours-left'
 import { metricSources, parseColumn, staleMs, subjectOf, type MetricName } from './metrics/names'
 import { listedSources, memorySizeOf, wholeServer } from './metrics/read'
 import { partUsage } from './part-usage'
-import { servers } from './tables'
+import { servers, serverTransitions } from './tables'
 
 /** What monitors of the type `server` follow. */
 export const serverStates: ServerStates = {
@@ -33,10 +34,29 @@ export const serverStates: ServerStates = {
       .select({ id, workspaceId, health, reason })
       .from(servers)
       .where(and(inArray(id, [...ids]), isNull(servers.deletedAt)))
-    return new Map(rows.map(row => [row.id, row]))
+    const down = rows.flatMap(row => (row.health === 'down' ? [row.id] : []))
+    const expected = await switchedOff(read, down)
+    return new Map(rows.map(row => [row.id, expected.has(row.id) ? { ...row, health: 'unknown' as const } : row]))
   },
   signsOf,
   usageOf,
+}
+
+/** Servers that are down because they were switched off here, and whose agents don’t count as silent yet. */
+async function switchedOff(read: Reader, ids: readonly string[]): Promise<ReadonlySet<string>> {
+  const signs = await signsOf(read, ids)
+  const stopped = ids.filter(id => signs.get(id)?.state === 'stopped')
+  if (stopped.length === 0) return new Set()
+  const { at, field, source, serverId } = serverTransitions
+  const rows = await read
+    .select({ id: servers.id })
+    .from(servers)
+    .innerJoin(
+      serverTransitions,
+      and(eq(serverId, servers.id), eq(at, servers.healthSince), eq(field, 'health'), eq(source, 'action')),
+    )
+    .where(inArray(servers.id, stopped))
+  return new Set(rows.map(row => row.id))
 }
 
 const [minutes] = tiers
