@@ -2,6 +2,7 @@ import { describe, expect, test } from 'bun:test'
 import { gzipSync } from 'node:zlib'
 import { eq, sql } from 'drizzle-orm'
 import { record } from '../../src/core/change'
+import { counterValues } from '../../src/core/metric-counters'
 import { forUpdate, isPostgres } from '../../src/core/db/dialect'
 import { authenticateAgent } from '../../src/features/servers/agents/ingest/authenticate'
 import { agents } from '../../src/features/servers/agents/tables'
@@ -61,6 +62,7 @@ describe('a report', () => {
     const twice = { columns: ['cpu.used_percent'], minutes: [20, 30].map(value => [start, 6, [value], [value]]) }
     expect((await machine.report(twice)).status).toBe(200)
     expect(await stored(here, agent)).toEqual(new Map([[start, 30]]))
+    expect(Object.fromEntries(counterValues(here.hub, 'agent_measurements'))).toEqual({ stored: 3, repeated: 1, too_old: 0 })
   })
 
   test('asks for everything if the hub may have missed something', async () => {
