@@ -59,6 +59,12 @@ export const AgentFacts = Shape(
     ),
     agent_uid: Type.Optional(count('ID of the user that the agent runs as.')),
     agent_platform: Type.Optional(words(50, 'Which program of the agent the server needs, such as `linux-x64`.')),
+    agent_as_root: Type.Optional(
+      Type.Boolean({
+        description:
+          'Whether the agent can run commands as root, which requires systemd. Without it, it can’t restart the server or its services, set its firewall, or update itself.',
+      }),
+    ),
     boot_at: Type.Optional(time('When it started (ms UTC).')),
     timezone: Type.Optional(words(64, 'Time zone, such as `Europe/Berlin`.')),
     reboot_required: Type.Optional(Type.Boolean({ description: 'Whether an update requires a restart.' })),

@@ -154,6 +154,14 @@ describe('it is refused with the reason if', () => {
     await refused(/doesn’t allow it: the line `allow` .* must contain `update`/, 422)
   })
 
+  test('the server doesn’t run systemd', async () => {
+    await s.agent.reports({ allow: ['collect'], facts: { agent_as_root: false } })
+    expect(await s.offers()).not.toContain('update_agent')
+    await refused(/^The server doesn’t run systemd, so its agent can’t run commands as root/, 422)
+    expect((await s.start('reboot')).body.detail).toMatch(/^The server doesn’t run systemd/)
+    expect((await s.start('collect')).status).toBe(202)
+  })
+
   test('there is no newer version', async () => {
     for (const other of [version, '99.0.0', 'unknown']) {
       await s.agent.reports({ version: other })

@@ -11,6 +11,7 @@ import { readFacts } from '../sample/facts'
 import { Root } from '../sample/root'
 import { readIdentity, signingKey, writeIdentity, type Identity } from '../state/identity'
 import { writeFile } from '../state/write-file'
+import { possiblePermissions } from '../systemd'
 import { readEnrolmentAnswer } from '../transport/answers'
 import { HubClient } from '../transport/hub-client'
 import { UsageError, type Flags, type Print } from './arguments'
@@ -60,7 +61,7 @@ export async function enrolAt(
     machine_id_hash: machineIdHash(settings),
     public_key: `ed25519:${(await crypto.subtle.exportKey('jwk', key)).x}`,
     version,
-    allow: settings.allow,
+    allow: possiblePermissions(settings.allow),
     facts,
   }
   const client = new HubClient(settings, hubClock(settings), flags.key, requestSigner(key))

@@ -11,6 +11,7 @@ import { ServerMachine } from '../server-machine'
 import { ownProgram } from '../own-program'
 import { readIdentity, readJson, signingKey, type Identity } from '../state/identity'
 import { InvalidAnswer, readConfig } from '../transport/answers'
+import { possiblePermissions } from '../systemd'
 import { HubClient } from '../transport/hub-client'
 import { HubClock, uptimeMs } from '../transport/hub-clock'
 import type { Flags } from './arguments'
@@ -40,7 +41,7 @@ export async function openAgent(
     identity,
     pieces: {
       agentId: identity.agent_id,
-      allow: settings.allow,
+      allow: possiblePermissions(settings.allow),
       config: storedConfig(settings.stateFolder),
       client: new HubClient(settings, clock, identity.token, requestSigner(await signingKey(settings.stateFolder))),
       clock,

@@ -16,6 +16,7 @@ import { reportedUpdate } from '../root/update-file'
 import { writeStatus } from '../state/status-file'
 import { writeFile } from '../state/write-file'
 import { stopReason } from '../stop-reason'
+import { hasSystemd } from '../systemd'
 import { Spool } from '../transport/spool'
 import type { Flags, Print } from './arguments'
 import { openAgent } from './open-agent'
@@ -70,8 +71,7 @@ export async function runUntilStopped(flags: Flags, { err }: Print): Promise<num
     collect: () => agent.reportNow(true),
     // Loaded when it is needed, which saves memory.
     download: async (file, until) => {
-      if (!(await import('../install/system')).hasSystemd())
-        throw new Error('Updates by the hub require systemd. Run the command that installed the agent again.')
+      if (!hasSystemd()) throw new Error('Updates by the hub require systemd. Run the command that installed the agent again.')
       const { download } = await import('../commands/download')
       await download({ address: settings, timers: systemClock, random: pieces.random }, { ...file, to: folders.download, until })
     },

@@ -1,4 +1,3 @@
-import { existsSync } from 'node:fs'
 import { RequirementNotMet } from './requirement'
 
 /** Runs a program of the system. @throws RequirementNotMet if it fails */
@@ -21,9 +20,6 @@ function spawn(name: string, args: readonly string[]): { exitCode: number; out: 
     return { exitCode: 127, out: '', err: (error as Error).message }
   }
 }
-
-/** Whether systemd runs the services of this server. */
-export const hasSystemd = (): boolean => existsSync('/run/systemd/system')
 
 /** @throws RequirementNotMet */
 export function requireRoot(command: string): void {

@@ -4,7 +4,8 @@ import type { Flags, Print } from '../cli/arguments'
 import { configFile } from '../config-file'
 import { removeFromOpenRc } from './openrc'
 import { agentUser, logFolder, programFolder, programLink, unitFolder } from './places'
-import { hasSystemd, requireRoot, tryProgram } from './system'
+import { hasSystemd } from '../systemd'
+import { requireRoot, tryProgram } from './system'
 import { units } from './units'
 
 /** Stops the agent, and deletes everything but its log. The hub then shows the agent as stopped, until it is deleted there. */

@@ -53,6 +53,7 @@ test('facts are read from files of the server', () => {
     uplinks: ['eth0', 'wan0'],
     agent_uid: expect.any(Number),
     agent_platform: process.arch === 'x64' ? 'linux-x64-baseline' : 'linux-arm64',
+    agent_as_root: expect.any(Boolean),
     boot_at: 1_795_716_225_000,
     timezone: 'Europe/Berlin',
     reboot_required: true,
@@ -66,6 +67,7 @@ test('what is unknown is left out', () => {
     'uplinks',
     'agent_uid',
     'agent_platform',
+    'agent_as_root',
     'reboot_required',
   ])
   expect(factsOf({ 'etc/os-release': '\u0000PRETTY_NAME=\n=\nID', 'etc/hostname': '\u0007\n' })).not.toHaveProperty('hostname')

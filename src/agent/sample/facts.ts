@@ -1,5 +1,6 @@
 import { hostname, machine, networkInterfaces } from 'node:os'
 import type { AgentFacts } from '../../wire/agent'
+import { hasSystemd } from '../systemd'
 import { disksOf } from './disks'
 import { numberAfter } from './figures'
 import { lineOf } from './line'
@@ -39,6 +40,7 @@ export function readFacts(root: Root): AgentFacts {
     uplinks: routes,
     agent_uid: process.getuid?.(),
     agent_platform: platform(root, cpus),
+    agent_as_root: hasSystemd(),
     boot_at: boot === undefined ? undefined : boot * 1000,
     timezone: text(timezone(root), 64),
     reboot_required: root.exists('run/reboot-required') || (!isContainer && hasOtherKernel(root)),

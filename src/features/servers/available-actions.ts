@@ -22,7 +22,7 @@ interface Controlled {
 }
 
 /** The agent of a server, as far as its actions depend on it. */
-type AgentAbility = Pick<AgentRow, 'state' | 'allow' | 'version'>
+type AgentAbility = Pick<AgentRow, 'state' | 'allow' | 'version' | 'facts'>
 
 /** What is necessary for an action by an agent, such as a permission of the owner of the server. The program can always collect data. */
 const needs: Partial<Record<ServerVerb, (agent: AgentAbility) => boolean>> = {
@@ -88,12 +88,20 @@ export const isByAgents = (verb: ServerVerb): boolean => needs[verb] !== undefin
 export function whyNotByAgent(agent: AgentAbility, verb: ServerVerb): string {
   if (agent.state !== 'reporting') return `The agent of the server is ${agent.state}, so it can’t perform the action ${verb}.`
   if (!takesCommands(agent)) return `The shell agent only reports, so it can’t perform the action ${verb}.`
+  const reason = whyNotAsRoot(agent)
+  if (reason !== null) return reason
   if (verb === 'update_agent')
     return agent.allow.includes('update')
       ? `The agent has version ${agent.version}, and this hub has no newer one.`
       : notAllowed('update')
   return notAllowed(verb === 'restart_unit' ? 'restart:UNIT' : 'reboot')
 }
+
+/** Why an agent can’t do anything as root, whatever the owner of the server allows. Null if it can. */
+export const whyNotAsRoot = ({ facts }: Pick<AgentRow, 'facts'>): string | null =>
+  facts?.agent_as_root === false
+    ? 'The server doesn’t run systemd, so its agent can’t run commands as root: restart the server or its services, set its firewall, or update itself.'
+    : null
 
 /** Why an agent can’t do what needs a permission. */
 export const notAllowed = (permission: string): string =>

@@ -91,7 +91,7 @@ function AgentCard({ id, of }: { id: string; of: Summary }) {
           ],
         ]}
       />
-      {agent && <NotAllowed allow={agent.allow} />}
+      {agent && <NotAllowed allow={agent.allow} facts={agent.facts} />}
     </Card>
   )
 }
@@ -101,18 +101,31 @@ function Clock({ offsetMs }: { offsetMs: number | null }) {
 }
 
 /** Why actions of the agent are not offered, and how the owner of the server allows them. Nothing if all are allowed. */
-function NotAllowed({ allow }: Pick<AgentView, 'allow'>) {
+function NotAllowed({ allow, facts }: Pick<AgentView, 'allow' | 'facts'>) {
   const isAllowed = (word: string) => allow.some(one => (word === 'restart:UNIT' ? one.startsWith('restart:') : one === word))
-  const missing = offered.filter(([word]) => !isAllowed(word))
-  if (missing.length === 0) return null
+  // Without systemd, the agent reports only what it can do without root.
+  const isWithoutRoot = facts?.agent_as_root === false
+  const missing = offered.filter(([word]) => !isAllowed(word) && !(isWithoutRoot && word !== 'wake'))
+  if (missing.length === 0 && !isWithoutRoot) return null
   // The program can always be asked to collect data.
   if (allow.length === 0)
     return <p className="mt-3 text-[13px] text-muted">The shell agent only reports. It performs no actions.</p>
   return (
     <div className="mt-3 border-t border-line pt-3 text-[13px] text-muted">
+      {isWithoutRoot && (
+        <p>The server doesn’t run systemd, so its agent can’t restart it or its services, set its firewall, or update itself.</p>
+      )}
+      {missing.length > 0 && <Missing words={missing} />}
+    </div>
+  )
+}
+
+function Missing({ words }: { words: typeof offered }) {
+  return (
+    <>
       <p>The server doesn’t allow these actions, so they are not offered:</p>
       <ul className="my-1 list-disc pl-4">
-        {missing.map(([word, means]) => (
+        {words.map(([word, means]) => (
           <li key={word}>
             <TextWithCode text={`${means}: \`${word}\``} />
           </li>
@@ -124,6 +137,6 @@ function NotAllowed({ allow }: Pick<AgentView, 'allow'>) {
           Permissions of agents
         </a>
       </p>
-    </div>
+    </>
   )
 }

@@ -8,7 +8,7 @@ import { commandOfAction, abandonCommand, type CommandRow } from '../agents/comm
 import { agentOf, type AgentRow } from '../agents/rows'
 import { sendCommand } from '../agents/send-command'
 import { beginUpdate, failUpdate } from '../agents/updates'
-import { notAllowed } from '../available-actions'
+import { notAllowed, whyNotAsRoot } from '../available-actions'
 import type { ServerRow } from '../view'
 import { timedOut } from './attempts'
 import { endOnServer } from './end-on-server'
@@ -35,7 +35,7 @@ function commandOf({ verb, agentCommand }: Pick<ServerActionInput, 'verb' | 'age
 /** @throws Problem 409 `conflict` if the owner of the server doesn’t allow it */
 export function refuseUnlessAllowed(agent: AgentRow, input: Pick<ServerActionInput, 'verb' | 'agentCommand'>): void {
   const permission = permissionFor(commandOf(input)!)
-  if (permission !== 'collect' && !agent.allow.includes(permission)) throw conflict(notAllowed(permission))
+  if (permission !== 'collect' && !agent.allow.includes(permission)) throw conflict(whyNotAsRoot(agent) ?? notAllowed(permission))
 }
 
 /** Sends the command of an action, in the transaction that starts it. */
