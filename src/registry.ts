@@ -429,6 +429,20 @@ export const registry = {
     limit: 20,
     audit: { prefix: 'certificates.acme_account', create: 'CE101', update: 'CE102', delete: 'CE103' },
   },
+  tls_endpoint: {
+    prefix: 'tls',
+    name: 'TLS endpoint',
+    table: 'tls_endpoints',
+    area: 'certificates',
+    path: '/tls-endpoints',
+    page: '/tls-endpoints/$id',
+    namedBy: ['host'],
+    limit: 'tls_endpoints',
+    endedBy: ['uncounted_at'],
+    hasEvents: true,
+    isRestrictable: true,
+    audit: { prefix: 'certificates.tls_endpoint', create: 'TE001', update: 'TE002', delete: 'TE003', bulk: 'TE004' },
+  },
 
   managed_certificate: {
     prefix: 'mcert',
@@ -470,7 +484,6 @@ export const registry = {
     limit: 50,
     audit: { prefix: 'certificates.authority', create: 'CE004', delete: 'CE005' },
   },
-  tls_endpoint: { prefix: 'tls', name: 'TLS endpoint', area: 'certificates', hasEvents: true },
   probe: { prefix: 'probe', name: 'probe', area: 'monitoring', hasEvents: true },
 } as const satisfies Record<string, Resource>
 
@@ -497,6 +510,7 @@ type OtherPrefix =
   | 'rrset'
   | 'sec'
   | 'strn'
+  | 'tsc'
   | 'use'
   | 'zchg'
 

@@ -79,6 +79,54 @@ CREATE TABLE "certificates" (
 	"alarm_at" bigint
 );
 --> statement-breakpoint
+CREATE TABLE "tls_endpoints" (
+	"id" text collate "C" PRIMARY KEY NOT NULL,
+	"workspace_id" text collate "C" NOT NULL,
+	"version" bigint NOT NULL,
+	"created_at" bigint NOT NULL,
+	"updated_at" bigint NOT NULL,
+	"host" text collate "C" NOT NULL,
+	"port" bigint NOT NULL,
+	"protocol" text collate "C" NOT NULL,
+	"servername" text collate "C",
+	"interval_seconds" bigint NOT NULL,
+	"active" boolean NOT NULL,
+	"tags" text NOT NULL,
+	"location" text collate "C" NOT NULL,
+	"origin" text collate "C" NOT NULL,
+	"uncounted_at" bigint,
+	"grade" text collate "C",
+	"grade_rank" bigint NOT NULL,
+	"previous_grade" text collate "C",
+	"grade_changed_at" bigint,
+	"score" bigint,
+	"profile" text collate "C",
+	"chain" text collate "C",
+	"reasons" text NOT NULL,
+	"addresses" text NOT NULL,
+	"certificate_id" text collate "C",
+	"last_scan_id" text collate "C",
+	"last_scan_at" bigint,
+	"next_scan_at" bigint,
+	"failures" bigint NOT NULL,
+	"last_error" text collate "C"
+);
+--> statement-breakpoint
+CREATE TABLE "tls_scans" (
+	"id" text collate "C" PRIMARY KEY NOT NULL,
+	"endpoint_id" text collate "C" NOT NULL,
+	"trigger" text collate "C" NOT NULL,
+	"started_at" bigint NOT NULL,
+	"duration_ms" bigint NOT NULL,
+	"grade" text collate "C",
+	"score" bigint,
+	"profile" text collate "C",
+	"chain" text collate "C",
+	"rules" text NOT NULL,
+	"error" text collate "C",
+	"report" "bytea" NOT NULL
+);
+--> statement-breakpoint
 CREATE TABLE "acme_accounts" (
 	"id" text collate "C" PRIMARY KEY NOT NULL,
 	"workspace_id" text collate "C" NOT NULL,
@@ -154,6 +202,8 @@ ALTER TABLE "certificate_names" ADD CONSTRAINT "certificate_names_certificate_id
 ALTER TABLE "certificate_presences" ADD CONSTRAINT "certificate_presences_certificate_id_certificates_id_fk" FOREIGN KEY ("certificate_id") REFERENCES "public"."certificates"("id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
 ALTER TABLE "certificate_presences" ADD CONSTRAINT "certificate_presences_workspace_id_workspaces_id_fk" FOREIGN KEY ("workspace_id") REFERENCES "public"."workspaces"("id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
 ALTER TABLE "certificates" ADD CONSTRAINT "certificates_workspace_id_workspaces_id_fk" FOREIGN KEY ("workspace_id") REFERENCES "public"."workspaces"("id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
+ALTER TABLE "tls_endpoints" ADD CONSTRAINT "tls_endpoints_workspace_id_workspaces_id_fk" FOREIGN KEY ("workspace_id") REFERENCES "public"."workspaces"("id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
+ALTER TABLE "tls_scans" ADD CONSTRAINT "tls_scans_endpoint_id_tls_endpoints_id_fk" FOREIGN KEY ("endpoint_id") REFERENCES "public"."tls_endpoints"("id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
 ALTER TABLE "acme_accounts" ADD CONSTRAINT "acme_accounts_workspace_id_workspaces_id_fk" FOREIGN KEY ("workspace_id") REFERENCES "public"."workspaces"("id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
 ALTER TABLE "acme_challenges" ADD CONSTRAINT "acme_challenges_workspace_id_workspaces_id_fk" FOREIGN KEY ("workspace_id") REFERENCES "public"."workspaces"("id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
 ALTER TABLE "managed_certificates" ADD CONSTRAINT "managed_certificates_workspace_id_workspaces_id_fk" FOREIGN KEY ("workspace_id") REFERENCES "public"."workspaces"("id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
@@ -177,6 +227,15 @@ CREATE INDEX "certificates_serial" ON "certificates" USING btree ("workspace_id"
 CREATE INDEX "certificates_lineage" ON "certificates" USING btree ("workspace_id","lineage_id","not_before");--> statement-breakpoint
 CREATE INDEX "certificates_expiring" ON "certificates" USING btree ("workspace_id","expiring_from") WHERE in_use;--> statement-breakpoint
 CREATE INDEX "certificates_alarm" ON "certificates" USING btree ("alarm_at") WHERE alarm_at is not null;--> statement-breakpoint
+CREATE INDEX "tls_endpoints_workspace" ON "tls_endpoints" USING btree ("workspace_id","id");--> statement-breakpoint
+CREATE INDEX "tls_endpoints_host" ON "tls_endpoints" USING btree ("workspace_id","host","id");--> statement-breakpoint
+CREATE INDEX "tls_endpoints_grade" ON "tls_endpoints" USING btree ("workspace_id","grade_rank","id");--> statement-breakpoint
+CREATE INDEX "tls_endpoints_origin" ON "tls_endpoints" USING btree ("origin","workspace_id","id");--> statement-breakpoint
+CREATE UNIQUE INDEX "tls_endpoints_location" ON "tls_endpoints" USING btree ("workspace_id","location");--> statement-breakpoint
+CREATE INDEX "tls_endpoints_due" ON "tls_endpoints" USING btree ("next_scan_at") WHERE next_scan_at is not null;--> statement-breakpoint
+CREATE INDEX "tls_endpoints_counted" ON "tls_endpoints" USING btree ("workspace_id") WHERE uncounted_at is null;--> statement-breakpoint
+CREATE INDEX "tls_scans_endpoint" ON "tls_scans" USING btree ("endpoint_id","id");--> statement-breakpoint
+CREATE INDEX "tls_scans_started" ON "tls_scans" USING btree ("started_at");--> statement-breakpoint
 CREATE UNIQUE INDEX "acme_accounts_name" ON "acme_accounts" USING btree ("workspace_id","name");--> statement-breakpoint
 CREATE INDEX "acme_accounts_workspace" ON "acme_accounts" USING btree ("workspace_id","id");--> statement-breakpoint
 CREATE INDEX "acme_challenges_certificate" ON "acme_challenges" USING btree ("managed_certificate_id");--> statement-breakpoint

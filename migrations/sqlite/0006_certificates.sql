@@ -103,6 +103,65 @@ CREATE INDEX `certificates_serial` ON `certificates` (`workspace_id`,`serial_num
 CREATE INDEX `certificates_lineage` ON `certificates` (`workspace_id`,`lineage_id`,`not_before`);--> statement-breakpoint
 CREATE INDEX `certificates_expiring` ON `certificates` (`workspace_id`,`expiring_from`) WHERE in_use;--> statement-breakpoint
 CREATE INDEX `certificates_alarm` ON `certificates` (`alarm_at`) WHERE alarm_at is not null;--> statement-breakpoint
+CREATE TABLE `tls_endpoints` (
+	`id` text PRIMARY KEY NOT NULL,
+	`workspace_id` text NOT NULL,
+	`version` integer NOT NULL,
+	`created_at` integer NOT NULL,
+	`updated_at` integer NOT NULL,
+	`host` text NOT NULL,
+	`port` integer NOT NULL,
+	`protocol` text NOT NULL,
+	`servername` text,
+	`interval_seconds` integer NOT NULL,
+	`active` integer NOT NULL,
+	`tags` text NOT NULL,
+	`location` text NOT NULL,
+	`origin` text NOT NULL,
+	`uncounted_at` integer,
+	`grade` text,
+	`grade_rank` integer NOT NULL,
+	`previous_grade` text,
+	`grade_changed_at` integer,
+	`score` integer,
+	`profile` text,
+	`chain` text,
+	`reasons` text NOT NULL,
+	`addresses` text NOT NULL,
+	`certificate_id` text,
+	`last_scan_id` text,
+	`last_scan_at` integer,
+	`next_scan_at` integer,
+	`failures` integer NOT NULL,
+	`last_error` text,
+	FOREIGN KEY (`workspace_id`) REFERENCES `workspaces`(`id`) ON UPDATE no action ON DELETE cascade
+);
+--> statement-breakpoint
+CREATE INDEX `tls_endpoints_workspace` ON `tls_endpoints` (`workspace_id`,`id`);--> statement-breakpoint
+CREATE INDEX `tls_endpoints_host` ON `tls_endpoints` (`workspace_id`,`host`,`id`);--> statement-breakpoint
+CREATE INDEX `tls_endpoints_grade` ON `tls_endpoints` (`workspace_id`,`grade_rank`,`id`);--> statement-breakpoint
+CREATE INDEX `tls_endpoints_origin` ON `tls_endpoints` (`origin`,`workspace_id`,`id`);--> statement-breakpoint
+CREATE UNIQUE INDEX `tls_endpoints_location` ON `tls_endpoints` (`workspace_id`,`location`);--> statement-breakpoint
+CREATE INDEX `tls_endpoints_due` ON `tls_endpoints` (`next_scan_at`) WHERE next_scan_at is not null;--> statement-breakpoint
+CREATE INDEX `tls_endpoints_counted` ON `tls_endpoints` (`workspace_id`) WHERE uncounted_at is null;--> statement-breakpoint
+CREATE TABLE `tls_scans` (
+	`id` text PRIMARY KEY NOT NULL,
+	`endpoint_id` text NOT NULL,
+	`trigger` text NOT NULL,
+	`started_at` integer NOT NULL,
+	`duration_ms` integer NOT NULL,
+	`grade` text,
+	`score` integer,
+	`profile` text,
+	`chain` text,
+	`rules` text NOT NULL,
+	`error` text,
+	`report` blob NOT NULL,
+	FOREIGN KEY (`endpoint_id`) REFERENCES `tls_endpoints`(`id`) ON UPDATE no action ON DELETE cascade
+);
+--> statement-breakpoint
+CREATE INDEX `tls_scans_endpoint` ON `tls_scans` (`endpoint_id`,`id`);--> statement-breakpoint
+CREATE INDEX `tls_scans_started` ON `tls_scans` (`started_at`);--> statement-breakpoint
 CREATE TABLE `acme_accounts` (
 	`id` text PRIMARY KEY NOT NULL,
 	`workspace_id` text NOT NULL,

@@ -120,6 +120,12 @@ export const limitTable = {
     description: 'Retention of individual check results, in days.',
     initial: of(7, 30, 90, 30),
   },
+  tls_endpoints: {
+    label: 'TLS endpoints',
+    description: 'Number of TLS endpoints, without those of monitors and agents.',
+    noun: 'TLS endpoints',
+    initial: of(10, 500, 10_000),
+  },
   incident_days: {
     label: 'Retention of resolved incidents (days)',
     description: 'Retention of resolved incidents, in days.',

@@ -1,6 +1,7 @@
 import { withSettingsTables } from '../adapters/settings-table'
 import { providerKinds } from '../features/dns/providers'
 import { cloudKinds } from '../features/servers/clouds'
+import { withGradeRules } from '../features/tls-endpoints/grades/rules-section'
 import { channelKinds } from '../features/notifications/channels'
 import { controllerKinds } from '../features/servers/controllers'
 import acme from './acme.md' with { type: 'text' }
@@ -70,6 +71,8 @@ import snapshots from './snapshots.md' with { type: 'text' }
 import sshKeys from './ssh-keys.md' with { type: 'text' }
 import storage from './storage.md' with { type: 'text' }
 import systemd from './systemd.md' with { type: 'text' }
+import tlsEndpoints from './tls-endpoints.md' with { type: 'text' }
+import tlsGrades from './tls-grades.md' with { type: 'text' }
 import tokens from './tokens.md' with { type: 'text' }
 import uptimeKuma from './uptime-kuma.md' with { type: 'text' }
 import volumes from './volumes.md' with { type: 'text' }
@@ -163,7 +166,12 @@ export const groups: readonly Group[] = [
   },
   {
     title: 'Certificates',
-    pages: [page('certificates', certificates), page('issuing', issuing)],
+    pages: [
+      page('certificates', certificates),
+      page('tls-endpoints', tlsEndpoints),
+      page('tls-grades', withGradeRules(tlsGrades)),
+      page('issuing', issuing),
+    ],
   },
   {
     title: 'Webhooks and events',

@@ -22,6 +22,7 @@ import { notificationActions } from './notifications/audit-actions'
 import { peopleActions } from './people/audit-actions'
 import { serverActions } from './servers/audit-actions'
 import { controllerActions } from './servers/server-controllers/audit-actions'
+import { tlsEndpointActions } from './tls-endpoints/audit-actions'
 import { webhookActions } from './webhooks/audit-actions'
 
 const declared = {
@@ -41,6 +42,7 @@ const declared = {
   ...peopleActions,
   ...serverActions,
   ...controllerActions,
+  ...tlsEndpointActions,
   ...webhookActions,
 }
 

@@ -6,6 +6,7 @@ import { domainKinds } from './domains/event-kinds'
 import { dynamicIpKinds } from './dynamic-ips/event-kinds'
 import { monitoringKinds } from './incidents/event-kinds'
 import { firewallKinds, portKinds, servedCertificateKinds, serverKinds } from './servers/event-kinds'
+import { tlsEndpointKinds } from './tls-endpoints/event-kinds'
 import { watchedDomainKinds } from './watched-domains/event-kinds'
 import { webhookKinds } from './webhooks/event-kinds'
 
@@ -23,6 +24,7 @@ const entries = [
   ...firewallKinds,
   ...portKinds,
   ...servedCertificateKinds,
+  ...tlsEndpointKinds,
   ...webhookKinds,
 ] as const
 

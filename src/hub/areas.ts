@@ -58,6 +58,7 @@ import { agentIngestRoutes } from '../features/servers/agents/ingest/ingest'
 import { agentRoutes } from '../features/servers/agents/routes'
 import { enrolmentKeyRoutes } from '../features/servers/enrolment-keys/routes'
 import { sshKeyRoutes } from '../features/servers/ssh-keys/routes'
+import { tlsEndpointRoutes } from '../features/tls-endpoints/routes'
 import { webhookDeliveryRoutes } from '../features/webhooks/deliveries/routes'
 import { webhookEndpointRoutes } from '../features/webhooks/endpoints/routes'
 import { eventRelations } from './event-relations'
@@ -113,6 +114,7 @@ export const apiAreas: readonly AnyElysia[] = [
   monitorSeriesRoutes,
   monitoringRoutes,
   maintenanceRoutes,
+  tlsEndpointRoutes,
   webhookEndpointRoutes,
   webhookDeliveryRoutes(eventRelations),
   eventRoutes(eventRelations),

@@ -41,6 +41,7 @@ import { followAliasesJob } from '../features/dns/aliases/follow-aliases'
 import { removeOldSourcesJob, retryHostsJob } from '../features/dynamic-ips/retry-hosts'
 import { resolveAliasJob } from '../features/dns/aliases/resolve-alias'
 import { deleteSeriesJob } from '../features/monitors/series/delete-series'
+import { scanJob } from '../features/tls-endpoints/scans/scan-job'
 import { dispatchJob } from '../features/webhooks/sending/dispatch'
 import { recoverAction } from '../features/webhooks/deliveries/recovery'
 import { promoteJob } from '../features/webhooks/endpoints/secret-rotation'
@@ -92,6 +93,7 @@ export const jobKinds: readonly JobKind[] = [
   mailPasswordResetJob,
   mailInvitationJob,
   deleteSeriesJob,
+  scanJob,
 ] as JobKind[]
 
 /** Jobs enqueued for every event. */

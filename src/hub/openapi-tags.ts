@@ -17,7 +17,7 @@ export const tags: readonly { name: string; description: string }[] = [
   {
     name: 'Certificates',
     description:
-      'Certificates: where they are served and stored, when they have to be replaced, and which authorities are trusted.',
+      'Certificates: where they are served and stored, when they have to be replaced, and which authorities are trusted. TLS endpoints, which are scanned on schedule, and grades: how well a server speaks TLS, why, and what to change.',
   },
   { name: 'Heartbeats', description: 'Heartbeats monitor scheduled jobs: a missing ping raises an alert.' },
   { name: 'Monitors', description: 'Monitors regularly check websites, ports, hosts, DNS names, and certificates.' },

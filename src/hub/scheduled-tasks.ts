@@ -45,6 +45,8 @@ import { refreshCalendar } from '../features/maintenance/calendar'
 import { pruneNotices } from '../features/notices/retention'
 import { pruneIncidents } from '../features/incidents/retention'
 import { pruneNotifications } from '../features/notifications/delivery/retention'
+import { gatherEndpoints } from '../features/tls-endpoints/gather'
+import { pruneTlsScans, scanDue } from '../features/tls-endpoints/scans/scan-due'
 import { checkFailingEndpoints } from '../features/webhooks/endpoints/failing'
 import { hasOpenDelivery } from '../features/webhooks/deliveries/open'
 import type { Listening } from './listen'
@@ -99,6 +101,9 @@ export function startScheduledTasks(hub: Hub, worker: Worker, listening: Listeni
     { name: 'prune-invitations', pattern: '0 12 * * * *', run: () => pruneInvitations(hub) },
     { name: 'renew-due', pattern: '55 * * * * *', run: () => renewDue(hub) },
     { name: 'prune-idempotency-keys', pattern: '0 17 * * * *', run: () => pruneKeys(hub) },
+    { name: 'gather-endpoints', every: 60, run: () => gatherEndpoints(hub), onlyAfterCommits: true },
+    { name: 'scan-due-endpoints', every: 10, run: () => scanDue(hub) },
+    { name: 'prune-tls-scans', pattern: '0 34 * * * *', run: () => pruneTlsScans(hub) },
     { name: 'prune-heartbeats', pattern: '0 27 * * * *', run: () => pruneHeartbeats(hub) },
     { name: 'prune-deliveries', pattern: '0 37 * * * *', run: () => pruneDeliveries(hub) },
     { name: 'prune-actions', pattern: '0 */10 * * * *', run: () => pruneActions(hub) },

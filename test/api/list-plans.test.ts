@@ -26,6 +26,7 @@ const small: Record<string, string> = {
   notices: 'at most 1,000 for each workspace',
   plans: 'created by the operator',
   server_transitions: 'those of one server in the last 90 days',
+  tls_scans: 'the last 100 of one endpoint',
   users: 'the members of one workspace',
   workspaces: 'created by the operator',
 }
@@ -53,7 +54,11 @@ const variants: Record<string, string[]> = {
 }
 
 /** Bodies that create a resource, where the example of the API needs others. */
-const parents: Record<string, object> = { '/v1/servers': { name: 'web-1' } }
+const parents: Record<string, object> = {
+  '/v1/servers': { name: 'web-1' },
+  // Not active, so that no scan runs in the meantime.
+  '/v1/tls-endpoints': { host: 'shop.example.com', active: false },
+}
 
 test.skipIf(isPostgres)('no list reads or sorts a large table as a whole', async () => {
   const { app, acme, limit, hub } = await world()

@@ -180,6 +180,7 @@ describe('a stream contains', () => {
     // A new area needs its permission in visible-changes.ts, otherwise only `account.read` can see its changes.
     expect(Object.fromEntries(areas)).toEqual({
       account: 'account.read',
+      certificates: 'certificates.read',
       cloud: 'cloud.read',
       dns: 'dns.read',
       dynamic_ip: 'dynamic_ip.read',

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { until } from '../support/binary'
+import { startTlsServer } from '../support/tls-server'
 import { ada, dashboard, expectClean, type Dashboard } from '../support/dashboard'
 
 interface Message {
@@ -291,3 +292,39 @@ test('several heartbeats are paused with undo, tagged, and deleted, and maintena
   await remove('maintenance windows')
   expect((await ui.api('GET', '/v1/maintenance-windows?q=bulk')).data).toEqual([])
 }, 180_000)
+
+test('a server is graded at once, with what to change, and then added as a TLS endpoint', async () => {
+  const server = await startTlsServer({ maxVersion: 'TLSv1.2' })
+  const page = await ui.open('/tls-endpoints')
+  await page.getByText('No TLS endpoints yet').waitFor()
+  await page.keyboard.press('c')
+  await page.getByLabel('Host', { exact: true }).fill(`https://127.0.0.1:${server.port}/cart`)
+  await page.getByRole('button', { name: 'Grade server' }).click()
+  const changes = page.getByRole('listitem').filter({ hasText: 'Offer TLS 1.3.' })
+  await changes.locator('pre').filter({ hasText: 'ssl_protocols TLSv1.2 TLSv1.3;' }).waitFor()
+  await page.getByRole('button', { name: 'HAProxy' }).click()
+  await changes.locator('pre').filter({ hasText: 'ssl-default-bind-options ssl-min-ver TLSv1.2' }).waitFor()
+  await page.getByText('0 of 100').waitFor()
+  await expectClean(page)
+  expect((await ui.api('GET', '/v1/tls-endpoints')).data).toEqual([])
+
+  await page.getByRole('button', { name: 'Add endpoint' }).click()
+  await page.getByRole('heading', { level: 1, name: `127.0.0.1:${server.port}` }).waitFor()
+  await page.getByText('Path, as far as it is known').waitFor()
+  await page.getByRole('button', { name: 'Scan now' }).click()
+  await page.getByText('Nothing changed.').waitFor()
+  await page.getByRole('button', { name: 'Edit' }).click()
+  const form = page.getByRole('dialog', { name: 'Edit endpoint' })
+  await form.getByLabel('Tags').fill('shop')
+  await form.getByRole('button', { name: 'Save changes' }).click()
+  await form.waitFor({ state: 'detached' })
+
+  await page.goto(`${ui.hub.url}/tls-endpoints`)
+  await page.getByRole('row').filter({ hasText: 'Certificate not trusted' }).waitFor()
+  await page.getByRole('button', { name: 'Import list' }).click()
+  const list = page.getByRole('dialog', { name: 'Import list' })
+  await list.getByLabel('Endpoints').fill(`127.0.0.1:${server.port}\n127.0.0.1:1/smtp`)
+  await list.getByRole('button', { name: 'Import list' }).click()
+  await page.getByText('1 created, 1 existed already').waitFor()
+  await server.close()
+})

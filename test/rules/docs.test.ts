@@ -25,6 +25,7 @@ import { verbRules } from '../../src/features/servers/actions/verbs'
 import { metricUnits } from '../../src/features/servers/metrics/names'
 import { serverStatuses } from '../../src/features/servers/shapes'
 import { messageHeaders } from '../../src/hub/openapi-webhooks'
+import { gradeRules, ruleNames } from '../../src/features/tls-endpoints/grades/grade'
 import { world } from '../support/world'
 
 const root = join(import.meta.dir, '../..')
@@ -141,6 +142,14 @@ test('each plan has a row with its limits', () => {
     ]
     expect(text('tokens')).toContain(`| ${cells.join(' | ')} |`)
   }
+})
+
+test('each rule of TLS grades has a heading, with its fix and the configuration of servers', () => {
+  const sections = text('tls-grades').split(/^### /m).slice(1)
+  expect(sections.map(one => one.split('\n', 1)[0] as string)).toEqual(ruleNames)
+  for (const [at, name] of ruleNames.entries())
+    for (const part of [gradeRules[name].fix, ...Object.values(gradeRules[name].configs)])
+      if (part !== null) expect(sections[at]).toContain(part)
 })
 
 test('each event kind has a row with its area, and no unknown kind is mentioned', () => {

@@ -198,7 +198,7 @@ const publicModules: Record<string, string[]> = {
   heartbeats: ['all-heartbeats', 'counts', 'heartbeats', 'watching'],
   incidents: ['outages/event-data', 'incidents', 'outages/outage', 'outages/outages', 'relation', 'subject'],
   maintenance: ['all-windows', 'calendar', 'summary', 'targets', 'view', 'windows'],
-  monitors: ['at-addresses', 'check-now', 'counts', 'of-servers', 'server-states', 'statuses', 'watching'],
+  monitors: ['at-addresses', 'check-now', 'counts', 'of-servers', 'server-states', 'statuses', 'tls-targets', 'watching'],
   notices: ['notices'],
   notifications: [
     'acknowledge-link',
@@ -278,6 +278,7 @@ const pureFiles = [
   'servers/metrics/names',
   'servers/money',
   'servers/ssh-keys/public-key',
+  'tls-endpoints/grades/',
   'webhooks/sending/attempt-window',
 ]
 

@@ -1,7 +1,7 @@
 import type { CheckErrorKind } from '../check'
 
 /** Protocols whose TLS can be scanned: TLS from the first byte, or one that upgrades its connections to TLS. */
-const scanProtocols = ['tls', 'smtp', 'imap', 'pop3', 'ftp', 'ldap', 'postgres', 'mysql', 'xmpp', 'sieve'] as const
+export const scanProtocols = ['tls', 'smtp', 'imap', 'pop3', 'ftp', 'ldap', 'postgres', 'mysql', 'xmpp', 'sieve'] as const
 export type ScanProtocol = (typeof scanProtocols)[number]
 
 /** Protocol versions from the oldest to the newest. */

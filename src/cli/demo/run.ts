@@ -15,6 +15,7 @@ import { scheduleHeartbeats, type PingPaths } from './heartbeats'
 import { scheduleIncidents } from './incidents'
 import { scheduleMaintenance } from './maintenance'
 import { createPeople, type People } from './people'
+import { scheduleTlsEndpoints } from './tls-endpoints'
 import { scheduleWebhooks } from './webhooks'
 import { startJobs, type Releases } from './jobs'
 import { editAtProvider, scheduleProviderZones } from './provider-zones'
@@ -116,6 +117,7 @@ async function simulatePast(
   scheduleTemplates(scenario)
   scheduleFleet(scenario)
   scheduleCertificates(scenario)
+  scheduleTlsEndpoints(scenario)
   simulation.schedule(now - secondMs, () => checks.checkAll())
   await simulation.runUntil(now)
   await writePastResults(simulation.hub, checks.all(), outages, now, random)

@@ -3,6 +3,8 @@ interface MeterProps {
   label: string
   value: number
   max: number
+  /** Whether more is better, as with points. */
+  isGood?: boolean
 }
 
 const nearPart = 0.8
@@ -14,8 +16,14 @@ export function usageTone(value: number, max: number | null): 'ok' | 'warn' | 'b
   return part >= 1 ? 'bad' : part >= nearPart ? 'warn' : 'ok'
 }
 
-/** A bar that shows how much of a maximum is used. */
-export const Meter = ({ label, value, max }: MeterProps) => (
+/** The opposite: how good a number of points is. */
+const pointsTone = (value: number, max: number): 'ok' | 'warn' | 'bad' => {
+  const part = partOf(value, max)
+  return part >= nearPart ? 'ok' : part >= nearPart / 2 ? 'warn' : 'bad'
+}
+
+/** A bar that shows how much of a maximum is used or reached. */
+export const Meter = ({ label, value, max, isGood }: MeterProps) => (
   <div
     role="meter"
     aria-label={label}
@@ -25,7 +33,7 @@ export const Meter = ({ label, value, max }: MeterProps) => (
     className="h-1.5 overflow-hidden rounded-full bg-idle-soft"
   >
     <div
-      className={`h-full ${{ ok: 'bg-ok-mark', warn: 'bg-warn-mark', bad: 'bg-bad-mark' }[usageTone(value, max)]}`}
+      className={`h-full ${{ ok: 'bg-ok-mark', warn: 'bg-warn-mark', bad: 'bg-bad-mark' }[(isGood ? pointsTone : usageTone)(value, max)]}`}
       style={{ width: `${partOf(value, max) * 100}%` }}
     />
   </div>

@@ -191,7 +191,7 @@ async function joinPrecertificate(
 }
 
 /** CA certificates of the workspace that may have issued those of a chain, so that incomplete chains lead to a root. */
-async function issuersOf(read: Reader, workspaceId: string, chain: readonly Certificate[]): Promise<Certificate[]> {
+export async function issuersOf(read: Reader, workspaceId: string, chain: readonly Certificate[]): Promise<Certificate[]> {
   const found = new Map<string, Certificate>()
   let wanted = new Set(chain.map(one => sha256Hex(one.facts.issuer)))
   const seen = new Set<string>()

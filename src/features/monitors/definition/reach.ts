@@ -1,13 +1,9 @@
 import { parseServer } from '../../../checks/dns/server'
 import { parseResolver } from '../../../checks/http/resolver'
-import { destinationProblem, workspacePolicy } from '../../../access/network-policy'
+import { forbiddenHost, refuseForbiddenHost, workspacePolicy } from '../../../access/network-policy'
 import type { Ctx } from '../../../core/ctx'
 import type { Reader } from '../../../core/db/transaction'
-import { parseAddress } from '../../../core/net/address'
-import { EgressRefused, type NetworkPolicy, type Purpose } from '../../../core/net/egress'
-import { canonicalHost, isPrivateName } from '../../../core/net/host-name'
-import { egressOf } from '../../../core/net/hub-egress'
-import { invalid } from '../../../core/problem'
+import type { NetworkPolicy, Purpose } from '../../../core/net/egress'
 import type { MonitorType } from './types'
 import { destinations, optionSecrets, type TargetAndOptions } from './options'
 
@@ -33,26 +29,10 @@ interface Server {
   purpose?: Purpose
 }
 
-async function refuseClosed(
-  ctx: Ctx,
-  policy: NetworkPolicy,
-  { pointer, host: named, port, isPlain, purpose }: Server,
-): Promise<void> {
-  const refused = (message: string) => invalid([{ pointer, code: 'invalid_url', detail: `is not allowed. ${message}` }])
-  const host = canonicalHost(named)
-  if (host === null) throw refused('The host is neither a hostname nor an IP address.')
-  if (policy.requireHttps && isPlain && policy.allowRanges.length === 0)
-    throw refused('The URL must use https, because the check sends a secret.')
-  // Other names are resolved for each check, because their addresses can change.
-  const isOpenName = policy.allowPrivate || policy.allowRanges.length > 0 || !isPrivateName(host)
-  if (!parseAddress(host) && isOpenName && host !== 'localhost') return
-  try {
-    await egressOf(ctx.hub).vetHost(host === 'localhost' ? '127.0.0.1' : host, port, policy, purpose)
-  } catch (error) {
-    if (!(error instanceof EgressRefused)) throw error
-    if (host === 'localhost' && isOpenName && !error.isSelf) return
-    throw invalid([destinationProblem(pointer, error)])
-  }
+async function refuseClosed(ctx: Ctx, policy: NetworkPolicy, server: Server): Promise<void> {
+  if (policy.requireHttps && server.isPlain && policy.allowRanges.length === 0)
+    throw forbiddenHost(server.pointer, 'The URL must use https, because the check sends a secret.')
+  await refuseForbiddenHost(ctx, policy, server)
 }
 
 /** The host that a check connects to; null if it connects to another one, such as a proxy, first. */

@@ -1,0 +1,63 @@
+import { useNavigate } from '@tanstack/react-router'
+import { useState } from 'react'
+import type { TlsGradeView } from '../../features/tls-endpoints/grades/shapes'
+import type { TlsEndpointView } from '../../features/tls-endpoints/shapes'
+import { Columns, Form, SelectField, TextField } from '../parts/form'
+import { Card, Page } from '../parts/page'
+import { SendButton } from '../parts/send-button'
+import { invalidates } from './tls-endpoints/endpoint-fields'
+import { protocolTitles } from './tls-endpoints/grade'
+import { TlsReport } from './tls-endpoints/report'
+import { pastedTarget } from './tls-endpoints/pasted-target'
+
+/** Grades a host at once, and adds it as an endpoint afterwards. */
+export default function NewTlsEndpoint() {
+  const navigate = useNavigate()
+  const [graded, setGraded] = useState<TlsGradeView | null>(null)
+  return (
+    <Page
+      parent="/tls-endpoints"
+      description="Scans a server now, without storing anything. If you add it, it is scanned every day, and you are notified if its grade gets worse."
+      actions={
+        graded && (
+          <SendButton<TlsEndpointView>
+            kind="primary"
+            call={{
+              method: 'POST',
+              path: '/tls-endpoints',
+              body: { host: graded.host, port: graded.port, protocol: graded.protocol },
+            }}
+            send={{
+              toast: 'Endpoint added',
+              invalidates,
+              onSuccess: ({ id }) => void navigate({ to: '/tls-endpoints/$id', params: { id } }),
+            }}
+          >
+            Add endpoint
+          </SendButton>
+        )
+      }
+    >
+      <div className="flex flex-col gap-4">
+        <Card>
+          <Form<TlsGradeView>
+            initial={{ host: '', protocol: 'tls' }}
+            call={({ host, protocol }) => ({
+              method: 'POST',
+              path: '/tls-grades',
+              body: pastedTarget(String(host), String(protocol)),
+            })}
+            send={{ onSuccess: setGraded }}
+            submitLabel="Grade server"
+          >
+            <Columns>
+              <TextField name="host" label="Host" mono autoFocus placeholder="shop.example.com or a URL" />
+              <SelectField name="protocol" label="Protocol" choices={protocolTitles} />
+            </Columns>
+          </Form>
+        </Card>
+        {graded && <TlsReport key={graded.scanned_at} report={graded} protocol={graded.protocol} />}
+      </div>
+    </Page>
+  )
+}

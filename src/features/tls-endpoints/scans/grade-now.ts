@@ -1,0 +1,24 @@
+import { refuseTooManyRequests } from '../../../access/limiter'
+import { change } from '../../../core/change'
+import { instant } from '../../../core/clock'
+import type { Ctx } from '../../../core/ctx'
+import { validMembers } from '../endpoints'
+import { reportView } from './scans'
+import { scanHost } from './scan-host'
+import type { TlsGradeInput, TlsGradeView } from '../grades/shapes'
+
+const maxPerMinute = 10
+
+/** Scans and grades a server, and keeps nothing. @throws Problem 422, 429 */
+export async function gradeNow(ctx: Ctx, input: TlsGradeInput): Promise<TlsGradeView> {
+  const { host, port, protocol, servername } = await validMembers(ctx, input)
+  refuseTooManyRequests(ctx, 'tls-grades', ctx.workspaceId, maxPerMinute)
+  const { startedAt, durationMs, report } = await scanHost(ctx.hub, ctx.workspaceId, { host, port, protocol, servername })
+  const result: TlsGradeView = {
+    ...{ host, port, protocol },
+    ...reportView(report, protocol),
+    scanned_at: instant(startedAt),
+    duration_ms: durationMs,
+  }
+  return await change(ctx, 'certificates.tls_grade', async () => ({ result, target: [], unchanged: true }))
+}

@@ -1,0 +1,84 @@
+import { workspacePolicy } from '../../../access/network-policy'
+import { HostScanner, type HostFacts, type HostScanRequest } from '../../../checks/tls-probe/host-scan'
+import type { Hub } from '../../../core/hub'
+import type { NetworkPolicy } from '../../../core/net/egress'
+import { egressOf } from '../../../core/net/hub-egress'
+import { issuersOf, rootsOf } from '../../certificates/record'
+import { parsedOrNull, readChain, type ReadChain } from '../grades/chain-facts'
+import { reportOf, sentenceOf, type ScannedAddress, type StoredReport } from '../grades/report'
+
+/** The result of a scan. Times are ms UTC. */
+export interface HostScan {
+  startedAt: number
+  durationMs: number
+  report: StoredReport
+  /** Chains by address, as they were sent. */
+  chains: ReadonlyMap<string, readonly ReadChain[]>
+}
+
+/** Time limit of a scan, including the wait for other scans of the same address. */
+const scanMs = 30_000
+
+/** Scans all addresses of a host that the network policy of the workspace allows, and grades what it finds. */
+export async function scanHost(hub: Hub, workspaceId: string, target: HostScanRequest): Promise<HostScan> {
+  const startedAt = hub.clock.now()
+  const started = performance.now()
+  const scanned = await scanAddresses(hub, workspaceId, target)
+  return {
+    startedAt,
+    durationMs: Math.round(performance.now() - started),
+    report: reportOf(scanned),
+    chains: new Map(scanned.map(one => [one.address, 'chains' in one ? one.chains : []])),
+  }
+}
+
+async function scanAddresses(hub: Hub, workspaceId: string, target: HostScanRequest): Promise<ScannedAddress[]> {
+  const policy = await workspacePolicy(hub.read, workspaceId, false)
+  const { addresses, error } = await factsOf(hub, target, policy)
+  if (addresses.length === 0) return [{ address: '', error: sentenceOf(error?.message ?? 'The host has no addresses.') }]
+  const roots = await rootsOf(hub.read, workspaceId)
+  const scanned: ScannedAddress[] = []
+  for (const facts of addresses) {
+    const chains: ReadChain[] = []
+    for (const { certificates, versions } of facts.chains) {
+      const sent = certificates.map(parsedOrNull)
+      const known = await issuersOf(
+        hub.read,
+        workspaceId,
+        sent.filter(one => one !== null),
+      )
+      const chain = readChain(sent, versions, target.servername ?? target.host, { roots, known, now: facts.scanned_at })
+      if (chain) chains.push(chain)
+    }
+    scanned.push({ address: facts.address, facts, chains })
+  }
+  return scanned
+}
+
+/** Scans in real time, whatever the clock of the hub says. */
+async function factsOf(hub: Hub, target: HostScanRequest, policy: NetworkPolicy): Promise<HostFacts> {
+  const limit = new AbortController()
+  const timeout = Promise.withResolvers<HostFacts>()
+  const timer = setTimeout(() => {
+    limit.abort()
+    const message = `The scan took longer than ${scanMs / 1000} seconds.`
+    timeout.resolve({ addresses: [], skipped_addresses: 0, error: { kind: 'timeout', message } })
+  }, scanMs)
+  try {
+    const scan = scannerOf(hub).scan(target, (host, port) => egressOf(hub).vetAddresses(host, port, policy), {
+      now: () => performance.now(),
+      wallNow: () => hub.clock.now(),
+      signal: limit.signal,
+    })
+    return await Promise.race([scan, timeout.promise])
+  } finally {
+    clearTimeout(timer)
+  }
+}
+
+const scanners = new WeakMap<Hub, HostScanner>()
+function scannerOf(hub: Hub): HostScanner {
+  let scanner = scanners.get(hub)
+  if (!scanner) scanners.set(hub, (scanner = new HostScanner()))
+  return scanner
+}

@@ -1,0 +1,145 @@
+import { and, desc, eq, inArray } from 'drizzle-orm'
+import { workspaces } from '../../../access/tables'
+import { addChangeHint } from '../../../core/change-hints'
+import type { EventDraft, RecordResult } from '../../../core/change-result'
+import { instant } from '../../../core/clock'
+import { forUpdate } from '../../../core/db/dialect'
+import type { Tx } from '../../../core/db/transaction'
+import type { Hub } from '../../../core/hub'
+import { newId } from '../../../core/ids'
+import type { JobKind } from '../../../core/jobs/job'
+import { sequentialLanes } from '../../../core/jobs/lanes'
+import { recordCertificates } from '../../certificates/record'
+import { isNotable, type GradeLetter } from '../grades/grade'
+import { scanHost, type HostScan } from './scan-host'
+import { minIntervalSeconds, type AddressGrade } from '../shapes'
+import { tlsEndpoints, tlsScans } from '../tables'
+import { gradeRank, type TlsEndpointRow } from '../view'
+import { scanKind, type ScanPayload } from './scan-queue'
+import { packed } from './stored-report'
+
+/** At most this many scans of an endpoint are kept. */
+const maxScans = 100
+
+/** Scans an endpoint, and stores what it finds. */
+export const scanJob: JobKind<ScanPayload> = {
+  kind: scanKind,
+  concurrency: 16,
+  lanes: { ...sequentialLanes, maxPerLane: 2 },
+  leaseMs: 120_000,
+  retryAfter: attempts => (attempts < 3 ? attempts * 60_000 : null),
+  async run(hub, { payload }) {
+    const [found] = await hub.read
+      .select({ endpoint: tlsEndpoints, suspendedAt: workspaces.suspendedAt })
+      .from(tlsEndpoints)
+      .innerJoin(workspaces, eq(workspaces.id, tlsEndpoints.workspaceId))
+      .where(eq(tlsEndpoints.id, payload.tls_endpoint_id))
+    if (!found || found.suspendedAt !== null) return undefined
+    const { endpoint } = found
+    const scan = await scanHost(hub, endpoint.workspaceId, endpoint)
+    const report = await packed(scan.report)
+    return tx => storeScan(tx, hub, endpoint, { scan, report, trigger: payload.trigger })
+  },
+}
+
+interface FinishedScan {
+  scan: HostScan
+  /** The report, packed. */
+  report: Uint8Array
+  trigger: ScanPayload['trigger']
+}
+
+async function storeScan(
+  tx: Tx,
+  hub: Hub,
+  scanned: TlsEndpointRow,
+  { scan, report, trigger }: FinishedScan,
+): Promise<RecordResult<undefined>> {
+  const [row] = await forUpdate(tx.select().from(tlsEndpoints).where(eq(tlsEndpoints.id, scanned.id)))
+  // An update that sends another name scans again.
+  if (!row || row.location !== scanned.location) return { result: undefined }
+  const { startedAt, durationMs } = scan
+  const { grade, score, profile, chain, error, reasons } = scan.report
+  const id = newId('tsc')
+  const rules = reasons.map(one => one.rule)
+  await tx
+    .insert(tlsScans)
+    .values({ id, endpointId: row.id, trigger, startedAt, durationMs, grade, score, profile, chain, rules, error, report })
+  await pruneScans(tx, row.id)
+  const hasChanged = grade !== null && row.grade !== null && grade !== row.grade
+  const now = hub.clock.now()
+  const addresses = await recordServed(tx, row, scan, now)
+  await tx
+    .update(tlsEndpoints)
+    .set({
+      lastScanId: id,
+      lastScanAt: startedAt,
+      nextScanAt: row.active ? now + waitSeconds(row, grade) * 1000 : null,
+      addresses,
+      certificateId: addresses.find(one => one.certificate_id !== null)?.certificate_id ?? row.certificateId,
+      failures: grade === null ? row.failures + 1 : 0,
+      lastError: error,
+      ...(grade !== null && { grade, gradeRank: gradeRank(grade), score, profile, chain, reasons }),
+      ...(hasChanged && { previousGrade: row.grade, gradeChangedAt: now }),
+    })
+    .where(eq(tlsEndpoints.id, row.id))
+  const { workspaceId } = row
+  addChangeHint(tx, { workspaceId, action: 'certificates.tls_endpoint.update', type: 'tls_endpoint', id: row.id, parentId: null })
+  return { result: undefined, events: hasChanged ? gradeEvents(row, grade, rules, now) : [] }
+}
+
+/** Failed scans are repeated sooner. */
+const waitSeconds = ({ intervalSeconds }: TlsEndpointRow, grade: GradeLetter | null): number =>
+  grade === null ? Math.min(intervalSeconds, minIntervalSeconds) : intervalSeconds
+
+/** Records which certificates the addresses serve to modern clients. Those of addresses that could not be scanned are left as they are. */
+async function recordServed(
+  tx: Tx,
+  { id: endpointId, workspaceId, host, port }: TlsEndpointRow,
+  { report, chains }: HostScan,
+  now: number,
+): Promise<AddressGrade[]> {
+  const scanned = report.addresses.filter(one => one.address !== '')
+  const served = scanned.flatMap(({ address }) => {
+    const [chain] = chains.get(address) ?? []
+    return chain ? [{ address, chain: chain.sent.map(one => one.der) }] : []
+  })
+  const ids = await recordCertificates(
+    tx,
+    workspaceId,
+    served.map(({ address, chain }) => ({ chain, presence: { kind: 'endpoint', endpointId, address, host, port } })),
+    now,
+    { all: scanned.length > 0 && served.length === scanned.length ? [{ kind: 'endpoint', scopeId: endpointId }] : [] },
+  )
+  const idOf = new Map(served.map(({ address }, at) => [address, ids[at] ?? null]))
+  return scanned.map(({ address, grade, error }) => ({ address, grade, certificate_id: idOf.get(address) ?? null, error }))
+}
+
+async function pruneScans(tx: Tx, endpointId: string): Promise<void> {
+  const old = await tx
+    .select({ id: tlsScans.id })
+    .from(tlsScans)
+    .where(eq(tlsScans.endpointId, endpointId))
+    .orderBy(desc(tlsScans.id))
+    .limit(maxScans)
+    .offset(maxScans)
+  const ids = old.map(one => one.id)
+  if (ids.length > 0) await tx.delete(tlsScans).where(and(eq(tlsScans.endpointId, endpointId), inArray(tlsScans.id, ids)))
+}
+
+function gradeEvents(
+  { id, workspaceId, host, port, grade: previous }: TlsEndpointRow,
+  grade: GradeLetter,
+  reasons: string[],
+  now: number,
+): EventDraft[] {
+  if (previous === null || !isNotable(grade, previous)) return []
+  return [
+    {
+      workspaceId,
+      kind: 'tls_endpoint.grade_changed',
+      resource: { type: 'tls_endpoint', id },
+      data: { endpoint: { id, host, port }, grade, previous_grade: previous, reasons, changed_at: instant(now) },
+    },
+  ]
+}
