@@ -133,6 +133,36 @@ test('a certificate is superseded when a newer one of its lineage is in use and 
   expect(await rowOf(oldId)).toMatchObject({ supersededBy: null, inUse: true, alarmAt: start + 60 * day })
 })
 
+test('the time of the last sighting is updated once an hour', async () => {
+  const made = await leaf(['often.test'])
+  const start = w.clock.now()
+  const times: number[] = []
+  for (const minutes of [0, 30, 29, 1]) {
+    await w.advance(minutes * 60_000)
+    await save([[[made], endpoint('tls_often')]])
+    times.push(((await presencesOf('tls_often'))[0]!.lastSeenAt - start) / 60_000)
+  }
+  expect(times).toEqual([0, 0, 0, 60])
+})
+
+test('a thousand places of one report are recorded, repeated, and ended', async () => {
+  const made = await leaf(['many.test'])
+  const all = [{ kind: 'served', scopeId: 'srv_many' } as const]
+  const places = Array.from({ length: 1000 }, (_, port): [MadeCertificate[], Presence] => [
+    [made],
+    {
+      ...{ kind: 'served', serverId: 'srv_many', serverName: 'many', address: '0.0.0.0', port: port + 1 },
+      ...{ servername: null, process: null },
+    },
+  ])
+  const [id] = await save(places, { all })
+  await w.advance(3_600_000)
+  await save(places.slice(0, 600), { all })
+  expect((await rowOf(id)).presenceCount).toBe(600)
+  await save([], { all })
+  expect(await rowOf(id)).toMatchObject({ presenceCount: 0, inUse: false })
+})
+
 test('a precertificate and its certificate are one', async () => {
   const poison = new x509.Extension('1.3.6.1.4.1.11129.2.4.3', true, Buffer.from('0500', 'hex'))
   const plain = await leaf(['ct.test'], { serial: '0102030405' })

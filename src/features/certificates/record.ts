@@ -3,6 +3,7 @@ import { countOf } from '../../access/plans'
 import { sha256Hex } from '../../core/crypto'
 import { insertRows, skipExisting } from '../../core/db/insert-rows'
 import type { Reader, Tx } from '../../core/db/transaction'
+import { updateRows } from '../../core/db/update-rows'
 import { newId } from '../../core/ids'
 import { isTurnOver, yieldToEventLoop } from '../../core/time-slices'
 import { parseCertificate, trustStore, verifyChain, type Certificate } from '../../core/x509/chain'
@@ -315,18 +316,23 @@ async function savePresences(
   const places = new Set(placed.map(placeKey))
   const touched = new Set<string>()
   const written: (typeof certificatePresences.$inferInsert)[] = []
+  const seen: { id: string; lastSeenAt: number }[] = []
   for (const row of before) {
+    if (isTurnOver()) await yieldToEventLoop()
     const one = wanted.get(row.id)
     if (one) {
       wanted.delete(row.id)
       const { certificateId: _, ...values } = one
       const isSame = row.endedAt === null && sameJson(row.data, one.data)
-      if (isSame && now - row.lastSeenAt < seenEveryMs) continue
+      if (isSame) {
+        if (now - row.lastSeenAt >= seenEveryMs) seen.push({ id: row.id, lastSeenAt: now })
+        continue
+      }
       await tx
         .update(certificatePresences)
         .set({ ...values, lastSeenAt: now, endedAt: null })
         .where(eq(certificatePresences.id, row.id))
-      if (!isSame) touched.add(row.certificateId)
+      touched.add(row.certificateId)
     } else if (row.endedAt === null && row.scopeId !== '' && (places.has(placeKey(row)) || complete.has(scopeKey(row)))) {
       await tx.update(certificatePresences).set({ endedAt: now }).where(eq(certificatePresences.id, row.id))
       touched.add(row.certificateId)
@@ -336,6 +342,7 @@ async function savePresences(
     written.push({ id, workspaceId, ...one, firstSeenAt: now, lastSeenAt: now, endedAt: null })
     touched.add(one.certificateId)
   }
+  await updateRows(tx, certificatePresences, { name: 'seen', set: ['lastSeenAt'] }, seen)
   await insertRows(tx, certificatePresences, written)
   return touched
 }
