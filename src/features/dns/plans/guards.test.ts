@@ -86,6 +86,23 @@ test('updates of rrsets that a dynamic IP source sets don’t count', () => {
   expect(codes({ ops: ops('update', names(8)), driven })).toEqual(['updates_over_limit'])
 })
 
+test('answers to challenges of certificate authorities come and go', () => {
+  const answers = (count: number, text = 'x'.repeat(43)) =>
+    Array.from({ length: count }, (_, n) => {
+      const rrset = {
+        name: `_acme-challenge.n${n}`,
+        type: 'TXT',
+        ttl: 60,
+        values: [Buffer.from(`${String.fromCharCode(text.length)}${text}`)],
+      }
+      return { action: 'delete' as const, name: rrset.name, type: 'TXT', before: rrset, after: null }
+    })
+  expect(codes({ existing: [...names(10), ...answers(100)], ops: answers(100) })).toEqual([])
+  expect(codes({ existing: answers(2), ops: answers(2) })).toEqual([])
+  expect(codes({ existing: answers(1, 'kept'), ops: answers(1, 'kept') })).toEqual(['zone_emptied'])
+  expect(codes({ existing: [...names(10), ...answers(10, 'kept')], ops: answers(10, 'kept') })).toEqual(['deletes_over_limit'])
+})
+
 test('reasons list the first affected rrsets', () => {
   const [one] = blockReasons({
     ops: ops('delete', names(40)),

@@ -31,9 +31,11 @@ export interface BlockReason {
   rrsets: { name: string; type: string }[]
 }
 
+type GuardedOp = Pick<Op, 'action' | 'name' | 'type'> & Partial<Pick<Op, 'before' | 'after'>>
+
 /** What a plan would do at one place, and what exists there. */
 export interface GuardInput {
-  ops: readonly Pick<Op, 'action' | 'name' | 'type'>[]
+  ops: readonly GuardedOp[]
   /** Existing rrsets, without the SOA. */
   existing: readonly { name: string; type: string }[]
   /** Percentage of the existing rrsets. */
@@ -61,9 +63,24 @@ export function blockReasons(planned: GuardInput): BlockReason[] {
   return [...byCount(planned), ...byLoss(planned), ...byKind(planned)]
 }
 
+/**
+ * Whether a change only adds or removes answers to DNS-01 challenges (RFC 8555 section 8.4): SHA-256 in base64url. They come and go with
+ * each certificate, and nothing else needs them.
+ */
+function isChallenge({ type, before, after }: GuardedOp): boolean {
+  const values = [...(before?.values ?? []), ...(after?.values ?? [])]
+  return type === 'TXT' && values.length > 0 && values.every(isDigest)
+}
+
+const digestLength = 43
+const isDigest = (rdata: Uint8Array): boolean =>
+  rdata.length === 1 + digestLength &&
+  rdata[0] === digestLength &&
+  /^[\w-]+$/.test(Buffer.from(rdata.subarray(1)).toString('latin1'))
+
 function byCount({ ops, existing, limits, driven }: GuardInput): BlockReason[] {
   const reasons: BlockReason[] = []
-  const of = (action: Op['action']) => ops.filter(one => one.action === action && !driven.has(rrsetKey(one)))
+  const of = (action: Op['action']) => ops.filter(one => one.action === action && !driven.has(rrsetKey(one)) && !isChallenge(one))
   const [creates, updates, deletes] = [of('create'), of('update'), of('delete')]
   const total = existing.length
   const over = (some: readonly object[], percent: number) => some.length * 100 > percent * total
@@ -113,7 +130,8 @@ function byLoss({ ops, existing }: GuardInput): BlockReason[] {
   if (deleted.size === 0) return []
   const left = [...existing.filter(one => !deleted.has(rrsetKey(one))), ...ops.filter(one => one.action === 'create')]
   const reasons: BlockReason[] = []
-  if (left.length === 0) reasons.push(reason('zone_emptied', 'Deletes every record of the zone.', existing))
+  const isOnlyChallenges = ops.every(one => one.action !== 'delete' || isChallenge(one))
+  if (left.length === 0 && !isOnlyChallenges) reasons.push(reason('zone_emptied', 'Deletes every record of the zone.', existing))
   for (const { code, what, is } of essentials) {
     const lost = existing.filter(is)
     if (lost.length > 0 && !left.some(is)) reasons.push(reason(code, `Removes ${what}.`, lost))
