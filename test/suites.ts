@@ -50,6 +50,7 @@ export const programsOnPostgres = [
 /** Files that measure time or create heavy load: how many of them may run at once, with nothing else. */
 const exclusive: Readonly<Record<string, 1 | 2>> = {
   'test/contracts/hostile-checks.test.ts': 2,
+  'test/e2e/acme-kill.test.ts': 2,
   'test/e2e/agent-kill.test.ts': 2,
   'test/e2e/cloud-kill.test.ts': 2,
   'test/e2e/database-outage.test.ts': 1,

@@ -38,6 +38,7 @@ const dependencies: { package: string; fromBackports?: true; present(): boolean 
   { package: 'dovecot-imapd', present: () => existsSync('/usr/lib/dovecot/imap') },
   { package: 'dovecot-pop3d', present: () => existsSync('/usr/lib/dovecot/pop3') },
   { package: 'openssh-server', present: () => Bun.which('sshd', path) !== null },
+  { package: 'pebble', present: () => Bun.which('pebble') !== null },
   { package: 'dnsperf', present: () => Bun.which('dnsperf') !== null },
   { package: 'prometheus', present: () => Bun.which('promtool') !== null },
   { package: 'prometheus-blackbox-exporter', present: () => Bun.which('prometheus-blackbox-exporter', path) !== null },

@@ -11,6 +11,8 @@ export interface PowerDnsServer {
   /** URL of its HTTP API. */
   url: string
   apiKey: string
+  /** Of DNS queries. */
+  dnsPort: number
   /** Runs `pdnsutil` on its database, like an administrator. @returns its output */
   util(...words: string[]): Promise<string>
   /** Transfers a zone with `dig`, without the SOA. */
@@ -60,6 +62,7 @@ async function started(): Promise<PowerDnsServer> {
         url,
         apiKey,
         stop,
+        dnsPort,
         util: (...words) => printed(['pdnsutil', `--config-dir=${folder}`, ...words]),
         transferred: zone => transferred(zone, dnsPort),
       }
