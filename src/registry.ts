@@ -454,6 +454,17 @@ export const registry = {
     limit: 'managed_certificates',
     audit: { prefix: 'certificates.managed_certificate', create: 'CE201', update: 'CE202', delete: 'CE203' },
   },
+  certificate_gap: {
+    prefix: 'cgap',
+    name: 'certificate gap',
+    table: 'certificate_gaps',
+    area: 'certificates',
+    path: '/certificate-gaps',
+    page: '/certificates/gaps',
+    namedBy: ['name'],
+    hasEvents: true,
+    audit: { prefix: 'certificates.gap' },
+  },
 
   // Not part of the API yet, but of events that endpoints can subscribe to.
   domain: { prefix: 'dom', name: 'domain', area: 'domains', hasEvents: true },

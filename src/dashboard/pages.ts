@@ -88,6 +88,7 @@ export const pages = {
   '/firewalls/$id': {},
   '/ssh-keys': { title: 'SSH keys', group: 'Cloud', icon: 'FileKey' },
   '/certificates': { title: 'Certificates', tab: 'Inventory', group: 'Certificates', icon: 'BadgeCheck' },
+  '/certificates/gaps': { title: 'Certificates', tab: 'Gaps' },
   '/certificates/authorities': { title: 'Certificates', tab: 'Authorities' },
   '/certificates/$id': {},
   '/tls-endpoints': { title: 'TLS endpoints', group: 'Certificates', icon: 'ShieldCheck' },

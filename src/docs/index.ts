@@ -30,6 +30,7 @@ import commands from './commands.md' with { type: 'text' }
 import comparison from './comparison.md' with { type: 'text' }
 import conditions from './conditions.md' with { type: 'text' }
 import controllers from './controllers.md' with { type: 'text' }
+import coverage from './coverage.md' with { type: 'text' }
 import dependencies from './dependencies.md' with { type: 'text' }
 import dashboard from './dashboard.md' with { type: 'text' }
 import dns from './dns.md' with { type: 'text' }
@@ -172,6 +173,7 @@ export const groups: readonly Group[] = [
       page('tls-grades', withGradeRules(tlsGrades)),
       page('issuing', issuing),
     ],
+    pages: [page('certificates', certificates), page('coverage', coverage), page('issuing', issuing)],
   },
   {
     title: 'Webhooks and events',

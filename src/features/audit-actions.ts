@@ -11,6 +11,7 @@ import { acmeActions } from './acme/audit-actions'
 import { actionActions } from './actions/audit-actions'
 import { auditStreamActions } from './audit/audit-actions'
 import { certificateActions } from './certificates/audit-actions'
+import { coverageActions } from './certificates/coverage/audit-actions'
 import { dnsActions } from './dns/audit-actions'
 import { dynamicIpActions } from './dynamic-ips/audit-actions'
 import { heartbeatActions } from './heartbeats/audit-actions'
@@ -31,6 +32,7 @@ const declared = {
   ...actionActions,
   ...auditStreamActions,
   ...certificateActions,
+  ...coverageActions,
   ...dnsActions,
   ...dynamicIpActions,
   ...heartbeatActions,

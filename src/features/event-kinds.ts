@@ -1,4 +1,5 @@
 import type { EventKind, EventKindEntry } from '../core/event-kinds'
+import { gapEventKinds } from './certificates/coverage/event-kinds'
 import { certificateKinds } from './certificates/event-kinds'
 import { deploymentKinds } from './deploy-hooks/event-kinds'
 import { dnsKinds } from './dns/event-kinds'
@@ -19,6 +20,7 @@ const entries = [
   monitoringKinds.recovered,
   monitoringKinds.acknowledged,
   ...certificateKinds,
+  ...gapEventKinds,
   ...deploymentKinds,
   ...dynamicIpKinds,
   ...firewallKinds,

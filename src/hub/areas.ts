@@ -1,4 +1,5 @@
 import { certificateRoutes } from '../features/certificates/routes'
+import { coverageRoutes } from '../features/certificates/coverage/routes'
 import { planRoutes } from '../features/plans/routes'
 import { cloudAccountRoutes } from '../features/servers/accounts/routes'
 import { firewallRoutes } from '../features/servers/firewalls/routes'
@@ -108,6 +109,7 @@ export const apiAreas: readonly AnyElysia[] = [
   acmeAccountRoutes,
   certificateRoutes,
   managedCertificateRoutes,
+  coverageRoutes,
   heartbeatRoutes,
   monitorRoutes,
   incidentRoutes,

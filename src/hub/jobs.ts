@@ -37,6 +37,7 @@ import { noticeJob } from '../features/notifications/delivery/notice-messages'
 import { remindJob } from '../features/notifications/delivery/remind'
 import { deliverJob } from '../features/webhooks/sending/deliver'
 import { verifyJob } from '../features/certificates/authorities'
+import { workOutGapsJob } from '../features/certificates/coverage/work-out-gaps'
 import { followAliasesJob } from '../features/dns/aliases/follow-aliases'
 import { removeOldSourcesJob, retryHostsJob } from '../features/dynamic-ips/retry-hosts'
 import { resolveAliasJob } from '../features/dns/aliases/resolve-alias'
@@ -90,6 +91,7 @@ export const jobKinds: readonly JobKind[] = [
   actionJob(refreshAction),
   syncZoneJob,
   verifyJob,
+  workOutGapsJob,
   mailPasswordResetJob,
   mailInvitationJob,
   deleteSeriesJob,

@@ -15,6 +15,8 @@ import type { Worker } from '../core/jobs/worker'
 import { sendCertificateAlarms } from '../features/certificates/alarms'
 import { pruneCertificates } from '../features/certificates/retention'
 import { renewDue } from '../features/acme/managed-certificates/renew-due'
+import { watchZoneChanges, workOutAllGaps } from '../features/certificates/coverage/schedule'
+import { pruneGaps } from '../features/certificates/coverage/work-out-gaps'
 import { pruneActions } from '../features/actions/retention'
 import { signAudit } from '../features/audit/checkpoint-file'
 import { pruneAudit } from '../features/audit/retention'
@@ -100,6 +102,9 @@ export function startScheduledTasks(hub: Hub, worker: Worker, listening: Listeni
     { name: 'prune-sessions', pattern: '0 7 * * * *', run: () => pruneSessions(hub) },
     { name: 'prune-invitations', pattern: '0 12 * * * *', run: () => pruneInvitations(hub) },
     { name: 'renew-due', pattern: '55 * * * * *', run: () => renewDue(hub) },
+    { name: 'work-out-certificate-gaps', pattern: '0 21 * * * *', run: () => workOutAllGaps(hub) },
+    { name: 'prune-certificate-gaps', pattern: '0 24 * * * *', run: () => pruneGaps(hub) },
+    { name: 'watch-names-of-certificates', every: 30, run: () => watchZoneChanges(hub), onlyAfterCommits: true },
     { name: 'prune-idempotency-keys', pattern: '0 17 * * * *', run: () => pruneKeys(hub) },
     { name: 'gather-endpoints', every: 60, run: () => gatherEndpoints(hub), onlyAfterCommits: true },
     { name: 'scan-due-endpoints', every: 10, run: () => scanDue(hub) },

@@ -3,6 +3,7 @@ import type { TObject } from '@sinclair/typebox'
 import { withSecretsOmitted } from '../../src/api/response'
 import type { Route } from '../../src/api/route-declaration'
 import { auditActions } from '../../src/features/audit-actions'
+import { workOutAllGaps } from '../../src/features/certificates/coverage/schedule'
 import { addUser } from '../../src/features/people/users'
 import { jobContext, systemActor } from '../../src/core/change'
 import { areas, permissions, type Permission } from '../../src/core/permissions'
@@ -485,6 +486,13 @@ async function firstOf(collection: string) {
       zone_id: await ownId('/v1/dns/zones'),
       variables: { target: 'acme.example.net' },
     })
+  if (collection === '/v1/certificate-gaps') {
+    // A zone without CAA records.
+    const record = { name: 'shop', type: 'A', ttl: 300, content: '192.0.2.1' }
+    await acme.call('POST', `/v1/dns/zones/${await ownId('/v1/dns/zones')}/records`, record)
+    await workOutAllGaps(hub)
+    await here.settle()
+  }
   if (collection === '/v1/members') await addPerson()
   return (await acme.call('GET', collection)).body.data[0]
 }

@@ -1,0 +1,70 @@
+import type { CertificateGapView } from '../../../features/certificates/coverage/shapes'
+import { hubNow } from '../../hub-clock'
+import { SelectField, TextareaField } from '../../parts/form'
+import { Json } from '../../parts/json'
+import { openForm } from '../../parts/open-dialog'
+import { Facts } from '../../parts/page'
+import { ResourceLink } from '../../parts/resource'
+import { formatDateTime } from '../../parts/time'
+import { gapInvalidates as invalidates, severityTitles, statusTitles } from './gap-text'
+
+/** What was found, what to do about it, and the evidence. */
+export const GapDetails = ({ gap: one }: { gap: CertificateGapView }) => (
+  <div className="flex flex-col gap-4">
+    <p className="wrap-anywhere">{one.detail}</p>
+    <p className="font-medium wrap-anywhere">{one.fix}</p>
+    <Facts
+      rows={[
+        ['Name', one.name],
+        ['Severity', severityTitles[one.severity]],
+        ['Status', statusTitles[one.status]],
+        ['Zone', one.zone_id && <ResourceLink type="zone" id={one.zone_id} name="Show zone" />],
+        [
+          'Certificate',
+          one.certificate_id && <ResourceLink type="certificate" id={one.certificate_id} name="Show certificate" />,
+        ],
+        ['Server', one.server_id && <ResourceLink type="server" id={one.server_id} name="Show server" />],
+        ['Opened', formatDateTime(one.opened_at)],
+        ['Acknowledged', one.acknowledged_at && formatDateTime(one.acknowledged_at)],
+        ['Acknowledged by', one.acknowledged_by?.name ?? one.acknowledged_by?.id],
+        ['Acknowledged until', one.acknowledged_until && formatDateTime(one.acknowledged_until)],
+        ['Note', one.note],
+        ['Resolved', one.resolved_at && formatDateTime(one.resolved_at)],
+      ]}
+    />
+    {Object.keys(one.evidence).length > 0 && <Json label="Evidence" value={one.evidence} />}
+  </div>
+)
+
+const dayMs = 86_400_000
+
+/** Opens the dialog that acknowledges a gap. */
+export const acknowledgeGap = ({ id, name }: CertificateGapView): void =>
+  openForm({
+    title: 'Acknowledge gap',
+    description: `Accepts the gap of ${name}. It opens again if it becomes more severe.`,
+    submitLabel: 'Acknowledge gap',
+    initial: { note: '', days: '30' },
+    call: ({ note, days }) => ({
+      method: 'POST',
+      path: `/certificate-gaps/${id}/acknowledge`,
+      body: { note, until: days === '' ? null : new Date(hubNow() + Number(days) * dayMs).toISOString() },
+    }),
+    send: { toast: 'Gap acknowledged', invalidates },
+    fields: (
+      <>
+        <TextareaField name="note" label="Note" placeholder="e.g. The old server is shut down in January." />
+        <SelectField
+          name="days"
+          label="Acknowledge for"
+          choices={[
+            ['7', '1 week'],
+            ['30', '30 days'],
+            ['90', '90 days'],
+            ['365', '1 year'],
+            ['', 'Until resolved'],
+          ]}
+        />
+      </>
+    ),
+  })

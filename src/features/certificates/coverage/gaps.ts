@@ -1,0 +1,371 @@
+import { criticalAt, overdueAt } from '../life'
+import { allowsAuthority, caaOf, identitiesOf, type CaaProperty } from './caa'
+import { gapKindOf, type GapKind, type GapSeverity } from './kinds'
+import { coverOf, zoneIdOf, type ExpectedName } from './names'
+
+/** A certificate of the workspace. Times are ms UTC. */
+export interface KnownCertificate {
+  id: string
+  commonName: string
+  /** In lower case. */
+  names: ReadonlySet<string>
+  issuer: string
+  keyType: string | null
+  notBefore: number
+  notAfter: number
+  trust: 'public' | 'private' | 'self_signed' | 'untrusted'
+  lineageId: string
+  revokedAt: number | null
+  supersededBy: string | null
+  inUse: boolean
+  autoRenewing: boolean
+  renewalDueAt: number
+  sources: readonly string[]
+  /** What is wrong with the certificate itself and how it is stored. */
+  findings: readonly { code: string; detail: string }[]
+}
+
+/** A host and port that is scanned. */
+interface ScannedEndpoint {
+  id: string
+  host: string
+  port: number
+  /** What it was asked for, if that isn’t the host. */
+  servername: string | null
+  /** When the last scan that succeeded was (ms UTC); null before it. */
+  scannedAt: number | null
+  isChainIncomplete: boolean
+  /** Null: the certificate of the address is unknown. */
+  addresses: readonly { address: string; certificateId: string | null; isOpen: boolean }[]
+}
+
+/** A file with a certificate on a server. */
+interface CertificateFile {
+  certificateId: string
+  serverId: string
+  serverName: string
+  path: string
+  isUsed: boolean
+  /** ms UTC */
+  firstSeenAt: number
+}
+
+/** A certificate that a port of a server presents to its agent. */
+interface ServedCertificate {
+  certificateId: string
+  serverId: string
+  serverName: string
+  port: number
+  servername: string | null
+  process: string | null
+}
+
+export interface GapSources {
+  expected: ReadonlyMap<string, ExpectedName>
+  endpoints: readonly ScannedEndpoint[]
+  certificates: ReadonlyMap<string, KnownCertificate>
+  files: readonly CertificateFile[]
+  served: readonly ServedCertificate[]
+  /** The active zones by name. A certificate can be issued for names in zones that are writable. */
+  zones: ReadonlyMap<string, { id: string; isWritable: boolean }>
+  /** Names that have address records in the zones, also proxied and wildcard ones. */
+  recorded: ReadonlySet<string>
+  /** CAA records by name. */
+  caa: ReadonlyMap<string, readonly CaaProperty[]>
+}
+
+/** A gap that exists now. */
+export interface FoundGap {
+  /** Identifies it within the workspace. */
+  key: string
+  kind: GapKind
+  severity: GapSeverity
+  name: string
+  zoneId: string | null
+  endpointId: string | null
+  certificateId: string | null
+  serverId: string | null
+  detail: string
+  fix: string
+  evidence: Readonly<Record<string, unknown>>
+  isIssuable: boolean
+  /** When the scan that found it was (ms UTC). It opens when a later one finds it too. Null: it opens at once. */
+  observedAt: number | null
+}
+
+/** How long a newer certificate may be on disk before it has to be loaded (ms). */
+const loadWithinMs = 15 * 60_000
+
+type Draft = { kind: GapKind; of: string; name: string; detail: string } & Partial<
+  Pick<FoundGap, 'severity' | 'endpointId' | 'certificateId' | 'serverId' | 'evidence' | 'observedAt' | 'fix'>
+>
+
+/**
+ * Compares what should be with what is known, and returns all gaps that exist now. Works in steps.
+ * @param now ms UTC
+ */
+export function* gapsOf(sources: GapSources, now: number): Generator<void, FoundGap[]> {
+  const { zones } = sources
+  const found: FoundGap[] = []
+  let steps = 0
+  for (const draft of draftsOf(sources, now)) {
+    if (draft) found.push(gapOf(draft, zones))
+    if (++steps % 100 === 0) yield
+  }
+  return found
+}
+
+function gapOf({ kind, of, name, ...more }: Draft, zones: GapSources['zones']): FoundGap {
+  const { severity, fix, isIssuable = false } = gapKindOf(kind)
+  const zoneId = zoneIdOf(name, zones)
+  const isWritable = zoneId !== null && [...namesUp(name)].some(one => zones.get(one)?.isWritable)
+  return {
+    ...{ key: `${kind} ${of}`, kind, severity, name, zoneId, fix, evidence: {}, observedAt: null },
+    ...{ endpointId: null, certificateId: null, serverId: null, isIssuable: isIssuable && isWritable },
+    ...more,
+  }
+}
+
+function* namesUp(name: string): Generator<string> {
+  for (let rest = name; rest !== ''; rest = rest.includes('.') ? rest.slice(rest.indexOf('.') + 1) : '') yield rest
+}
+
+type Drafts = Generator<Draft | null, void>
+
+function* draftsOf(sources: GapSources, now: number): Drafts {
+  yield* servedDrafts(sources, now)
+  yield* diskDrafts(sources, now)
+  yield* certificateDrafts(sources, now)
+  yield* caaDrafts(sources, now)
+}
+
+/** What scans have found. Yields null after each endpoint without gaps. */
+function* servedDrafts({ endpoints, certificates, expected }: GapSources, now: number): Drafts {
+  const covered = coveredNames(certificates, now)
+  for (const endpoint of endpoints) {
+    yield null
+    const { scannedAt, id, host, port, servername, addresses } = endpoint
+    if (scannedAt === null) continue
+    const name = servername ?? host
+    const where = `${name}:${port}`
+    const seen = { name, endpointId: id, observedAt: scannedAt }
+    const byCertificate = Map.groupBy(
+      addresses.filter(one => one.certificateId !== null && certificates.has(one.certificateId)),
+      one => one.certificateId!,
+    )
+    for (const [certificateId, at] of byCertificate) {
+      const one = certificates.get(certificateId)!
+      const evidence = { addresses: at.map(({ address }) => address), not_after: iso(one.notAfter) }
+      const own = { ...seen, of: `${id} ${certificateId}`, certificateId, evidence }
+      if (one.notAfter <= now)
+        yield {
+          kind: 'expired_served',
+          ...own,
+          detail: `${where} serves a certificate that expired on ${day(one.notAfter)}.`,
+        }
+      if (one.revokedAt !== null)
+        yield {
+          kind: 'revoked_served',
+          ...own,
+          detail: `${where} serves a certificate that was revoked on ${day(one.revokedAt)}.`,
+          evidence: { ...evidence, revoked_at: iso(one.revokedAt) },
+        }
+      const mismatch = mismatchOf(name, one.names)
+      if (mismatch)
+        yield {
+          kind: 'mismatch_served',
+          ...own,
+          detail: `${where} serves a certificate that isn’t valid for the name: ${mismatch.detail}`,
+          evidence: { ...evidence, reason: mismatch.reason, names: listed(one.names) },
+        }
+      if (one.trust === 'self_signed' || one.trust === 'untrusted')
+        yield {
+          kind: 'untrusted_served',
+          ...own,
+          detail:
+            one.trust === 'self_signed'
+              ? `${where} serves a self-signed certificate.`
+              : `${where} serves a certificate of an authority that isn’t trusted.`,
+          evidence: { ...evidence, issuer: one.issuer },
+        }
+    }
+    if (byCertificate.size === 0 && addresses.some(one => one.isOpen) && expected.has(name) && !covered(name))
+      yield {
+        kind: 'uncovered',
+        ...seen,
+        of: id,
+        detail: `${where} is open, but presents no certificate, and none is known for the name.`,
+        evidence: { addresses: addresses.filter(one => one.isOpen).map(({ address }) => address) },
+      }
+    if (endpoint.isChainIncomplete)
+      yield {
+        kind: 'chain_incomplete',
+        ...seen,
+        of: id,
+        certificateId: [...byCertificate.keys()][0] ?? null,
+        detail: `${where} doesn’t send all intermediate certificates.`,
+      }
+    // Servers with an RSA and an EC certificate present either.
+    const perKey = Map.groupBy(byCertificate.keys(), key => certificates.get(key)!.keyType)
+    const split = [...perKey.values()].find(ids => ids.length > 1)
+    if (split)
+      yield {
+        kind: 'split_brain',
+        ...seen,
+        of: id,
+        detail: `The addresses of ${where} serve ${split.length} different certificates.`,
+        evidence: { certificates: Object.fromEntries(split.map(key => [key, byCertificate.get(key)!.map(one => one.address)])) },
+      }
+  }
+}
+
+/** What agents have found. */
+function* diskDrafts({ certificates, files, served }: GapSources, now: number): Drafts {
+  const filesOf = Map.groupBy(files, one => `${one.serverId} ${certificates.get(one.certificateId)?.lineageId}`)
+  const onDisk = new Set(files.map(one => `${one.serverId} ${one.certificateId}`))
+  const serversWithFiles = new Set(files.map(one => one.serverId))
+  for (const one of served) {
+    yield null
+    const certificate = certificates.get(one.certificateId)
+    if (!certificate) continue
+    const { serverId, serverName, port, process, servername } = one
+    const name = servername ?? firstOf(certificate.names) ?? serverName
+    const own = { of: `${serverId} ${port} ${one.certificateId}`, name, certificateId: certificate.id, serverId }
+    const [newer] = (filesOf.get(`${serverId} ${certificate.lineageId}`) ?? [])
+      .flatMap(file => ({ file, newer: certificates.get(file.certificateId)! }))
+      .filter(({ file, newer }) => isNewer(newer, certificate, now) && file.firstSeenAt <= now - loadWithinMs)
+      .sort((a, b) => b.newer.notBefore - a.newer.notBefore)
+    if (newer)
+      yield {
+        kind: 'stale_on_disk',
+        ...own,
+        detail: `${process ?? `Port ${port}`} on ${serverName} serves the certificate that ends on ${day(certificate.notAfter)}, although ${newer.file.path} contains a newer one.`,
+        fix: process ? `Reload ${process}.` : gapKindOf('stale_on_disk').fix,
+        evidence: {
+          port,
+          path: newer.file.path,
+          newer_certificate_id: newer.newer.id,
+          on_disk_since: iso(newer.file.firstSeenAt),
+        },
+      }
+    if (serversWithFiles.has(serverId) && !onDisk.has(`${serverId} ${one.certificateId}`))
+      yield {
+        kind: 'served_not_on_disk',
+        ...own,
+        detail: `${process ?? `Port ${port}`} on ${serverName} serves a certificate that the agent found in no file.`,
+        evidence: { port },
+      }
+  }
+  for (const file of files) {
+    yield null
+    const certificate = certificates.get(file.certificateId)
+    if (!certificate || file.isUsed || certificate.inUse || certificate.notAfter <= now || certificate.supersededBy) continue
+    yield {
+      kind: 'disk_unused',
+      of: `${file.serverId} ${file.path} ${certificate.id}`,
+      name: firstOf(certificate.names) ?? (certificate.commonName || file.serverName),
+      certificateId: certificate.id,
+      serverId: file.serverId,
+      detail: `${file.path} on ${file.serverName} contains a certificate that nothing uses.`,
+      evidence: { path: file.path },
+    }
+  }
+}
+
+const isNewer = (one: KnownCertificate, other: KnownCertificate, now: number): boolean =>
+  one.notBefore > other.notBefore && one.notBefore <= now && one.notAfter > now
+
+/** What certificates themselves show. */
+function* certificateDrafts({ certificates, recorded, zones }: GapSources, now: number): Drafts {
+  for (const one of certificates.values()) {
+    yield null
+    const name = firstOf(one.names) ?? one.commonName
+    const own = { of: one.id, name, certificateId: one.id }
+    if (one.notAfter <= now) continue
+    if (one.sources.length === 1 && one.sources[0] === 'ct' && one.revokedAt === null)
+      yield {
+        kind: 'ct_unknown',
+        ...own,
+        detail: `A certificate for ${name} by ${one.issuer} is in a CT log, but was seen nowhere else.`,
+        evidence: { issuer: one.issuer, not_before: iso(one.notBefore), names: listed(one.names) },
+      }
+    for (const { code, detail } of one.findings)
+      if (code === 'key_readable' || code === 'lifetime_over_limit') yield { kind: code, ...own, detail }
+    if (!one.inUse) continue
+    const overdue = overdueAt(one, one.renewalDueAt)
+    if (one.autoRenewing && !one.supersededBy && now >= overdue)
+      yield {
+        kind: 'renewal_overdue',
+        ...own,
+        ...(now >= criticalAt(one) && { severity: 'high' as const }),
+        detail: `The certificate for ${name} should have been renewed by ${day(overdue)}. It expires on ${day(one.notAfter)}.`,
+        evidence: { renewal_due_at: iso(one.renewalDueAt), not_after: iso(one.notAfter) },
+      }
+    const isOrphan =
+      one.names.size > 0 && [...one.names].every(each => zoneIdOf(each, zones) !== null && coverOf(each, recorded) === 'none')
+    if (isOrphan)
+      yield { kind: 'orphan', ...own, detail: `None of the names of the certificate for ${name} has records any more.` }
+  }
+}
+
+/** What CAA records of the zones forbid or leave open. */
+function* caaDrafts({ certificates, expected, zones, caa }: GapSources, now: number): Drafts {
+  for (const one of certificates.values()) {
+    yield null
+    const identities = one.inUse && one.notAfter > now && one.trust === 'public' ? identitiesOf(one.issuer) : null
+    if (!identities) continue
+    for (const full of listed(one.names)) {
+      const isWildcard = full.startsWith('*.')
+      const name = isWildcard ? full.slice(2) : full
+      const properties = zoneIdOf(name, zones) === null ? null : caaOf(name, caa)
+      if (!properties || allowsAuthority(properties, identities, isWildcard)) continue
+      yield {
+        kind: 'caa_conflict',
+        of: `${one.lineageId} ${full}`,
+        name,
+        certificateId: one.id,
+        detail: `The CAA records of ${name} don’t allow ${identities[0]}, which issued the certificate for ${full}.`,
+        evidence: { authority: identities[0], caa: properties.slice(0, maxListed).map(({ tag, value }) => `${tag} ${value}`) },
+      }
+    }
+  }
+  const needed = new Set([...expected.values()].map(one => one.zoneId))
+  for (const [name, { id }] of zones) {
+    yield null
+    if (needed.has(id) && !caaOf(name, caa))
+      yield { kind: 'caa_missing', of: id, name, detail: `${name} has no CAA record, so every authority can issue certificates.` }
+  }
+}
+
+/** Why a certificate with these names isn’t valid for a name; null if it is. */
+export function mismatchOf(
+  name: string,
+  names: ReadonlySet<string>,
+): { reason: 'wildcard_depth' | 'apex_missing' | 'other_name'; detail: string } | null {
+  if (coverOf(name, names) !== 'none') return null
+  if (names.has(`*.${name}`)) return { reason: 'apex_missing', detail: `*.${name} doesn’t include ${name} itself.` }
+  const near = [...namesUp(name)].slice(2).find(one => names.has(`*.${one}`))
+  if (near) return { reason: 'wildcard_depth', detail: `*.${near} includes only names with one more label.` }
+  const shown = listed(names).slice(0, 3).join(', ')
+  const rest = names.size > 3 ? ` and ${names.size - 3} more` : ''
+  return { reason: 'other_name', detail: names.size > 0 ? `it is for ${shown}${rest}.` : 'it contains no names.' }
+}
+
+/** Whether any valid certificate is known for a name. */
+function coveredNames(certificates: GapSources['certificates'], now: number): (name: string) => boolean {
+  const names = new Set<string>()
+  for (const one of certificates.values())
+    if (one.notAfter > now && one.revokedAt === null && (one.trust === 'public' || one.trust === 'private'))
+      for (const name of one.names) names.add(name)
+  return name => coverOf(name, names) !== 'none'
+}
+
+const maxListed = 100
+function listed(names: ReadonlySet<string>): string[] {
+  const first: string[] = []
+  for (const name of names) if (first.push(name) === maxListed) break
+  return first
+}
+const firstOf = (names: ReadonlySet<string>): string | undefined => names.values().next().value
+const iso = (ms: number): string => new Date(ms).toISOString()
+const day = (ms: number): string => iso(ms).slice(0, 10)

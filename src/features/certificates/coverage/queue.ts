@@ -1,0 +1,14 @@
+import type { JobDraft } from '../../../core/jobs/draft'
+
+export const gapsJobKind = 'certificates.gaps'
+
+/** How long after a scan, a report, or a change of a zone the gaps are worked out (ms), so that many of them cause one run. */
+export const settleMs = 30_000
+
+/** A job that works out the gaps of a workspace. @param runAt ms UTC; now if absent */
+export const gapsJobFor = (workspaceId: string, runAt?: number): JobDraft => ({
+  kind: gapsJobKind,
+  payload: { workspace_id: workspaceId },
+  uniqueKey: workspaceId,
+  ...(runAt !== undefined && { runAt }),
+})

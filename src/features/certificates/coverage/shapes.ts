@@ -1,0 +1,138 @@
+import { Type, type Static } from '@sinclair/typebox'
+import { members, patchMembers, viewMembers } from '../../../core/members'
+import {
+  actorFields,
+  editable,
+  Instant,
+  Line,
+  ListOf,
+  Nullable,
+  NullableInstant,
+  Prose,
+  Shape,
+  Words,
+} from '../../../core/shapes'
+import { gapKindNames, gapSeverities } from './kinds'
+import { coverages } from './names'
+
+export const certificateSettingMembers = members({
+  coverage: {
+    schema: Words(coverages, {
+      description:
+        'Which names should have a certificate. `all`: the names of address records and mail servers in active zones, what monitors connect to with TLS, and the names that servers with an agent serve. `watched`: without the names of records. `off`: none.',
+    }),
+    default: 'all',
+  },
+  ignore: {
+    schema: Type.Array(
+      Line({
+        minLength: 1,
+        maxLength: 253,
+        pattern: '^[a-zA-Z0-9_*.-]+$',
+        'x-rule': 'must be a name in A-labels, in which `*` stands for any text.',
+      }),
+      {
+        maxItems: 100,
+        uniqueItems: true,
+        description: 'Names that need no certificate. `*` stands for any text, such as `*.internal.example.com`.',
+      },
+    ),
+    default: [],
+  },
+  ports: {
+    schema: Type.Array(Type.Integer({ minimum: 1, maximum: 65_535 }), {
+      minItems: 1,
+      maxItems: 10,
+      uniqueItems: true,
+      description: 'Ports at which the names of records are expected to serve TLS.',
+    }),
+    default: [443],
+  },
+})
+
+export const CertificateSettings = Shape(viewMembers(certificateSettingMembers), {
+  $id: 'CertificateSettings',
+  description: 'Which names of the workspace should have a certificate.',
+  examples: [{ coverage: 'all', ignore: ['*.internal.example.com'], ports: [443] }],
+})
+export const CertificateSettingsPatch = Shape(patchMembers(certificateSettingMembers), {
+  $id: 'CertificateSettingsPatch',
+  description: 'Settings to update.',
+  examples: [{ ignore: ['*.internal.example.com', 'db-*.example.com'] }],
+})
+export type CertificateSettingsView = Static<typeof CertificateSettings>
+export type CertificateSettingsPatch = Static<typeof CertificateSettingsPatch>
+
+/** Those of the API: pending ones are not part of it. */
+export const gapStatuses = ['open', 'acknowledged', 'resolved'] as const
+
+const maybeId = (what: string) => Nullable(Type.String(), { description: `ID of the ${what}; null if it isn’t about one.` })
+
+export const CertificateGap = Shape(
+  {
+    id: Type.String({ description: 'ID of the gap.' }),
+    kind: Words(gapKindNames, { description: 'What is wrong. The handbook explains all kinds.' }),
+    severity: Words(gapSeverities, { description: 'Severity.' }),
+    status: Words(gapStatuses, {
+      description: 'Status. `resolved`: it no longer exists. A gap that comes back is opened again with the same ID.',
+    }),
+    name: Type.String({ description: 'Name that it is about.' }),
+    zone_id: Nullable(Type.String(), { description: 'ID of the zone that contains the name; null if none does.' }),
+    endpoint_id: maybeId('TLS endpoint'),
+    certificate_id: maybeId('certificate'),
+    server_id: maybeId('server'),
+    detail: Type.String({ description: 'What was found, as a sentence.' }),
+    fix: Type.String({ description: 'What to do about it.' }),
+    evidence: Type.Record(Type.String(), Type.Unknown(), { description: 'Details of what was found. They depend on the kind.' }),
+    issuable: Type.Boolean({
+      description: 'Whether a new certificate closes the gap and can be issued, because the zone of the name is managed here.',
+    }),
+    opened_at: Instant({ description: 'When it was opened; for one that came back, when it was opened again.' }),
+    acknowledged_at: NullableInstant({ description: 'When it was acknowledged; null if it isn’t.' }),
+    acknowledged_until: NullableInstant({ description: 'When the acknowledgement expires; null if it doesn’t.' }),
+    acknowledged_by: Nullable(Shape(actorFields), { description: 'Who acknowledged it; null if it isn’t acknowledged.' }),
+    note: Type.String({ description: 'Note of the acknowledgement.' }),
+    resolved_at: NullableInstant({ description: 'When it was resolved; null if it isn’t.' }),
+    ...editable,
+  },
+  {
+    $id: 'CertificateGap',
+    description: 'A problem with the certificate of a name, or a name without a certificate.',
+    examples: [
+      {
+        ...{ id: 'cgap_01k3zc1d3e5f7g9h1j3k5m7n9p', kind: 'stale_on_disk', severity: 'high', status: 'open' },
+        ...{ name: 'shop.example.com', zone_id: 'zone_01k3z9a1b2c3d4e5f6g7h8j9km', endpoint_id: null },
+        certificate_id: 'cert_01k3zc1d3e5f7g9h1j3k5m7n9p',
+        server_id: 'srv_01k3zc1d3e5f7g9h1j3k5m7n9p',
+        detail: 'nginx on web-1 serves the certificate that ends on 2026-11-30, although /etc/ssl/shop.pem contains a newer one.',
+        fix: 'Reload nginx.',
+        evidence: { port: 443, path: '/etc/ssl/shop.pem' },
+        issuable: false,
+        opened_at: '2026-11-27T04:11:00.000Z',
+        ...{ acknowledged_at: null, acknowledged_until: null, acknowledged_by: null, note: '', resolved_at: null },
+        version: 1,
+        created_at: '2026-11-27T04:11:00.000Z',
+        updated_at: '2026-11-27T04:11:00.000Z',
+      },
+    ],
+  },
+)
+export const CertificateGapList = ListOf(CertificateGap)
+export type CertificateGapView = Static<typeof CertificateGap>
+
+export const GapAcknowledgement = Shape(
+  {
+    until: Type.Optional(
+      Nullable(Type.String({ format: 'date-time' }), {
+        description: 'When the acknowledgement expires, at most 366 days from now. Null or omitted: when the gap is resolved.',
+      }),
+    ),
+    note: Prose({ minLength: 1, maxLength: 1000, description: 'Why it is accepted.' }),
+  },
+  {
+    $id: 'CertificateGapAcknowledgement',
+    description: 'Acknowledgement of a gap.',
+    examples: [{ until: '2027-01-31T00:00:00.000Z', note: 'The old server is shut down in January.' }],
+  },
+)
+export type GapAcknowledgement = Static<typeof GapAcknowledgement>

@@ -1,0 +1,59 @@
+import { sql } from 'drizzle-orm'
+import { resourceColumns, workspaces } from '../../../access/tables'
+import type { AuditActor } from '../../../core/db/tables'
+import { flag, int, json, text, time } from '../../../core/db/columns'
+import { index, table, uniqueIndex } from '../../../core/db/dialect'
+import { memberColumns } from '../../../core/members'
+import { gapKindNames, gapSeverities } from './kinds'
+import { storedGapStatuses } from './reconcile'
+import { certificateSettingMembers } from './shapes'
+
+/** Without a row, the defaults apply. */
+export const certificateSettings = table('certificate_settings', {
+  workspaceId: text('workspace_id')
+    .primaryKey()
+    .references(() => workspaces.id, { onDelete: 'cascade' }),
+  ...memberColumns(certificateSettingMembers),
+})
+
+export const certificateGaps = table(
+  'certificate_gaps',
+  {
+    ...resourceColumns(),
+    // What it is about, as in gaps.ts: a gap that comes back is the same one.
+    key: text('key').notNull(),
+    kind: text('kind', { enum: [...gapKindNames] }).notNull(),
+    status: text('status', { enum: [...storedGapStatuses] }).notNull(),
+    severity: text('severity', { enum: [...gapSeverities] }).notNull(),
+    // The place of the severity and status in a list with problems first.
+    rank: int('rank').notNull(),
+    name: text('name').notNull(),
+    zoneId: text('zone_id'),
+    endpointId: text('endpoint_id'),
+    certificateId: text('certificate_id'),
+    serverId: text('server_id'),
+    detail: text('detail').notNull(),
+    fix: text('fix').notNull(),
+    evidence: json<Record<string, unknown>>('evidence').notNull(),
+    isIssuable: flag('is_issuable').notNull(),
+    // When the first scan found it, while it waits for another one that confirms it.
+    observedAt: time('observed_at'),
+    openedAt: time('opened_at').notNull(),
+    acknowledgedAt: time('acknowledged_at'),
+    acknowledgedUntil: time('acknowledged_until'),
+    acknowledgedBy: json<Pick<AuditActor, 'type' | 'id' | 'name'> | null>('acknowledged_by'),
+    note: text('note').notNull(),
+    resolvedAt: time('resolved_at'),
+  },
+  t => [
+    uniqueIndex('certificate_gaps_key').on(t.workspaceId, t.key),
+    index('certificate_gaps_workspace').on(t.workspaceId, t.id),
+    index('certificate_gaps_rank').on(t.workspaceId, t.rank, t.id),
+    index('certificate_gaps_opened').on(t.workspaceId, t.openedAt, t.id),
+    index('certificate_gaps_name').on(t.workspaceId, t.name, t.id),
+    index('certificate_gaps_resolved')
+      .on(t.resolvedAt)
+      .where(sql`resolved_at is not null`),
+  ],
+)
+export type GapRow = typeof certificateGaps.$inferSelect

@@ -1,0 +1,169 @@
+import { and, asc, eq, gt, inArray, lt } from 'drizzle-orm'
+import { auditDrafts, isUnchanged, jobContext, record, systemActor } from '../../../core/change'
+import type { AuditDraft, EventDraft, RecordResult } from '../../../core/change-result'
+import { forUpdate } from '../../../core/db/dialect'
+import type { Reader, Tx } from '../../../core/db/transaction'
+import type { Hub } from '../../../core/hub'
+import type { JobKind } from '../../../core/jobs/job'
+import { insertRow, pruneRows, saveRow, targetOf } from '../../../core/rows'
+import { isTurnOver, runInSlices, yieldToEventLoop } from '../../../core/time-slices'
+import { gapRows, unacknowledged } from './certificate-gaps'
+import { gapEvent, gapRank } from './gap-rows'
+import { gapsOf, type FoundGap } from './gaps'
+import { gapSeverities } from './kinds'
+import { gapSourcesOf } from './load'
+import { gapsJobKind } from './queue'
+import { reconcile, type GapStep } from './reconcile'
+import { certificateGaps, type GapRow } from './tables'
+
+/** At most this many gaps of a workspace are stored, the most severe first. */
+const maxGaps = 10_000
+const rowsPerPage = 500
+// Keeps transactions short.
+const perChange = 50
+/** How long resolved gaps are kept (ms). */
+const keptMs = 90 * 86_400_000
+
+/** Works out the gaps of a workspace, and opens, updates, and resolves what is stored. Repeated runs change nothing. */
+export const workOutGapsJob: JobKind<{ workspace_id: string }> = {
+  kind: gapsJobKind,
+  concurrency: 1,
+  leaseMs: 300_000,
+  retryAfter: attempts => (attempts < 5 ? 60_000 * attempts : null),
+  async run(hub, { payload }) {
+    await workOutGaps(hub, payload.workspace_id)
+    return undefined
+  },
+}
+
+async function workOutGaps(hub: Hub, workspaceId: string): Promise<void> {
+  const sources = await gapSourcesOf(hub.read, workspaceId)
+  const all = await runInSlices(gapsOf(sources, hub.clock.now()))
+  const found = new Map((await mostSevere(all)).map(one => [one.key, one]))
+  const stored = await storedGaps(hub.read, workspaceId)
+  const byId = new Map(stored.map(one => [one.id, one]))
+  const steps = await runInSlices(reconcile([...found.values()], stored, hub.clock.now()))
+  const keys = steps.flatMap(step => {
+    const row = step.do === 'add' ? null : byId.get(step.id)!
+    return row && step.do === 'keep' && isUnchanged(row, columnsOf(step, row))
+      ? []
+      : [row?.key ?? (step as { found: FoundGap }).found.key]
+  })
+  for (let at = 0; at < keys.length; at += perChange) {
+    const some = keys.slice(at, at + perChange)
+    const those = some.flatMap(key => found.get(key) ?? [])
+    await record(hub, tx => writeGaps(tx, hub, workspaceId, some, those))
+  }
+}
+
+async function mostSevere(all: readonly FoundGap[]): Promise<readonly FoundGap[]> {
+  if (all.length <= maxGaps) return all
+  return gapSeverities.flatMap(severity => all.filter(one => one.severity === severity)).slice(0, maxGaps)
+}
+
+async function storedGaps(read: Reader, workspaceId: string): Promise<GapRow[]> {
+  const found: GapRow[] = []
+  for (let last = ''; ;) {
+    const rows = await read
+      .select()
+      .from(certificateGaps)
+      .where(and(eq(certificateGaps.workspaceId, workspaceId), gt(certificateGaps.id, last)))
+      .orderBy(asc(certificateGaps.id))
+      .limit(rowsPerPage)
+    found.push(...rows)
+    if (rows.length < rowsPerPage) return found
+    last = rows.at(-1)!.id
+    if (isTurnOver()) await yieldToEventLoop()
+  }
+}
+
+/** Writes some gaps. Decides again with the rows as they are now: someone may have acknowledged one in the meantime. */
+async function writeGaps(
+  tx: Tx,
+  hub: Hub,
+  workspaceId: string,
+  keys: readonly string[],
+  found: readonly FoundGap[],
+): Promise<RecordResult<undefined>> {
+  const now = hub.clock.now()
+  const own = and(eq(certificateGaps.workspaceId, workspaceId), inArray(certificateGaps.key, [...keys]))
+  const rows = await forUpdate(tx.select().from(certificateGaps).where(own).orderBy(asc(certificateGaps.id)))
+  const byId = new Map(rows.map(one => [one.id, one]))
+  const ctx = { hub, workspaceId }
+  const events: EventDraft[] = []
+  const audits: AuditDraft[] = []
+  for (const step of await runInSlices(reconcile(found, rows, now))) {
+    if (step.do === 'add') {
+      const row = await insertRow(tx, ctx, gapRows, newColumns(step, now))
+      if (row.status === 'open') events.push(gapEvent(row, now))
+      continue
+    }
+    const before = byId.get(step.id)!
+    if (step.do === 'forget') {
+      await tx.delete(certificateGaps).where(eq(certificateGaps.id, step.id))
+      continue
+    }
+    const after = await saveRow(tx, ctx, gapRows, before, changedColumns(step, before, now))
+    if (after.status !== before.status) events.push(gapEvent(after, now))
+    if (before.status === 'acknowledged' && after.status === 'open') audits.push(...expired(before, after))
+  }
+  return { result: undefined, events, audits }
+}
+
+const expired = (before: GapRow, after: GapRow): AuditDraft[] =>
+  auditDrafts(
+    { workspaceId: after.workspaceId, actor: systemActor(gapsJobKind), context: jobContext },
+    'certificates.gap.unacknowledge',
+    {
+      result: undefined,
+      target: targetOf(gapRows, after),
+      before: { status: before.status, severity: before.severity },
+      after: { status: after.status, severity: after.severity },
+      reason: before.severity === after.severity ? 'The acknowledgement expired.' : 'It became more severe.',
+    },
+  )
+
+const foundColumns = ({ key, kind, severity, name, zoneId, endpointId, certificateId, serverId, ...more }: FoundGap) => ({
+  ...{ key, kind, severity, name, zoneId, endpointId, certificateId, serverId },
+  ...{ detail: more.detail, fix: more.fix, evidence: { ...more.evidence }, isIssuable: more.isIssuable },
+})
+
+const newColumns = ({ found, status }: GapStep & { do: 'add' }, now: number) => ({
+  ...foundColumns(found),
+  ...unacknowledged,
+  ...{ status, rank: gapRank({ status, severity: found.severity }), openedAt: now, resolvedAt: null },
+  observedAt: status === 'pending' ? found.observedAt : null,
+})
+
+const columnsOf = ({ found, status, observedAt }: GapStep & { do: 'keep' }, before: GapRow) => ({
+  // A resolved one keeps what it was about until it opens again.
+  ...(status === 'resolved' ? { severity: before.severity } : foundColumns(found)),
+  ...{ status, observedAt },
+})
+
+function changedColumns(step: GapStep & { do: 'keep' | 'resolve' }, before: GapRow, now: number): Partial<GapRow> {
+  if (step.do === 'resolve') {
+    const isNew = before.status !== 'resolved'
+    const { severity } = before
+    return {
+      ...{ status: 'resolved', rank: gapRank({ status: 'resolved', severity }), observedAt: null },
+      ...(isNew && { ...unacknowledged, resolvedAt: now }),
+    }
+  }
+  const columns = columnsOf(step, before)
+  const isOpened = step.status === 'open' && before.status !== 'open'
+  return {
+    ...columns,
+    rank: gapRank(columns),
+    ...(isOpened && unacknowledged),
+    ...(isOpened && before.status !== 'acknowledged' && { openedAt: now, resolvedAt: null }),
+  }
+}
+
+export const pruneGaps = (hub: Hub): Promise<void> =>
+  pruneRows(
+    hub,
+    certificateGaps,
+    and(eq(certificateGaps.status, 'resolved'), lt(certificateGaps.resolvedAt, hub.clock.now() - keptMs)),
+    certificateGaps.resolvedAt,
+  )

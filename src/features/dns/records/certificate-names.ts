@@ -1,0 +1,83 @@
+import { and, asc, count, eq, gt, max } from 'drizzle-orm'
+import type { Reader } from '../../../core/db/transaction'
+import { isTurnOver, yieldToEventLoop } from '../../../core/time-slices'
+import type { Octets } from '../../../dns/octets'
+import { fieldsOf } from '../../../dns/rdata'
+import { fqdnOf } from '../zones/names'
+import { dnsZones } from '../zones/tables'
+import { dnsRecords, dnsRrsets } from './tables'
+
+/** What certificates depend on in the zones of a workspace. */
+interface NamesInZones {
+  /** The active zones by name. */
+  zones: Map<string, { id: string; isWritable: boolean }>
+  /** Records with an address or a mail server. Names are in lower case A-labels, without a trailing dot. */
+  records: { name: string; zoneId: string; type: string; target: string | null; isProxied: boolean }[]
+  /** CAA records by name. */
+  caa: Map<string, { tag: string; value: string }[]>
+}
+
+const types = ['A', 'AAAA', 'ALIAS', 'CAA', 'CNAME', 'HTTPS', 'MX']
+const rowsPerPage = 500
+
+/** Reads the names in the active zones of a workspace that certificates are for, page by page. */
+export async function namesInZones(read: Reader, workspaceId: string): Promise<NamesInZones> {
+  const found: NamesInZones = { zones: new Map(), records: [], caa: new Map() }
+  const { id, name, apply, blockedPlanId } = dnsZones
+  const zones = await read
+    .select({ id, name, apply, blockedPlanId })
+    .from(dnsZones)
+    .where(and(eq(dnsZones.workspaceId, workspaceId), eq(dnsZones.status, 'active')))
+  const names = new Map(zones.map(zone => [zone.id, zone.name]))
+  for (const zone of zones) found.zones.set(zone.name, { id: zone.id, isWritable: zone.apply === 'auto' && !zone.blockedPlanId })
+  for (const type of types) for await (const row of recordsOf(read, workspaceId, type)) addTo(found, names, type, row)
+  return found
+}
+
+interface Row {
+  zoneId: string
+  name: string
+  target: string | null
+  rdata: Uint8Array
+  options: (typeof dnsRrsets.$inferSelect)['options']
+}
+
+async function* recordsOf(read: Reader, workspaceId: string, type: string): AsyncGenerator<Row> {
+  const { id, zoneId, name, target, rdata } = dnsRecords
+  for (let last = ''; ;) {
+    const rows = await read
+      .select({ id, zoneId, name, target, rdata, options: dnsRrsets.options })
+      .from(dnsRecords)
+      .innerJoin(dnsRrsets, eq(dnsRrsets.id, dnsRecords.rrsetId))
+      .where(and(eq(dnsRecords.workspaceId, workspaceId), eq(dnsRecords.type, type), gt(id, last)))
+      .orderBy(asc(id))
+      .limit(rowsPerPage)
+    yield* rows
+    if (rows.length < rowsPerPage) return
+    last = rows.at(-1)!.id
+    if (isTurnOver()) await yieldToEventLoop()
+  }
+}
+
+function addTo({ records, caa }: NamesInZones, names: ReadonlyMap<string, string>, type: string, row: Row): void {
+  const zone = names.get(row.zoneId)
+  if (zone === undefined) return
+  const name = fqdnOf(row.name, zone)
+  if (type === 'CAA') {
+    const { tag, value } = fieldsOf('CAA', row.rdata) as unknown as { tag: string; value: Octets }
+    caa.set(name, [...(caa.get(name) ?? []), { tag, value: typeof value === 'string' ? value : '' }])
+  } else {
+    const target = type === 'MX' && row.target !== null ? row.target.replace(/\.$/, '') : null
+    records.push({ name, zoneId: row.zoneId, type, target, isProxied: row.options?.proxied === true })
+  }
+}
+
+/** Describes the zones of each workspace with a text that changes with any of them. */
+export async function zoneStates(read: Reader): Promise<Map<string, string>> {
+  const { workspaceId, updatedAt, serial } = dnsZones
+  const rows = await read
+    .select({ workspaceId, zones: count(), updatedAt: max(updatedAt), serial: max(serial) })
+    .from(dnsZones)
+    .groupBy(workspaceId)
+  return new Map(rows.map(row => [row.workspaceId, `${row.zones} ${row.updatedAt} ${row.serial}`]))
+}
