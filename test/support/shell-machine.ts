@@ -43,6 +43,9 @@ tick() {
 }
 `
 
+/** `/proc/PID/stat` of a process that started this long after the kernel (s). */
+const statOf = (startedS: number) => `1 (a) b) S ${'0 '.repeat(18)}${startedS * 100} 0 0\n`
+
 const files: Record<string, string> = {
   elapsed: '0\n',
   limit: '0\n',
@@ -50,6 +53,9 @@ const files: Record<string, string> = {
   'etc/machine-id': '0123456789abcdef0123456789abcdef\n',
   'etc/os-release': 'PRETTY_NAME="OpenWrt 24.10.2"\nID="openwrt"\nVERSION_ID="24.10.2"\n',
   'proc/uptime': `${bootedS}.25 1.00\n`,
+  // A container that booted after its host, whose uptime it sees.
+  'proc/1/stat': statOf(600),
+  'proc/self/stat': statOf(bootedS),
   'proc/stat': 'cpu 0 0 0 0 0 0 0 0 0 0\nbtime 1795769000\n',
   'proc/loadavg': '0.50 0.25 0.10 1/90 4711\n',
   'proc/meminfo':

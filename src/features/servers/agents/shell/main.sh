@@ -14,6 +14,16 @@ read_identity() {
   [ "$token" ]
 }
 
+# When the process $1 started, since the boot of the kernel (ms); 0 if it is hidden. “self” has just started.
+started_ms() {
+  stat=''
+  [ ! -r "$root/proc/$1/stat" ] || read -r stat <"$root/proc/$1/stat"
+  # The name of the program before can contain spaces.
+  # shellcheck disable=SC2086
+  set -- ${stat##*\)}
+  echo $((${20:-0} * 10))
+}
+
 run_agent() {
   read_identity || fail 'This server is not enrolled. Use the command that the dashboard shows.'
   respawn=${1-}
@@ -31,6 +41,9 @@ run_agent() {
   is_number "$dropped" || dropped=0
   trap last_words TERM INT
   read_clock
+  # When the server booted, by the same clock. In a container, that can count from the boot of the host.
+  booted_ms=0 started=$(started_ms self)
+  [ "$started" = 0 ] || booted_ms=$((up_ms - started + $(started_ms 1)))
   # Its last line may be incomplete.
   set_aside
   list_interfaces

@@ -33,7 +33,7 @@ report() {
   fi
   {
     printf '{"v":1,"run_id":"%s","seq":%s,"sent_at":%s,"clock_offset_ms":%s,' "$run_id" "$seq" "$(($(date +%s) * 1000 + 500))" "$offset_ms"
-    printf '"boot_id":"%s","uptime_seconds":%s,"interval_seconds":%s,"version":"%s",' "$boot_id" $((up_ms / 1000)) "$interval" "$version"
+    printf '"boot_id":"%s","uptime_seconds":%s,"interval_seconds":%s,"version":"%s",' "$boot_id" $(((up_ms - booted_ms) / 1000)) "$interval" "$version"
     printf '"allow":[],"backlog":%s,"spooled":%s,"dropped":%s,' "$2" "$spooled" "$dropped"
     [ -z "$4" ] || printf '"stopping":"%s",' "$4"
     [ -z "$news" ] || printf '"facts":{%s},' "${news#,}"
