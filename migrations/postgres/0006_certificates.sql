@@ -196,6 +196,18 @@ CREATE TABLE "managed_certificates" (
 	"action_id" text collate "C"
 );
 --> statement-breakpoint
+CREATE TABLE "certificate_coverage" (
+	"workspace_id" text collate "C" NOT NULL,
+	"name" text collate "C" NOT NULL,
+	"zone_id" text collate "C",
+	"because" text NOT NULL,
+	"covered" text collate "C" NOT NULL,
+	"certificate_id" text collate "C",
+	"valid_until" bigint,
+	"endpoint_ids" text NOT NULL,
+	CONSTRAINT "certificate_coverage_workspace_id_name_pk" PRIMARY KEY("workspace_id","name")
+);
+--> statement-breakpoint
 CREATE TABLE "certificate_gaps" (
 	"id" text collate "C" PRIMARY KEY NOT NULL,
 	"workspace_id" text collate "C" NOT NULL,
@@ -244,6 +256,7 @@ ALTER TABLE "acme_accounts" ADD CONSTRAINT "acme_accounts_workspace_id_workspace
 ALTER TABLE "acme_challenges" ADD CONSTRAINT "acme_challenges_workspace_id_workspaces_id_fk" FOREIGN KEY ("workspace_id") REFERENCES "public"."workspaces"("id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
 ALTER TABLE "managed_certificates" ADD CONSTRAINT "managed_certificates_workspace_id_workspaces_id_fk" FOREIGN KEY ("workspace_id") REFERENCES "public"."workspaces"("id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
 ALTER TABLE "managed_certificates" ADD CONSTRAINT "managed_certificates_acme_account_id_acme_accounts_id_fk" FOREIGN KEY ("acme_account_id") REFERENCES "public"."acme_accounts"("id") ON DELETE no action ON UPDATE no action;--> statement-breakpoint
+ALTER TABLE "certificate_coverage" ADD CONSTRAINT "certificate_coverage_workspace_id_workspaces_id_fk" FOREIGN KEY ("workspace_id") REFERENCES "public"."workspaces"("id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
 ALTER TABLE "certificate_gaps" ADD CONSTRAINT "certificate_gaps_workspace_id_workspaces_id_fk" FOREIGN KEY ("workspace_id") REFERENCES "public"."workspaces"("id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
 ALTER TABLE "certificate_settings" ADD CONSTRAINT "certificate_settings_workspace_id_workspaces_id_fk" FOREIGN KEY ("workspace_id") REFERENCES "public"."workspaces"("id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
 CREATE UNIQUE INDEX "certificate_authorities_sha256" ON "certificate_authorities" USING btree ("workspace_id","sha256");--> statement-breakpoint
@@ -283,6 +296,8 @@ CREATE INDEX "managed_certificates_account" ON "managed_certificates" USING btre
 CREATE INDEX "managed_certificates_renewal" ON "managed_certificates" USING btree ("next_renewal_at") WHERE next_renewal_at is not null;--> statement-breakpoint
 CREATE INDEX "managed_certificates_issuing" ON "managed_certificates" USING btree ("id") WHERE status = 'issuing';--> statement-breakpoint
 CREATE INDEX "managed_certificates_ari" ON "managed_certificates" USING btree ("ari_check_at") WHERE ari_check_at is not null;--> statement-breakpoint
+CREATE INDEX "certificate_coverage_zone" ON "certificate_coverage" USING btree ("workspace_id","zone_id","name");--> statement-breakpoint
+CREATE INDEX "certificate_coverage_covered" ON "certificate_coverage" USING btree ("workspace_id","covered","name");--> statement-breakpoint
 CREATE UNIQUE INDEX "certificate_gaps_key" ON "certificate_gaps" USING btree ("workspace_id","key");--> statement-breakpoint
 CREATE INDEX "certificate_gaps_workspace" ON "certificate_gaps" USING btree ("workspace_id","id");--> statement-breakpoint
 CREATE INDEX "certificate_gaps_rank" ON "certificate_gaps" USING btree ("workspace_id","rank","id");--> statement-breakpoint

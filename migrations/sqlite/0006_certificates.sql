@@ -244,6 +244,21 @@ CREATE INDEX `managed_certificates_account` ON `managed_certificates` (`acme_acc
 CREATE INDEX `managed_certificates_renewal` ON `managed_certificates` (`next_renewal_at`) WHERE next_renewal_at is not null;--> statement-breakpoint
 CREATE INDEX `managed_certificates_issuing` ON `managed_certificates` (`id`) WHERE status = 'issuing';--> statement-breakpoint
 CREATE INDEX `managed_certificates_ari` ON `managed_certificates` (`ari_check_at`) WHERE ari_check_at is not null;--> statement-breakpoint
+CREATE TABLE `certificate_coverage` (
+	`workspace_id` text NOT NULL,
+	`name` text NOT NULL,
+	`zone_id` text,
+	`because` text NOT NULL,
+	`covered` text NOT NULL,
+	`certificate_id` text,
+	`valid_until` integer,
+	`endpoint_ids` text NOT NULL,
+	PRIMARY KEY(`workspace_id`, `name`),
+	FOREIGN KEY (`workspace_id`) REFERENCES `workspaces`(`id`) ON UPDATE no action ON DELETE cascade
+);
+--> statement-breakpoint
+CREATE INDEX `certificate_coverage_zone` ON `certificate_coverage` (`workspace_id`,`zone_id`,`name`);--> statement-breakpoint
+CREATE INDEX `certificate_coverage_covered` ON `certificate_coverage` (`workspace_id`,`covered`,`name`);--> statement-breakpoint
 CREATE TABLE `certificate_gaps` (
 	`id` text PRIMARY KEY NOT NULL,
 	`workspace_id` text NOT NULL,

@@ -88,6 +88,7 @@ export const pages = {
   '/firewalls/$id': {},
   '/ssh-keys': { title: 'SSH keys', group: 'Cloud', icon: 'FileKey' },
   '/certificates': { title: 'Certificates', tab: 'Inventory', group: 'Certificates', icon: 'BadgeCheck' },
+  '/certificates/coverage': { title: 'Certificates', tab: 'Coverage' },
   '/certificates/gaps': { title: 'Certificates', tab: 'Gaps' },
   '/certificates/authorities': { title: 'Certificates', tab: 'Authorities' },
   '/certificates/$id': {},

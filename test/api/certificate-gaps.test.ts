@@ -182,3 +182,33 @@ test('settings and acknowledgements are checked', async () => {
   expect(await gapsOf(w, '?kind=untrusted_served&sort=severity')).toHaveLength(1)
   expect(await gapsOf(w, '?name=shop.example.com&sort=-opened_at')).toHaveLength(1)
 })
+
+test('names are listed with the certificate that covers them', async () => {
+  const { w, zone } = await scene()
+  await workOut(w)
+  const path = '/v1/certificates/coverage'
+  const names = (await w.acme.call('GET', `${path}?q=shop`)).body.data
+  // The glue record of the name server has an address too.
+  expect((await w.acme.call('GET', path)).body.data.map((one: any) => one.name)).toEqual(['ns1.example.com', 'shop.example.com'])
+  expect(names).toEqual([
+    {
+      ...{ name: 'shop.example.com', zone_id: zone.id, because: ['record'], covered: 'none' },
+      ...{ certificate_id: null, valid_until: null, endpoint_ids: [], gap_ids: [] },
+    },
+  ])
+  const root = await makeCertificate({ subject: 'CN=Root', isCa: true })
+  await w.acme.call('POST', '/v1/certificate-authorities', { name: 'Root', pem: root.pem })
+  const ends = w.clock.now() + 90 * dayMs
+  const wildcard = await makeCertificate({ names: ['*.example.com'], issuer: root, notAfter: new Date(ends) })
+  const [certificateId] = await see(w, wildcard)
+  await workOut(w)
+  const covered = { covered: 'wildcard', certificate_id: certificateId, endpoint_ids: [endpointId] }
+  expect((await w.acme.call('GET', `${path}?q=shop`)).body.data).toMatchObject([covered])
+  expect((await w.acme.call('GET', `${path}?covered=none`)).body.data).toEqual([])
+  expect((await w.acme.call('GET', `${path}?covered=wildcard&include=total`)).body.pagination.total).toBe(2)
+  expect((await w.acme.call('GET', `${path}?zone_id=${zone.id}&q=shop`)).body.data).toHaveLength(1)
+  expect((await w.rival.call('GET', path)).body.data).toEqual([])
+  await w.acme.call('PATCH', '/v1/certificate-settings', { coverage: 'off' })
+  await w.settle()
+  expect((await w.acme.call('GET', path)).body.data).toEqual([])
+})

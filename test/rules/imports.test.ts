@@ -234,6 +234,7 @@ const pureFiles = [
   'certificates/examples',
   'certificates/findings',
   'certificates/coverage/caa',
+  'certificates/coverage/covered-names',
   'certificates/coverage/gaps',
   'certificates/coverage/kinds',
   'certificates/coverage/names',

@@ -5,7 +5,12 @@ import type { Tone } from '../../parts/status'
 export const invalidates = ['/certificates', '/certificate-authorities']
 
 /** The pages about certificates. */
-export const certificateTabs: readonly PagePath[] = ['/certificates', '/certificates/gaps', '/certificates/authorities']
+export const certificateTabs: readonly PagePath[] = [
+  '/certificates',
+  '/certificates/coverage',
+  '/certificates/gaps',
+  '/certificates/authorities',
+]
 
 export const statusTitles: Record<CertificateView['status'], string> = {
   valid: 'Valid',

@@ -1,4 +1,4 @@
-import type { CertificateGapView } from '../../../features/certificates/coverage/shapes'
+import type { CertificateCoverageView, CertificateGapView } from '../../../features/certificates/coverage/shapes'
 import type { Tone } from '../../parts/status'
 
 export const gapTitles: Record<CertificateGapView['kind'], string> = {
@@ -45,3 +45,16 @@ const tones: Record<CertificateGapView['severity'], Tone> = {
 export const toneOfGap = ({ severity, status }: CertificateGapView): Tone => (status === 'open' ? tones[severity] : 'idle')
 
 export const gapInvalidates = ['/certificate-gaps']
+
+export const coverTitles: Record<CertificateCoverageView['covered'], string> = {
+  full: 'Covered',
+  wildcard: 'Covered by wildcard',
+  none: 'Not covered',
+}
+
+export const causeTitles: Record<CertificateCoverageView['because'][number], string> = {
+  record: 'DNS record',
+  mail: 'Mail server',
+  monitor: 'Monitor',
+  agent: 'Agent',
+}

@@ -26,7 +26,7 @@ export interface KnownCertificate {
 }
 
 /** A host and port that is scanned. */
-interface ScannedEndpoint {
+export interface ScannedEndpoint {
   id: string
   host: string
   port: number

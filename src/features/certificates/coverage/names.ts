@@ -5,8 +5,8 @@ export const coverages = ['all', 'watched', 'off'] as const
 type Coverage = (typeof coverages)[number]
 
 /** Why a name is expected to have one. */
-const causes = ['record', 'mail', 'monitor', 'agent'] as const
-type Cause = (typeof causes)[number]
+export const causes = ['record', 'mail', 'monitor', 'agent'] as const
+export type Cause = (typeof causes)[number]
 
 /** A record of an active zone. Names are in lower case A-labels, without a trailing dot. */
 export interface NamedRecord {
@@ -119,8 +119,12 @@ export function zoneIdOf(name: string, zones: ReadonlyMap<string, { id: string }
   }
 }
 
-/** How certificate names cover a name: itself, by a wildcard for its first label (RFC 9525 section 6.3), or not at all. */
-export function coverOf(name: string, names: ReadonlySet<string>): 'full' | 'wildcard' | 'none' {
+/** By itself, by a wildcard for its first label (RFC 9525 section 6.3), or not at all. */
+export const covers = ['full', 'wildcard', 'none'] as const
+export type Covered = (typeof covers)[number]
+
+/** How certificate names cover a name. */
+export function coverOf(name: string, names: Pick<ReadonlySet<string>, 'has'>): Covered {
   if (names.has(name)) return 'full'
   const dot = name.indexOf('.')
   return dot > 0 && names.has(`*${name.slice(dot)}`) ? 'wildcard' : 'none'

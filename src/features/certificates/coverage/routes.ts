@@ -1,5 +1,7 @@
+import { listQuery } from '../../../core/list'
 import { crud } from '../../../api/crud'
 import { area, route } from '../../../api/route'
+import { coverageListing, listCertificateCoverage } from './coverage'
 import { getCertificateSettings, updateCertificateSettings } from './settings'
 import {
   acknowledgeCertificateGap,
@@ -8,7 +10,14 @@ import {
   listCertificateGaps,
   unacknowledgeCertificateGap,
 } from './certificate-gaps'
-import { CertificateGap, CertificateGapList, CertificateSettings, CertificateSettingsPatch, GapAcknowledgement } from './shapes'
+import {
+  CertificateCoverageList,
+  CertificateGap,
+  CertificateGapList,
+  CertificateSettings,
+  CertificateSettingsPatch,
+  GapAcknowledgement,
+} from './shapes'
 
 export const coverageRoutes = area('certificate-gaps', 'Certificates', [
   route({
@@ -32,6 +41,18 @@ export const coverageRoutes = area('certificate-gaps', 'Certificates', [
     body: CertificateSettingsPatch,
     response: CertificateSettings,
     run: (ctx, { body }) => updateCertificateSettings(ctx, body),
+  }),
+  route({
+    method: 'GET',
+    path: '/v1/certificates/coverage',
+    guard: 'certificates.read',
+    operationId: 'listCertificateCoverage',
+    summary: 'List certificate coverage',
+    description:
+      'Lists the names that should have a certificate, with the valid certificate that covers each, as they were last worked out. `PATCH /v1/certificate-settings` changes which names these are.',
+    query: listQuery(coverageListing),
+    response: CertificateCoverageList,
+    run: (ctx, { query }) => listCertificateCoverage(ctx, query),
   }),
   ...crud({
     type: 'certificate_gap',

@@ -13,7 +13,7 @@ import {
   Words,
 } from '../../../core/shapes'
 import { gapKindNames, gapSeverities } from './kinds'
-import { coverages } from './names'
+import { causes, coverages, covers } from './names'
 
 export const certificateSettingMembers = members({
   coverage: {
@@ -136,3 +136,39 @@ export const GapAcknowledgement = Shape(
   },
 )
 export type GapAcknowledgement = Static<typeof GapAcknowledgement>
+
+const CertificateCoverage = Shape(
+  {
+    name: Type.String({ description: 'Name that should have a certificate.' }),
+    zone_id: Nullable(Type.String(), { description: 'ID of the zone that contains the name; null if none does.' }),
+    because: Type.Array(Words(causes), {
+      description:
+        'Why it should have one: because of a `record` with an address, a `mail` server, a `monitor`, or the `agent` of a server.',
+    }),
+    covered: Words(covers, {
+      description: 'Whether a valid certificate contains the name (`full`), a `wildcard` for it, or neither (`none`).',
+    }),
+    certificate_id: Nullable(Type.String(), { description: 'ID of that certificate; null if there is none.' }),
+    valid_until: NullableInstant({ description: 'When that certificate expires; null if there is none.' }),
+    endpoint_ids: Type.Array(Type.String(), { description: 'IDs of the TLS endpoints of the name.' }),
+    gap_ids: Type.Array(Type.String(), { description: 'IDs of the gaps of the name that are not resolved, up to 100.' }),
+  },
+  {
+    $id: 'CertificateCoverage',
+    description: 'A name that should have a certificate.',
+    examples: [
+      {
+        name: 'shop.example.com',
+        zone_id: 'zone_01k3z9a1b2c3d4e5f6g7h8j9km',
+        because: ['record', 'monitor'],
+        covered: 'wildcard',
+        certificate_id: 'cert_01k3zc1d3e5f7g9h1j3k5m7n9p',
+        valid_until: '2027-02-08T00:00:00.000Z',
+        endpoint_ids: [],
+        gap_ids: [],
+      },
+    ],
+  },
+)
+export const CertificateCoverageList = ListOf(CertificateCoverage)
+export type CertificateCoverageView = Static<typeof CertificateCoverage>

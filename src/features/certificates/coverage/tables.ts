@@ -2,8 +2,9 @@ import { sql } from 'drizzle-orm'
 import { resourceColumns, workspaces } from '../../../access/tables'
 import type { AuditActor } from '../../../core/db/tables'
 import { flag, int, json, text, time } from '../../../core/db/columns'
-import { index, table, uniqueIndex } from '../../../core/db/dialect'
+import { index, primaryKey, table, uniqueIndex } from '../../../core/db/dialect'
 import { memberColumns } from '../../../core/members'
+import { covers, type Cause } from './names'
 import { gapKindNames, gapSeverities } from './kinds'
 import { storedGapStatuses } from './reconcile'
 import { certificateSettingMembers } from './shapes'
@@ -57,3 +58,26 @@ export const certificateGaps = table(
   ],
 )
 export type GapRow = typeof certificateGaps.$inferSelect
+
+/** The names that should have a certificate, as they were last worked out. */
+export const certificateCoverage = table(
+  'certificate_coverage',
+  {
+    workspaceId: text('workspace_id')
+      .notNull()
+      .references(() => workspaces.id, { onDelete: 'cascade' }),
+    name: text('name').notNull(),
+    zoneId: text('zone_id'),
+    because: json<Cause[]>('because').notNull(),
+    covered: text('covered', { enum: [...covers] }).notNull(),
+    certificateId: text('certificate_id'),
+    validUntil: time('valid_until'),
+    endpointIds: json<string[]>('endpoint_ids').notNull(),
+  },
+  t => [
+    primaryKey({ columns: [t.workspaceId, t.name] }),
+    index('certificate_coverage_zone').on(t.workspaceId, t.zoneId, t.name),
+    index('certificate_coverage_covered').on(t.workspaceId, t.covered, t.name),
+  ],
+)
+export type CoverageRow = typeof certificateCoverage.$inferSelect

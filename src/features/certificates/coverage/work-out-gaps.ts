@@ -11,6 +11,8 @@ import { gapRows, unacknowledged } from './certificate-gaps'
 import { gapEvent, gapRank } from './gap-rows'
 import { gapsOf, type FoundGap } from './gaps'
 import { gapSeverities } from './kinds'
+import { saveCoverage } from './coverage'
+import { coveredNames } from './covered-names'
 import { gapSourcesOf } from './load'
 import { gapsJobKind } from './queue'
 import { reconcile, type GapStep } from './reconcile'
@@ -38,6 +40,9 @@ export const workOutGapsJob: JobKind<{ workspace_id: string }> = {
 
 async function workOutGaps(hub: Hub, workspaceId: string): Promise<void> {
   const sources = await gapSourcesOf(hub.read, workspaceId)
+  const { expected, certificates, endpoints } = sources
+  const names = await runInSlices(coveredNames(expected, certificates.values(), endpoints, hub.clock.now()))
+  await saveCoverage(hub, workspaceId, names)
   const all = await runInSlices(gapsOf(sources, hub.clock.now()))
   const found = new Map((await mostSevere(all)).map(one => [one.key, one]))
   const stored = await storedGaps(hub.read, workspaceId)

@@ -1,0 +1,88 @@
+import { Link } from '@tanstack/react-router'
+import { ShieldCheck } from 'lucide-react'
+import type { CertificateCoverageView } from '../../features/certificates/coverage/shapes'
+import { ListPage, type TableColumns } from '../parts/list'
+import { resourcePicker } from '../parts/resource-search'
+import { ResourceLink } from '../parts/resource'
+import { Status } from '../parts/status'
+import { RelativeTime } from '../parts/time'
+import { usePerson } from '../session'
+import { SettingsButton } from './certificates/certificate-settings'
+import { certificateTabs } from './certificates/certificate-text'
+import { causeTitles, coverTitles } from './certificates/gap-text'
+
+const columns: TableColumns<CertificateCoverageView> = [
+  {
+    title: 'Name',
+    render: one => <span className="font-medium wrap-anywhere">{one.name}</span>,
+  },
+  {
+    title: 'Certificate',
+    width: '11rem',
+    onPhone: 'corner',
+    render: one => <Status status={one.covered} tone={one.covered === 'none' ? 'warn' : 'ok'} label={coverTitles[one.covered]} />,
+  },
+  {
+    title: 'Expires',
+    width: '9rem',
+    onPhone: 'line',
+    render: one =>
+      one.certificate_id ? (
+        <Link to="/certificates/$id" params={{ id: one.certificate_id }} className="text-accent hover:underline">
+          <RelativeTime at={one.valid_until} />
+        </Link>
+      ) : null,
+  },
+  {
+    title: 'Zone',
+    width: '8rem',
+    showFrom: 'lg',
+    onPhone: 'hidden',
+    render: one => one.zone_id && <ResourceLink type="zone" id={one.zone_id} name="Show zone" />,
+  },
+  {
+    title: 'Source',
+    width: '11rem',
+    showFrom: 'md',
+    onPhone: 'hidden',
+    look: 'muted',
+    render: one => one.because.map(cause => causeTitles[cause]).join(', '),
+  },
+  {
+    title: 'Gaps',
+    width: '5rem',
+    alignRight: true,
+    showFrom: 'md',
+    onPhone: 'hidden',
+    render: one => (one.gap_ids.length > 0 ? String(one.gap_ids.length) : null),
+  },
+]
+
+const ZonePicker = resourcePicker(one => one.prefix === 'zone')
+
+/** The names that should have a certificate, with the one that covers each. */
+export default function CertificateCoverage() {
+  const { canWrite } = usePerson()
+  return (
+    <ListPage
+      label="Names"
+      description="The names of your zones, monitors, and servers that should have a certificate, and the valid certificate of each."
+      path="/certificates/coverage"
+      idOf={one => one.name}
+      tabs={certificateTabs}
+      columns={columns}
+      search={{ label: 'Search names', name: 'q' }}
+      counted
+      filters={[
+        { name: 'covered', label: 'Certificate', all: 'All names', choices: coverTitles },
+        { name: 'zone_id', label: 'Zone', all: 'All zones', Picker: ZonePicker },
+      ]}
+      actions={canWrite && <SettingsButton />}
+      empty={{
+        icon: ShieldCheck,
+        title: 'No names yet',
+        text: 'Names appear here when zones have records with addresses, or agents find certificates on servers.',
+      }}
+    />
+  )
+}
