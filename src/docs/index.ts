@@ -171,9 +171,9 @@ export const groups: readonly Group[] = [
       page('certificates', certificates),
       page('tls-endpoints', tlsEndpoints),
       page('tls-grades', withGradeRules(tlsGrades)),
+      page('coverage', coverage),
       page('issuing', issuing),
     ],
-    pages: [page('certificates', certificates), page('coverage', coverage), page('issuing', issuing)],
   },
   {
     title: 'Webhooks and events',
