@@ -165,7 +165,7 @@ export interface AddressFacts {
   /** Whether any version of TLS or SSL was accepted. Everything below is empty or null otherwise. */
   speaks_tls: boolean
   versions: Record<ProtocolVersion, VersionFacts>
-  /** In the order in which the server prefers them, TLS 1.3 first. */
+  /** In the order in which the server chose them, but primes after others, and groups that only older versions accept at the end. */
   groups: OfferedGroup[]
   /** Whether the server compresses data before encryption, which allows CRIME. Tested up to TLS 1.2; null if that is not offered. */
   compression: boolean | null

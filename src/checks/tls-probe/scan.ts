@@ -138,7 +138,7 @@ class AddressScan {
 
   async #groups(): Promise<void> {
     await this.#step('groups', null, ['groups'], async () => {
-      await groupsOffered(this.#handshakes, this.#facts.versions, this.#facts.groups)
+      this.#facts.groups = await groupsOffered(this.#handshakes, this.#facts.versions)
     })
   }
 
