@@ -507,6 +507,10 @@ test('the page of a server shows what its agent reports, what has failed first, 
   await agent.getByText('Set its firewall: firewall').waitFor()
   expect(await agent.getByText('Restart and shut down the server').count()).toBe(0)
   await expectClean(page)
+  const withoutSystemd = { ...report, allow: ['collect'], facts: { agent_as_root: false } }
+  expect((await machine.report(withoutSystemd)).status).toBe(200)
+  await agent.getByText('The server doesn’t run systemd').waitFor()
+  await agent.getByText('Set its firewall: firewall').waitFor({ state: 'hidden' })
 
   const monitor = { name: 'Units of db-1', target: id, confirm: 1, degraded_if: ['[FAILED_UNITS] > 0'] }
   await ui.api('POST', '/v1/monitors', monitor)
