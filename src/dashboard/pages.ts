@@ -100,8 +100,8 @@ export const pages = {
     visibleTo: 'canWrite',
   },
   '/tls-endpoints/$id': {},
-  '/managed-certificates': { title: 'Managed certificates', group: 'Certificates', icon: 'FileBadge' },
-  '/acme-accounts': { title: 'ACME accounts', group: 'Certificates', icon: 'Stamp' },
+  '/managed-certificates': { title: 'Issuing', tab: 'Managed certificates', group: 'Certificates', icon: 'FileBadge' },
+  '/acme-accounts': { title: 'Issuing', tab: 'ACME accounts' },
   '/webhooks': { title: 'Webhooks', tab: 'Endpoints', group: 'Integrations', icon: 'Webhook', letter: 'w' },
   '/webhooks/new': {
     title: 'Create endpoint',

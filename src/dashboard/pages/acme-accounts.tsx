@@ -10,6 +10,7 @@ import { Status } from '../parts/status'
 import { RelativeTime } from '../parts/time'
 import { useOne, useSend } from '../queries'
 import { usePerson } from '../session'
+import { issuingTabs } from './issuing/issuing-tabs'
 
 const invalidates = ['/acme-accounts']
 const checked: CheckedAccounts = { noun: 'certificate authority', help: '/docs/issuing#acme-accounts' }
@@ -55,6 +56,7 @@ export default function AcmeAccounts() {
     <ListPage
       label="ACME accounts"
       description="Accounts at certificate authorities that issue certificates for your names."
+      tabs={issuingTabs}
       path="/acme-accounts"
       columns={columns}
       query={({ state, status }) => ({ state, status, limit: null })}

@@ -12,6 +12,7 @@ import { Status, Tags } from '../parts/status'
 import { RelativeTime } from '../parts/time'
 import { useOne, useSend } from '../queries'
 import { usePerson } from '../session'
+import { issuingTabs } from './issuing/issuing-tabs'
 import { FollowedAction } from './actions/followed-action'
 
 const invalidates = ['/managed-certificates', '/actions']
@@ -73,6 +74,7 @@ export default function ManagedCertificates() {
     <ListPage
       label="Managed certificates"
       description="Certificates that are issued for your names, and renewed before they expire."
+      tabs={issuingTabs}
       path="/managed-certificates"
       columns={columns}
       sort="-created_at"

@@ -26,7 +26,6 @@ import {
   Settings,
   ShieldCheck,
   Siren,
-  Stamp,
   Users,
   Webhook,
 } from 'lucide-react'
@@ -60,7 +59,6 @@ export const icons = {
   Settings,
   ShieldCheck,
   Siren,
-  Stamp,
   Users,
   Webhook,
 } as const
