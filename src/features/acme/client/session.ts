@@ -170,11 +170,11 @@ export class AcmeSession {
   async findOrder(names: readonly string[]): Promise<AcmeOrder | null> {
     const { orders } = (await this.call(() => this.client.updateAccount({}))) as { orders?: unknown }
     if (typeof orders !== 'string') return null
-    const listed = await this.call(() => this.client.getOrder({ url: orders } as Order)).catch(() => null)
+    const listed = await this.call(() => this.client.getOrder({ url: orders } as Order)).catch(nullIfRefused)
     const urls = (listed as { orders?: unknown } | null)?.orders
     if (!Array.isArray(urls)) return null
     for (const url of urls.slice(-maxSearched).toReversed()) {
-      const found = await this.order(String(url)).catch(() => null)
+      const found = await this.order(String(url)).catch(nullIfRefused)
       const isOpen = found?.status === 'pending' || found?.status === 'ready'
       if (found && isOpen && found.names.toSorted().join() === names.toSorted().join()) return found
     }
@@ -232,6 +232,12 @@ export class AcmeSession {
       throw acmeErrorOf(error, this.last(), this.context) satisfies AdapterError<AcmeFailure>
     }
   }
+}
+
+/** Without an answer, it is not known whether there is an order, so that none may be created. */
+function nullIfRefused(error: unknown): null {
+  if (error instanceof AdapterError && ['refused', 'invalid_response', 'unauthorized'].includes(error.failure)) return null
+  throw error
 }
 
 /** Contact URLs of an account. */
