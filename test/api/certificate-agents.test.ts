@@ -66,7 +66,19 @@ test('what agents report is in the inventory until it is gone, the agent is revo
     ['old', 'expiring', true, 1],
     ['renewed', 'valid', true, 1],
   ])
+  const gaps = async () =>
+    (await acme.call('GET', '/v1/certificate-gaps?kind=stale_on_disk')).body.data.map(
+      (one: { status: string; detail: string }) => [one.status, one.detail],
+    )
+  await here.advance(14 * 60_000)
+  expect(await gaps()).toEqual([])
+  await here.advance(60_000)
+  const ends = new Date(clock.now() + 30 * dayMs).toISOString().slice(0, 10)
+  const detail = `nginx on web-1 serves the certificate that ends on ${ends}, although ${path} contains a newer one.`
+  expect(await gaps()).toEqual([['open', detail]])
   await report([file(renewed!.sha256)], [served(renewed!.sha256)])
+  await here.advance(30_000)
+  expect(await gaps()).toEqual([['resolved', detail]])
   expect(await inventory()).toEqual([
     ['old', 'superseded', false, 0],
     ['renewed', 'valid', true, 2],

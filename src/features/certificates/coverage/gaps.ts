@@ -96,6 +96,28 @@ export interface FoundGap {
 /** How long a newer certificate may be on disk before it has to be loaded (ms). */
 const loadWithinMs = 15 * 60_000
 
+/** When the gaps may change without anything being reported, at most an hour from now; null if they don’t. @param now ms UTC */
+export function* nextChange({ certificates, files }: GapSources, now: number): Generator<void, number | null> {
+  let next = now + 3_600_000
+  let found = false
+  const consider = (at: number) => {
+    if (at <= now || at > next) return
+    next = at
+    found = true
+  }
+  let steps = 0
+  for (const file of files) {
+    consider(file.firstSeenAt + loadWithinMs)
+    if (++steps % 200 === 0) yield
+  }
+  for (const one of certificates.values()) {
+    consider(one.notAfter)
+    if (one.autoRenewing) for (const at of [overdueAt(one, one.renewalDueAt), criticalAt(one)]) consider(Math.ceil(at))
+    if (++steps % 200 === 0) yield
+  }
+  return found ? next : null
+}
+
 type Draft = { kind: GapKind; of: string; name: string; detail: string } & Partial<
   Pick<FoundGap, 'severity' | 'endpointId' | 'certificateId' | 'serverId' | 'evidence' | 'observedAt' | 'fix'>
 >

@@ -9,12 +9,12 @@ import { insertRow, pruneRows, saveRow, targetOf } from '../../../core/rows'
 import { isTurnOver, runInSlices, yieldToEventLoop } from '../../../core/time-slices'
 import { gapRows, unacknowledged } from './certificate-gaps'
 import { gapEvent, gapRank } from './gap-rows'
-import { gapsOf, type FoundGap } from './gaps'
+import { gapsOf, nextChange, type FoundGap } from './gaps'
 import { gapSeverities } from './kinds'
 import { saveCoverage } from './coverage'
 import { coveredNames } from './covered-names'
 import { gapSourcesOf } from './load'
-import { gapsJobKind } from './queue'
+import { gapsJobAt, gapsJobKind } from './queue'
 import { reconcile, type GapStep } from './reconcile'
 import { certificateGaps, type GapRow } from './tables'
 
@@ -33,12 +33,13 @@ export const workOutGapsJob: JobKind<{ workspace_id: string }> = {
   leaseMs: 300_000,
   retryAfter: attempts => (attempts < 5 ? 60_000 * attempts : null),
   async run(hub, { payload }) {
-    await workOutGaps(hub, payload.workspace_id)
-    return undefined
+    const next = await workOutGaps(hub, payload.workspace_id)
+    return next === null ? undefined : async () => ({ result: undefined, jobs: [gapsJobAt(payload.workspace_id, next)] })
   },
 }
 
-async function workOutGaps(hub: Hub, workspaceId: string): Promise<void> {
+/** @returns when the gaps change by themselves (ms UTC) */
+async function workOutGaps(hub: Hub, workspaceId: string): Promise<number | null> {
   const sources = await gapSourcesOf(hub.read, workspaceId)
   const { expected, certificates, endpoints } = sources
   const names = await runInSlices(coveredNames(expected, certificates.values(), endpoints, hub.clock.now()))
@@ -59,6 +60,7 @@ async function workOutGaps(hub: Hub, workspaceId: string): Promise<void> {
     const those = some.flatMap(key => found.get(key) ?? [])
     await record(hub, tx => writeGaps(tx, hub, workspaceId, some, those))
   }
+  return await runInSlices(nextChange(sources, hub.clock.now()))
 }
 
 async function mostSevere(all: readonly FoundGap[]): Promise<readonly FoundGap[]> {

@@ -3,6 +3,7 @@ import { record } from '../../../core/change'
 import { forUpdate } from '../../../core/db/dialect'
 import type { Reader, Tx } from '../../../core/db/transaction'
 import type { Hub } from '../../../core/hub'
+import { gapsJobFor, settleMs } from '../../certificates/coverage/queue'
 import { endPresences, recordCertificates, type Sighting } from '../../certificates/record'
 import { agents, hasNewCertificates } from '../agents/tables'
 import { servers } from '../tables'
@@ -58,7 +59,7 @@ async function recordFound(hub: Hub, agentId: string): Promise<void> {
       .update(agents)
       .set({ certificatesPending: false, ...(latest.isDeleted && { certificatesAt: null }) })
       .where(eq(agents.id, agentId))
-    return { result: undefined }
+    return { result: undefined, jobs: [gapsJobFor(workspaceId, hub.clock.now() + settleMs)] }
   })
 }
 
