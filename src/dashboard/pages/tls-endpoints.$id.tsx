@@ -36,6 +36,9 @@ function EndpointPage({ resource: endpoint }: { resource: TlsEndpointView }) {
   const [{ scan: chosen }, set] = useUrlState({ scan: '' })
   const path = `/tls-endpoints/${endpoint.id}`
   const shown = chosen || endpoint.last_scan_id
+  const scan = useOne<TlsScanView>(shown && `/tls-endpoints/${endpoint.id}/scans/${shown}`)
+  // On a phone, the cards below would move.
+  if (scan.isLoading) return <Skeleton />
   return (
     <Page
       title={`${endpoint.host}:${endpoint.port}`}
@@ -74,11 +77,9 @@ function EndpointPage({ resource: endpoint }: { resource: TlsEndpointView }) {
       <div className="grid items-start gap-4 lg:grid-cols-[minmax(0,1fr)_22rem]">
         <div className="flex min-w-0 flex-col gap-4">
           {endpoint.last_error !== null && <Card title="Last scan failed">{endpoint.last_error}</Card>}
-          {shown === null ? (
-            <Card>The first scan is running.</Card>
-          ) : (
-            <Scan id={endpoint.id} scan={shown} protocol={endpoint.protocol} />
-          )}
+          {scan.error && <Problem error={scan.error} onRetry={() => void scan.refetch()} />}
+          {scan.data && <Scan scan={scan.data} protocol={endpoint.protocol} />}
+          {shown === null && <Card>The first scan is running.</Card>}
         </div>
         <div className="flex min-w-0 flex-col gap-4">
           <Card
@@ -104,17 +105,14 @@ function EndpointPage({ resource: endpoint }: { resource: TlsEndpointView }) {
   )
 }
 
-function Scan({ id, scan, protocol }: { id: string; scan: string; protocol: string }) {
-  const { data, error, refetch } = useOne<TlsScanView>(`/tls-endpoints/${id}/scans/${scan}`, {}, { keepPrevious: true })
-  if (error) return <Problem error={error} onRetry={() => void refetch()} />
-  if (!data) return <Skeleton />
+function Scan({ scan, protocol }: { scan: TlsScanView; protocol: string }) {
   return (
     <>
-      <TlsReport key={data.id} report={data} protocol={protocol} />
-      {data.compared_to !== null && (
+      <TlsReport key={scan.id} report={scan} protocol={protocol} />
+      {scan.compared_to !== null && (
         <ListCard
           title="Changes since the scan before"
-          rows={data.changes}
+          rows={scan.changes}
           keyOf={one => `${one.field} ${one.from} ${one.to}`}
           empty="Nothing changed."
         >
