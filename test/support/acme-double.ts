@@ -91,6 +91,8 @@ export class AcmeDouble {
     this.#server = Bun.serve({
       port: 0,
       hostname: '127.0.0.1',
+      // Otherwise, a slow machine loses connections whose requests were handled, and clients repeat them.
+      idleTimeout: 0,
       tls: { cert: own.pem, key: own.key },
       fetch: request => this.#serve(request),
     })
