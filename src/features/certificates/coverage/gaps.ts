@@ -163,7 +163,7 @@ function* draftsOf(sources: GapSources, now: number): Drafts {
 
 /** What scans have found. Yields null after each endpoint without gaps. */
 function* servedDrafts({ endpoints, certificates, expected }: GapSources, now: number): Drafts {
-  const covered = coveredNames(certificates, now)
+  const valid = yield* validNames(certificates, now)
   for (const endpoint of endpoints) {
     yield null
     const { scannedAt, id, host, port, servername, addresses } = endpoint
@@ -211,7 +211,7 @@ function* servedDrafts({ endpoints, certificates, expected }: GapSources, now: n
           evidence: { ...evidence, issuer: one.issuer },
         }
     }
-    if (byCertificate.size === 0 && addresses.some(one => one.isOpen) && expected.has(name) && !covered(name))
+    if (byCertificate.size === 0 && addresses.some(one => one.isOpen) && expected.has(name) && coverOf(name, valid) === 'none')
       yield {
         kind: 'uncovered',
         ...seen,
@@ -373,13 +373,16 @@ export function mismatchOf(
   return { reason: 'other_name', detail: names.size > 0 ? `it is for ${shown}${rest}.` : 'it contains no names.' }
 }
 
-/** Whether any valid certificate is known for a name. */
-function coveredNames(certificates: GapSources['certificates'], now: number): (name: string) => boolean {
+/** The names of all valid certificates. Yields null in between. */
+function* validNames(certificates: GapSources['certificates'], now: number): Generator<null, Set<string>> {
   const names = new Set<string>()
-  for (const one of certificates.values())
+  let steps = 0
+  for (const one of certificates.values()) {
+    if (++steps % 10 === 0) yield null
     if (one.notAfter > now && one.revokedAt === null && (one.trust === 'public' || one.trust === 'private'))
       for (const name of one.names) names.add(name)
-  return name => coverOf(name, names) !== 'none'
+  }
+  return names
 }
 
 const maxListed = 100
