@@ -9,6 +9,7 @@ import type { Hub } from '../../../core/hub'
 import { newId } from '../../../core/ids'
 import type { JobKind } from '../../../core/jobs/job'
 import { sequentialLanes } from '../../../core/jobs/lanes'
+import { gapsJobFor, settleMs } from '../../certificates/coverage/queue'
 import { recordCertificates } from '../../certificates/record'
 import { isNotable, type GradeLetter } from '../grades/grade'
 import { scanHost, type HostScan } from './scan-host'
@@ -85,7 +86,8 @@ async function storeScan(
     .where(eq(tlsEndpoints.id, row.id))
   const { workspaceId } = row
   addChangeHint(tx, { workspaceId, action: 'certificates.tls_endpoint.update', type: 'tls_endpoint', id: row.id, parentId: null })
-  return { result: undefined, events: hasChanged ? gradeEvents(row, grade, rules, now) : [] }
+  const events = hasChanged ? gradeEvents(row, grade, rules, now) : []
+  return { result: undefined, events, jobs: [gapsJobFor(workspaceId, now + settleMs)] }
 }
 
 /** Failed scans are repeated sooner. */
