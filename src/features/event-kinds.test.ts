@@ -27,17 +27,19 @@ test('the eight core kinds come first, with their exact names', () => {
   expect(eventKinds.slice(0, 8).every(entry => !entry.extension)).toBe(true)
 })
 
-test('there are ten extensions', () => {
+test('there are twelve extensions', () => {
   expect(eventKinds.filter(entry => entry.extension).map(entry => entry.kind)).toEqual([
     'monitor.recovered',
     'monitor.acknowledged',
     'certificate.expiring',
     'certificate.issued',
+    'certificate.gap_changed',
     'deployment.finished',
     'dynamic_ip.changed',
     'firewall.reverted',
     'port.opened',
     'server.certificate_not_served',
+    'tls_endpoint.grade_changed',
     'webhook.endpoint_disabled',
   ])
 })

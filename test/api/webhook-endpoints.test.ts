@@ -393,10 +393,14 @@ test('the catalog lists all kinds with a schema and an example, core kinds first
     'monitor.alert',
     'monitor.recovered',
     'monitor.acknowledged',
+    'certificate.expiring',
+    'certificate.issued',
+    'certificate.gap_changed',
     'dynamic_ip.changed',
     'firewall.reverted',
     'port.opened',
     'server.certificate_not_served',
+    'tls_endpoint.grade_changed',
     'webhook.endpoint_disabled',
   ])
   const one = await acme.call('GET', '/v1/event-kinds/domain.expiring')

@@ -1,5 +1,9 @@
+import { eq } from 'drizzle-orm'
 import { record } from '../../src/core/change'
+import { sealedIn } from '../../src/core/outgoing/signing-secrets'
+import { managedCertificates } from '../../src/features/acme/managed-certificates/tables'
 import { cloudCatalogs } from '../../src/features/servers/accounts/tables'
+import { acmeScene } from './acme-scene'
 import { password, person } from './people'
 import type { World } from './world'
 
@@ -24,6 +28,7 @@ export async function sealSome(w: World): Promise<{ beat: any; key: any }> {
   const bmc = { url: 'http://127.0.0.1:9/', user: 'bailiwick', password: 'a-password' }
   await w.acme.call('PUT', `/v1/servers/${server.body.id}/controllers/redfish`, { settings: bmc })
   await draftWithUserData(w)
+  await certificateWithKeys(w)
   await w.rival.call('POST', '/v1/heartbeats', { name: 'beat', schedule })
   const { call } = await person(w, w.acme.workspaceId, 'viewer', 'ada@example.com')
   await call('POST', '/v1/users/me/one-time-codes', { password })
@@ -40,4 +45,20 @@ async function draftWithUserData(w: World): Promise<void> {
   const draft = { name: 'draft', account_id: account.id, provision: false, user_data: '#cloud-config\n' }
   const { status, text } = await w.acme.call('POST', '/v1/servers', draft, { 'Idempotency-Key': 'draft' })
   if (status !== 201) throw new Error(text)
+}
+
+/** A managed certificate with a key, while its renewal has another one. */
+async function certificateWithKeys(w: World): Promise<void> {
+  const { ca, create } = await acmeScene(w, ['sealed.internal'])
+  const { status, text, body } = await create(['sealed.internal'])
+  if (status !== 201) throw new Error(text)
+  ca.stop()
+  await record(w.hub, async tx => {
+    const [row] = await tx.select().from(managedCertificates).where(eq(managedCertificates.id, body.id))
+    const seal = (column: 'key_sealed' | 'next_key_sealed') =>
+      w.hub.keys.seal(tx, sealedIn(managedCertificates, row!, column), 'a-key')
+    const [keySealed, nextKeySealed] = [await seal('key_sealed'), await seal('next_key_sealed')]
+    await tx.update(managedCertificates).set({ keySealed, nextKeySealed }).where(eq(managedCertificates.id, row!.id))
+    return { result: undefined }
+  })
 }

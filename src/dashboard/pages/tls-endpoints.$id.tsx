@@ -36,7 +36,7 @@ function EndpointPage({ resource: endpoint }: { resource: TlsEndpointView }) {
   const [{ scan: chosen }, set] = useUrlState({ scan: '' })
   const path = `/tls-endpoints/${endpoint.id}`
   const shown = chosen || endpoint.last_scan_id
-  const scan = useOne<TlsScanView>(shown && `/tls-endpoints/${endpoint.id}/scans/${shown}`)
+  const scan = useOne<TlsScanView>(shown ? `/tls-endpoints/${endpoint.id}/scans/${shown}` : null)
   // On a phone, the cards below would move.
   if (scan.isLoading) return <Skeleton />
   return (
