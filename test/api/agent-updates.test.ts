@@ -90,6 +90,8 @@ test('the update is complete when the new version reports', async () => {
 test('a rollback is reported with its reason, and the update can be tried again', async () => {
   const { action, command } = await begun()
   await s.agent.reportsResult({ command_id: command.id })
+  // The result wakes the job, which would find the new version otherwise.
+  await s.here.settle()
   // The new version started, but its report was not acknowledged.
   await tells(command, 'checking', null, version)
   const detail = 'The server restarted before the version had reported.'

@@ -223,15 +223,20 @@ test('a damaged backup is refused, and leaves nothing behind', async () => {
   await inTempFolder(async folder => {
     const { file } = await backUp(w.hub.config, folder, { logical: true })
     const bytes = readFileSync(file)
-    const flipped = Buffer.from(bytes)
-    flipped[Math.floor(bytes.length / 2)]! ^= 1
+    // A single bit can be without effect: several compressed forms have the same content.
+    const changed = Buffer.from(bytes)
+    const middle = Math.floor(bytes.length / 2)
+    changed.set(
+      changed.subarray(middle, middle + 16).map(byte => byte ^ 0xff),
+      middle,
+    )
     const audit = 'tables/audit_entries.ndjson'
     const variants: Record<string, Buffer | (() => Promise<Buffer>)> = {
       empty: Buffer.alloc(0),
       'not a backup': Buffer.from('not a backup at all, but some text'),
       'half of it': bytes.subarray(0, bytes.length / 2),
       'without its end': bytes.subarray(0, bytes.length - 3000),
-      'one bit changed': flipped,
+      'a few bytes changed': changed,
       'a row removed': () => altered(file, (name, text) => (name === audit ? text.slice(text.indexOf('\n') + 1) : text)),
       'a table removed': () => altered(file, (name, text) => (name === audit ? null : text)),
       'no manifest': () => altered(file, (name, text) => (name === 'manifest.json' ? null : text)),
