@@ -1,5 +1,5 @@
 import type { EventKind, EventKindEntry } from '../core/event-kinds'
-import { gapEventKinds } from './certificates/coverage/event-kinds'
+import { gapEventKinds } from './coverage/event-kinds'
 import { certificateKinds } from './certificates/event-kinds'
 import { deploymentKinds } from './deploy-hooks/event-kinds'
 import { dnsKinds } from './dns/event-kinds'

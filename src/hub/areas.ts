@@ -1,5 +1,5 @@
 import { certificateRoutes } from '../features/certificates/routes'
-import { coverageRoutes } from '../features/certificates/coverage/routes'
+import { coverageRoutes } from '../features/coverage/routes'
 import { planRoutes } from '../features/plans/routes'
 import { cloudAccountRoutes } from '../features/servers/accounts/routes'
 import { firewallRoutes } from '../features/servers/firewalls/routes'

@@ -1,30 +1,36 @@
-import { expect, test } from 'bun:test'
+import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { eq } from 'drizzle-orm'
-import { record } from '../../src/core/change'
+import { once } from 'node:events'
+import { createServer, type AddressInfo } from 'node:net'
 import { events } from '../../src/core/db/tables'
-import { watchZoneChanges, workOutAllGaps } from '../../src/features/certificates/coverage/schedule'
-import { certificateGaps } from '../../src/features/certificates/coverage/tables'
-import { pruneGaps } from '../../src/features/certificates/coverage/work-out-gaps'
-import type { Presence } from '../../src/features/certificates/places'
-import { endPresences, recordCertificates } from '../../src/features/certificates/record'
+import { settleMs } from '../../src/features/certificates/gaps-job'
+import { watchZoneChanges, workOutAllGaps } from '../../src/features/coverage/schedule'
+import { certificateGaps } from '../../src/features/coverage/tables'
+import { pruneGaps } from '../../src/features/coverage/work-out-gaps'
 import { makeCertificate, type MadeCertificate } from '../support/make-certificates'
 import { pointers } from '../support/pointers'
+import { startTlsServer, type TlsServer } from '../support/tls-server'
 import { world, type World } from '../support/world'
 import { createZone } from '../support/zones'
 
 const minuteMs = 60_000
 const dayMs = 86_400_000
-const endpointId = 'tls_01k3zc1d3e5f7g9h1j3k5m7n9p'
-const endpoint: Presence = { kind: 'endpoint', endpointId, address: '192.0.2.1', host: 'shop.example.com', port: 443 }
 
-const see = (w: World, one: MadeCertificate, presence: Presence = endpoint) =>
-  record(w.hub, async tx => ({
-    result: await recordCertificates(tx, w.acme.workspaceId, [{ chain: [one.der], presence }], w.clock.now()),
-  }))
+let server: TlsServer
+/** Makes the TLS server present a certificate. */
+async function serve({ pem, keyPem }: MadeCertificate) {
+  await server.close()
+  server = await startTlsServer({ certificate: { pem, key: keyPem }, port: server.port })
+}
+beforeAll(async () => {
+  server = await startTlsServer()
+})
+afterAll(() => server.close())
 
+/** Works out the gaps. Scans have added a job for it that is due a little later. */
 async function workOut(w: World) {
   await workOutAllGaps(w.hub)
-  await w.settle()
+  await w.advance(settleMs)
 }
 
 const gapsOf = async (w: World, query = '') => (await w.acme.call('GET', `/v1/certificate-gaps${query}`)).body.data
@@ -42,7 +48,27 @@ async function scene() {
   await w.settle()
   await w.emitted()
   const selfSigned = await makeCertificate({ names: ['shop.example.com'], notAfter: new Date(w.clock.now() + 90 * dayMs) })
-  return { w, zone, caa, selfSigned }
+  const where = { host: '127.0.0.1', port: server.port, servername: 'shop.example.com' }
+  const addEndpoint = async (): Promise<string> => {
+    const created = await w.acme.call('POST', '/v1/tls-endpoints', where)
+    await w.settle()
+    return created.body.id
+  }
+  return { w, zone, caa, selfSigned, addEndpoint }
+}
+
+/** Scans an endpoint and returns the ID of the certificate that it presents. */
+async function scan(w: World, endpointId: string): Promise<string> {
+  expect((await w.acme.call('POST', `/v1/tls-endpoints/${endpointId}/scan`)).status).toBe(202)
+  await w.settle()
+  return (await w.acme.call('GET', `/v1/tls-endpoints/${endpointId}`)).body.addresses[0].certificate_id
+}
+
+/** A root that the workspace trusts. */
+async function trustedRoot(w: World) {
+  const root = await makeCertificate({ subject: 'CN=Root', isCa: true })
+  await w.acme.call('POST', '/v1/certificate-authorities', { name: 'Root', pem: root.pem })
+  return root
 }
 
 /** Kinds and statuses of the gaps in the events since the beginning. */
@@ -55,8 +81,9 @@ async function published(w: World): Promise<string[]> {
 }
 
 test('a gap opens after two scans, is acknowledged, expires, resolves, and opens again', async () => {
-  const { w, zone, selfSigned } = await scene()
-  const [certificateId] = await see(w, selfSigned)
+  const { w, zone, selfSigned, addEndpoint } = await scene()
+  await serve(selfSigned)
+  const endpointId = await addEndpoint()
   await workOut(w)
   expect(await gapsOf(w)).toEqual([])
   const [pending] = await w.hub.read.select().from(certificateGaps)
@@ -64,15 +91,15 @@ test('a gap opens after two scans, is acknowledged, expires, resolves, and opens
   expect((await w.acme.call('GET', path)).status).toBe(404)
   expect((await w.acme.call('POST', `${path}/acknowledge`, { note: 'x' })).status).toBe(404)
 
-  await w.advance(60 * minuteMs)
-  await see(w, selfSigned)
+  await w.advance(5 * minuteMs)
+  const certificateId = await scan(w, endpointId)
   await workOut(w)
   const [gap, ...others] = await gapsOf(w)
   expect(others).toEqual([])
   expect(gap).toMatchObject({
     ...{ kind: 'untrusted_served', severity: 'high', status: 'open', name: 'shop.example.com', zone_id: zone.id },
     ...{ endpoint_id: endpointId, certificate_id: certificateId, issuable: true, acknowledged_by: null, resolved_at: null },
-    detail: 'shop.example.com:443 serves a self-signed certificate.',
+    detail: `shop.example.com:${server.port} serves a self-signed certificate.`,
   })
   await workOut(w)
   expect((await gapsOf(w))[0]).toEqual(gap)
@@ -96,8 +123,11 @@ test('a gap opens after two scans, is acknowledged, expires, resolves, and opens
   expect(removed.body).toMatchObject({ status: 'open', acknowledged_until: null })
   expect(await w.audited()).toEqual(['certificates.gap.acknowledge', 'certificates.gap.unacknowledge'])
 
-  const scope = [{ kind: 'endpoint' as const, scopeId: endpointId }]
-  await record(w.hub, async tx => ({ result: await endPresences(tx, w.acme.workspaceId, scope, w.clock.now()) }))
+  const root = await trustedRoot(w)
+  await serve(
+    await makeCertificate({ names: ['shop.example.com'], issuer: root, notAfter: new Date(w.clock.now() + dayMs * 90) }),
+  )
+  await scan(w, endpointId)
   await workOut(w)
   expect((await w.acme.call('GET', path)).body).toMatchObject({
     status: 'resolved',
@@ -105,11 +135,12 @@ test('a gap opens after two scans, is acknowledged, expires, resolves, and opens
   })
   expect((await w.acme.call('POST', `${path}/acknowledge`, { note: 'x' })).status).toBe(409)
 
-  await see(w, selfSigned)
+  await serve(selfSigned)
+  await scan(w, endpointId)
   await workOut(w)
   expect((await w.acme.call('GET', path)).body.status).toBe('resolved')
-  await w.advance(60 * minuteMs)
-  await see(w, selfSigned)
+  await w.advance(5 * minuteMs)
+  await scan(w, endpointId)
   await workOut(w)
   expect((await w.acme.call('GET', path)).body).toMatchObject({
     status: 'open',
@@ -153,7 +184,7 @@ test('changed zones are noticed, and resolved gaps are deleted after 90 days', a
 })
 
 test('settings and acknowledgements are checked', async () => {
-  const { w, selfSigned } = await scene()
+  const { w, selfSigned, addEndpoint } = await scene()
   const patch = (body: object) => w.acme.call('PATCH', '/v1/certificate-settings', body)
   expect(pointers(await patch({ coverage: 'some' }))).toEqual([422, ['#/coverage']])
   expect(pointers(await patch({ ports: [0] }))).toEqual([422, ['#/ports/0']])
@@ -163,10 +194,11 @@ test('settings and acknowledgements are checked', async () => {
   expect((await w.readOnly.call('PATCH', '/v1/certificate-settings', {})).status).toBe(403)
   expect((await w.rival.call('GET', '/v1/certificate-settings')).body).toEqual({ coverage: 'all', ignore: [], ports: [443] })
 
-  await see(w, selfSigned)
+  await serve(selfSigned)
+  const endpointId = await addEndpoint()
   await workOut(w)
-  await w.advance(60 * minuteMs)
-  await see(w, selfSigned)
+  await w.advance(5 * minuteMs)
+  await scan(w, endpointId)
   await workOut(w)
   const [{ id }] = await gapsOf(w)
   const path = `/v1/certificate-gaps/${id}`
@@ -184,7 +216,7 @@ test('settings and acknowledgements are checked', async () => {
 })
 
 test('names are listed with the certificate that covers them', async () => {
-  const { w, zone } = await scene()
+  const { w, zone, addEndpoint } = await scene()
   await workOut(w)
   const path = '/v1/certificates/coverage'
   const names = (await w.acme.call('GET', `${path}?q=shop`)).body.data
@@ -196,11 +228,12 @@ test('names are listed with the certificate that covers them', async () => {
       ...{ certificate_id: null, valid_until: null, endpoint_ids: [], gap_ids: [] },
     },
   ])
-  const root = await makeCertificate({ subject: 'CN=Root', isCa: true })
-  await w.acme.call('POST', '/v1/certificate-authorities', { name: 'Root', pem: root.pem })
+  const root = await trustedRoot(w)
   const ends = w.clock.now() + 90 * dayMs
   const wildcard = await makeCertificate({ names: ['*.example.com'], issuer: root, notAfter: new Date(ends) })
-  const [certificateId] = await see(w, wildcard)
+  await serve(wildcard)
+  const endpointId = await addEndpoint()
+  const certificateId = await scan(w, endpointId)
   await workOut(w)
   const covered = { covered: 'wildcard', certificate_id: certificateId, endpoint_ids: [endpointId] }
   expect((await w.acme.call('GET', `${path}?q=shop`)).body.data).toMatchObject([covered])
@@ -211,4 +244,58 @@ test('names are listed with the certificate that covers them', async () => {
   await w.acme.call('PATCH', '/v1/certificate-settings', { coverage: 'off' })
   await w.settle()
   expect((await w.acme.call('GET', path)).body.data).toEqual([])
+})
+
+test('open ports without TLS, and chains without their intermediate certificate, are gaps', async () => {
+  const { w, addEndpoint } = await scene()
+  const plain = createServer(socket => {
+    socket.on('error', () => {}).resume()
+    socket.end('HTTP/1.1 400 Bad Request\r\n\r\n')
+  }).listen(0, '127.0.0.1')
+  await once(plain, 'listening')
+  const where = { host: '127.0.0.1', servername: 'shop.example.com' }
+  const { port } = plain.address() as AddressInfo
+  const { id } = (await w.acme.call('POST', '/v1/tls-endpoints', { ...where, port })).body
+  await w.settle()
+  await workOut(w)
+  await w.advance(5 * minuteMs)
+  await w.acme.call('POST', `/v1/tls-endpoints/${id}/scan`)
+  await w.settle()
+  const [{ addresses }] = (await w.acme.call('GET', '/v1/tls-endpoints')).body.data
+  expect(addresses).toMatchObject([{ address: '127.0.0.1', state: 'no_tls', grade: null }])
+  await workOut(w)
+  expect(await gapsOf(w)).toMatchObject([{ kind: 'uncovered', name: 'shop.example.com', endpoint_id: id, issuable: true }])
+  plain.close()
+  await once(plain, 'close')
+  // Its port is closed now: nobody can connect to it without TLS.
+  await w.acme.call('POST', `/v1/tls-endpoints/${id}/scan`)
+  await w.settle()
+  await workOut(w)
+  expect(await gapsOf(w)).toMatchObject([{ kind: 'uncovered', status: 'resolved' }])
+
+  const issuer = await makeCertificate({ subject: 'CN=Issuer', isCa: true, issuer: await trustedRoot(w) })
+  const notAfter = new Date(w.clock.now() + 90 * dayMs)
+  const leaf = await makeCertificate({ names: ['shop.example.com'], issuer, notAfter })
+  await serve({ ...leaf, pem: leaf.pem + issuer.pem })
+  const endpointId = await addEndpoint()
+  await serve(leaf)
+  await scan(w, endpointId)
+  await workOut(w)
+  await w.advance(5 * minuteMs)
+  // A scan that fails confirms nothing, and resolves nothing.
+  await server.close()
+  await w.acme.call('POST', `/v1/tls-endpoints/${endpointId}/scan`)
+  await w.settle()
+  await workOut(w)
+  expect(await gapsOf(w, '?status=open')).toEqual([])
+  await serve(leaf)
+  await scan(w, endpointId)
+  await workOut(w)
+  const open = () => gapsOf(w, '?status=open')
+  expect(await open()).toMatchObject([{ kind: 'chain_incomplete', endpoint_id: endpointId }])
+  await server.close()
+  await w.acme.call('POST', `/v1/tls-endpoints/${endpointId}/scan`)
+  await w.settle()
+  await workOut(w)
+  expect(await open()).toHaveLength(1)
 })

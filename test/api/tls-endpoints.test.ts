@@ -53,7 +53,9 @@ describe('TLS endpoints', () => {
     const scanned = await get(id)
     expect(scanned).toMatchObject({ grade: 'T', score: 0, chain: 'untrusted', failures: 0, last_error: null, version: 1 })
     expect(scanned.reasons.map((one: any) => one.rule)).toEqual(['untrusted', 'name_mismatch', 'no_hsts'])
-    expect(scanned.addresses).toEqual([{ address: '127.0.0.1', grade: 'T', certificate_id: scanned.certificate_id, error: null }])
+    expect(scanned.addresses).toEqual([
+      { address: '127.0.0.1', state: 'tls', grade: 'T', certificate_id: scanned.certificate_id, error: null },
+    ])
     const scan = (await call('GET', `/tls-endpoints/${id}/scans/${scanned.last_scan_id}`)).body
     expect(scan).toMatchObject({ trigger: 'created', grade: 'T', compared_to: null, changes: [], opportunistic: false })
     expect(scan.reasons[0].config.nginx).toContain('ssl_certificate ')

@@ -1,6 +1,6 @@
 import { Link } from '@tanstack/react-router'
 import { ShieldCheck } from 'lucide-react'
-import type { CertificateCoverageView } from '../../features/certificates/coverage/shapes'
+import type { CertificateCoverageView } from '../../features/coverage/shapes'
 import { ListPage, type TableColumns } from '../parts/list'
 import { resourcePicker } from '../parts/resource-search'
 import { ResourceLink } from '../parts/resource'

@@ -1,5 +1,5 @@
 import { ShieldCheck } from 'lucide-react'
-import type { CertificateGapView } from '../../features/certificates/coverage/shapes'
+import type { CertificateGapView } from '../../features/coverage/shapes'
 import { ListPage, menuColumn, type TableColumns } from '../parts/list'
 import { Status } from '../parts/status'
 import { RelativeTime } from '../parts/time'

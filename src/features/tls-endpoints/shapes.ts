@@ -28,6 +28,10 @@ export const tlsEndpointMembers = members({
 const AddressGrade = Shape(
   {
     address: Type.String({ description: 'IP address.' }),
+    state: Words(['tls', 'no_tls', 'unreachable'], {
+      description:
+        '`tls`: it was scanned. `no_tls`: the port is open, but the server does not speak TLS. `unreachable`: it could not be scanned.',
+    }),
     grade: Nullable(gradeLetter, { description: 'Grade of the address; null if it could not be scanned.' }),
     certificate_id: Nullable(Type.String(), { description: 'ID of the certificate that it serves; null if it is unknown.' }),
     error: Nullable(Type.String(), { description: 'Why it could not be scanned; null if it was.' }),
@@ -54,7 +58,7 @@ const example = {
   chain: 'ok' as const,
   reasons: [exampleBriefReason],
   certificate_id: null,
-  addresses: [{ address: '192.0.2.1', grade: 'A-' as const, certificate_id: null, error: null }],
+  addresses: [{ address: '192.0.2.1', state: 'tls' as const, grade: 'A-' as const, certificate_id: null, error: null }],
   last_scan_id: 'tsc_01k3zc1d3e5f7g9h1j3k5m7n9p',
   last_scan_at: '2026-11-27T04:11:00.000Z',
   next_scan_at: '2026-11-28T04:11:00.000Z',

@@ -1,4 +1,4 @@
-import type { CertificateSettingsView } from '../../../features/certificates/coverage/shapes'
+import type { CertificateSettingsView } from '../../../features/coverage/shapes'
 import { Button } from '../../parts/button'
 import { ListField, SelectField } from '../../parts/form'
 import { openForm } from '../../parts/open-dialog'

@@ -1,4 +1,4 @@
-import type { CertificateGapView } from '../../../features/certificates/coverage/shapes'
+import type { CertificateGapView } from '../../../features/coverage/shapes'
 import { hubNow } from '../../hub-clock'
 import { SelectField, TextareaField } from '../../parts/form'
 import { Json } from '../../parts/json'

@@ -1,4 +1,4 @@
-import type { CertificateCoverageView, CertificateGapView } from '../../../features/certificates/coverage/shapes'
+import type { CertificateCoverageView, CertificateGapView } from '../../../features/coverage/shapes'
 import type { Tone } from '../../parts/status'
 
 export const gapTitles: Record<CertificateGapView['kind'], string> = {

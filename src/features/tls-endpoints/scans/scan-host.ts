@@ -1,4 +1,5 @@
 import { workspacePolicy } from '../../../access/network-policy'
+import type { AddressFacts } from '../../../checks/tls-probe/facts'
 import { HostScanner, type HostFacts, type HostScanRequest } from '../../../checks/tls-probe/host-scan'
 import type { Hub } from '../../../core/hub'
 import type { NetworkPolicy } from '../../../core/net/egress'
@@ -14,6 +15,8 @@ export interface HostScan {
   report: StoredReport
   /** Chains by address, as they were sent. */
   chains: ReadonlyMap<string, readonly ReadChain[]>
+  /** Addresses whose port is open, but where the server doesn’t speak TLS. */
+  withoutTls: ReadonlySet<string>
 }
 
 /** Time limit of a scan, including the wait for other scans of the same address. */
@@ -29,8 +32,13 @@ export async function scanHost(hub: Hub, workspaceId: string, target: HostScanRe
     durationMs: Math.round(performance.now() - started),
     report: reportOf(scanned),
     chains: new Map(scanned.map(one => [one.address, 'chains' in one ? one.chains : []])),
+    withoutTls: new Set(scanned.filter(one => 'facts' in one && isWithoutTls(one.facts)).map(one => one.address)),
   }
 }
+
+/** A server that doesn’t answer in time may do so later. */
+const isWithoutTls = ({ speaks_tls, errors }: AddressFacts): boolean =>
+  !speaks_tls && errors.every(one => one.phase !== 'connect' && one.kind !== 'timeout')
 
 async function scanAddresses(hub: Hub, workspaceId: string, target: HostScanRequest): Promise<ScannedAddress[]> {
   const policy = await workspacePolicy(hub.read, workspaceId, false)

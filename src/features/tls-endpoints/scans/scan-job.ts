@@ -9,7 +9,7 @@ import type { Hub } from '../../../core/hub'
 import { newId } from '../../../core/ids'
 import type { JobKind } from '../../../core/jobs/job'
 import { sequentialLanes } from '../../../core/jobs/lanes'
-import { gapsJobFor, settleMs } from '../../certificates/coverage/queue'
+import { gapsJobFor, settleMs } from '../../certificates/gaps-job'
 import { recordCertificates } from '../../certificates/record'
 import { isNotable, type GradeLetter } from '../grades/grade'
 import { scanHost, type HostScan } from './scan-host'
@@ -98,7 +98,7 @@ const waitSeconds = ({ intervalSeconds }: TlsEndpointRow, grade: GradeLetter | n
 async function recordServed(
   tx: Tx,
   { id: endpointId, workspaceId, host, port }: TlsEndpointRow,
-  { report, chains }: HostScan,
+  { report, chains, withoutTls }: HostScan,
   now: number,
 ): Promise<AddressGrade[]> {
   const scanned = report.addresses.filter(one => one.address !== '')
@@ -114,7 +114,10 @@ async function recordServed(
     { all: scanned.length > 0 && served.length === scanned.length ? [{ kind: 'endpoint', scopeId: endpointId }] : [] },
   )
   const idOf = new Map(served.map(({ address }, at) => [address, ids[at] ?? null]))
-  return scanned.map(({ address, grade, error }) => ({ address, grade, certificate_id: idOf.get(address) ?? null, error }))
+  return scanned.map(({ address, grade, error }) => ({
+    ...{ address, state: grade !== null ? 'tls' : withoutTls.has(address) ? 'no_tls' : 'unreachable' },
+    ...{ grade, certificate_id: idOf.get(address) ?? null, error },
+  }))
 }
 
 async function pruneScans(tx: Tx, endpointId: string): Promise<void> {

@@ -1,6 +1,6 @@
-import { listQuery } from '../../../core/list'
-import { crud } from '../../../api/crud'
-import { area, route } from '../../../api/route'
+import { listQuery } from '../../core/list'
+import { crud } from '../../api/crud'
+import { area, route } from '../../api/route'
 import { coverageListing, listCertificateCoverage } from './coverage'
 import { getCertificateSettings, updateCertificateSettings } from './settings'
 import {

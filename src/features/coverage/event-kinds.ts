@@ -1,6 +1,6 @@
-import { extensionKind } from '../../../core/event-kinds'
-import { At, IdOf, Text } from '../../../core/event-fields'
-import { Shape, Words } from '../../../core/shapes'
+import { extensionKind } from '../../core/event-kinds'
+import { At, IdOf, Text } from '../../core/event-fields'
+import { Shape, Words } from '../../core/shapes'
 import { gapKindNames, gapSeverities } from './kinds'
 
 export const gapEventKinds = [

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'bun:test'
-import { gapsOf, mismatchOf, type FoundGap, type GapSources, type KnownCertificate } from './gaps'
+import type { KnownCertificate } from '../certificates/known'
+import { gapsOf, mismatchOf, type FoundGap, type GapSources } from './gaps'
 import { gapKindNames, gapKinds, type GapKind } from './kinds'
 import { reconcile, type GapStep, type StoredGap } from './reconcile'
 
@@ -36,7 +37,7 @@ const certificate = (more: Partial<KnownCertificate> = {}): KnownCertificate => 
 const certificatesOf = (...all: KnownCertificate[]) => new Map(all.map(one => [one.id, one]))
 const name = { name: 'shop.example.com', zoneId: 'zone_1', because: ['record'], places: [] } as const
 const endpoint = { id: 'tls_1', host: 'shop.example.com', port: 443, servername: null, isChainIncomplete: false }
-const address = { address: '192.0.2.1', certificateId: 'cert_1', isOpen: true }
+const address = { address: '192.0.2.1', certificateId: 'cert_1', isOpen: true, seenAt: now - minuteMs }
 const at = { serverId: 'srv_1', serverName: 'web-1' }
 const file = { ...at, certificateId: 'cert_1', path: '/etc/ssl/shop.pem', isUsed: true, firstSeenAt: now - dayMs }
 const served = { ...at, certificateId: 'cert_1', port: 443, servername: 'shop.example.com', process: 'nginx' }
@@ -102,7 +103,10 @@ describe.each(gapKindNames)('%s', kind => {
   const isServed = 'isServed' in gapKinds[kind]
   const scannedAt = (time: number): Partial<GapSources> => ({
     ...more,
-    endpoints: (more.endpoints ?? fine.endpoints).map(one => ({ ...one, scannedAt: time })),
+    endpoints: (more.endpoints ?? fine.endpoints).map(one => ({
+      ...{ ...one, scannedAt: time },
+      addresses: one.addresses.map(each => ({ ...each, seenAt: time })),
+    })),
   })
 
   test('is found with its evidence', () => {

@@ -1,4 +1,4 @@
-import { globOf } from '../../../core/glob'
+import { globOf } from '../../core/glob'
 
 /** Which names are expected to have a certificate. */
 export const coverages = ['all', 'watched', 'off'] as const

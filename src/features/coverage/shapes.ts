@@ -1,17 +1,6 @@
 import { Type, type Static } from '@sinclair/typebox'
-import { members, patchMembers, viewMembers } from '../../../core/members'
-import {
-  actorFields,
-  editable,
-  Instant,
-  Line,
-  ListOf,
-  Nullable,
-  NullableInstant,
-  Prose,
-  Shape,
-  Words,
-} from '../../../core/shapes'
+import { members, patchMembers, viewMembers } from '../../core/members'
+import { actorFields, editable, Instant, Line, ListOf, Nullable, NullableInstant, Prose, Shape, Words } from '../../core/shapes'
 import { gapKindNames, gapSeverities } from './kinds'
 import { causes, coverages, covers } from './names'
 

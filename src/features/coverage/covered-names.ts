@@ -1,4 +1,5 @@
-import type { KnownCertificate, ScannedEndpoint } from './gaps'
+import type { KnownCertificate } from '../certificates/known'
+import type { ScannedEndpoint } from './gaps'
 import { coverOf, type Cause, type Covered, type ExpectedName } from './names'
 
 /** An expected name with the certificate that covers it. */

@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 import { coveredNames } from './covered-names'
-import type { KnownCertificate } from './gaps'
+import type { KnownCertificate } from '../certificates/known'
 
 const now = Date.UTC(2027, 0, 10)
 const dayMs = 86_400_000

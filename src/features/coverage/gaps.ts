@@ -1,28 +1,16 @@
-import { criticalAt, overdueAt } from '../life'
+import type { CertificateFile, KnownCertificate, ServedCertificate } from '../certificates/known'
+import { criticalAt, overdueAt } from '../certificates/life'
 import { allowsAuthority, caaOf, identitiesOf, type CaaProperty } from './caa'
 import { gapKindOf, type GapKind, type GapSeverity } from './kinds'
 import { coverOf, zoneIdOf, type ExpectedName } from './names'
 
-/** A certificate of the workspace. Times are ms UTC. */
-export interface KnownCertificate {
-  id: string
-  commonName: string
-  /** In lower case. */
-  names: ReadonlySet<string>
-  issuer: string
-  keyType: string | null
-  notBefore: number
-  notAfter: number
-  trust: 'public' | 'private' | 'self_signed' | 'untrusted'
-  lineageId: string
-  revokedAt: number | null
-  supersededBy: string | null
-  inUse: boolean
-  autoRenewing: boolean
-  renewalDueAt: number
-  sources: readonly string[]
-  /** What is wrong with the certificate itself and how it is stored. */
-  findings: readonly { code: string; detail: string }[]
+interface ScannedAddress {
+  address: string
+  /** Null: it presents no certificate that is known. */
+  certificateId: string | null
+  isOpen: boolean
+  /** When that was seen (ms UTC); null if nothing was. */
+  seenAt: number | null
 }
 
 /** A host and port that is scanned. */
@@ -32,32 +20,10 @@ export interface ScannedEndpoint {
   port: number
   /** What it was asked for, if that isn’t the host. */
   servername: string | null
-  /** When the last scan that succeeded was (ms UTC); null before it. */
+  /** When the last scan was that succeeded, or one up to an hour before it (ms UTC); null if there was none. */
   scannedAt: number | null
   isChainIncomplete: boolean
-  /** Null: the certificate of the address is unknown. */
-  addresses: readonly { address: string; certificateId: string | null; isOpen: boolean }[]
-}
-
-/** A file with a certificate on a server. */
-interface CertificateFile {
-  certificateId: string
-  serverId: string
-  serverName: string
-  path: string
-  isUsed: boolean
-  /** ms UTC */
-  firstSeenAt: number
-}
-
-/** A certificate that a port of a server presents to its agent. */
-interface ServedCertificate {
-  certificateId: string
-  serverId: string
-  serverName: string
-  port: number
-  servername: string | null
-  process: string | null
+  addresses: readonly ScannedAddress[]
 }
 
 export interface GapSources {
@@ -167,10 +133,9 @@ function* servedDrafts({ endpoints, certificates, expected }: GapSources, now: n
   for (const endpoint of endpoints) {
     yield null
     const { scannedAt, id, host, port, servername, addresses } = endpoint
-    if (scannedAt === null) continue
     const name = servername ?? host
     const where = `${name}:${port}`
-    const seen = { name, endpointId: id, observedAt: scannedAt }
+    const seen = { name, endpointId: id, observedAt: scannedAt ?? 0 }
     const byCertificate = Map.groupBy(
       addresses.filter(one => one.certificateId !== null && certificates.has(one.certificateId)),
       one => one.certificateId!,
@@ -178,7 +143,7 @@ function* servedDrafts({ endpoints, certificates, expected }: GapSources, now: n
     for (const [certificateId, at] of byCertificate) {
       const one = certificates.get(certificateId)!
       const evidence = { addresses: at.map(({ address }) => address), not_after: iso(one.notAfter) }
-      const own = { ...seen, of: `${id} ${certificateId}`, certificateId, evidence }
+      const own = { ...seen, of: `${id} ${certificateId}`, certificateId, evidence, observedAt: latestOf(at) }
       if (one.notAfter <= now)
         yield {
           kind: 'expired_served',
@@ -211,15 +176,17 @@ function* servedDrafts({ endpoints, certificates, expected }: GapSources, now: n
           evidence: { ...evidence, issuer: one.issuer },
         }
     }
-    if (byCertificate.size === 0 && addresses.some(one => one.isOpen) && expected.has(name) && coverOf(name, valid) === 'none')
+    const open = addresses.filter(one => one.isOpen)
+    if (byCertificate.size === 0 && open.length > 0 && expected.has(name) && coverOf(name, valid) === 'none')
       yield {
         kind: 'uncovered',
         ...seen,
+        observedAt: latestOf(open),
         of: id,
         detail: `${where} is open, but presents no certificate, and none is known for the name.`,
-        evidence: { addresses: addresses.filter(one => one.isOpen).map(({ address }) => address) },
+        evidence: { addresses: open.map(({ address }) => address) },
       }
-    if (endpoint.isChainIncomplete)
+    if (endpoint.isChainIncomplete && byCertificate.size > 0)
       yield {
         kind: 'chain_incomplete',
         ...seen,
@@ -240,6 +207,8 @@ function* servedDrafts({ endpoints, certificates, expected }: GapSources, now: n
       }
   }
 }
+
+const latestOf = (addresses: readonly ScannedAddress[]): number => Math.max(...addresses.map(one => one.seenAt ?? 0))
 
 /** What agents have found. */
 function* diskDrafts({ certificates, files, served }: GapSources, now: number): Drafts {

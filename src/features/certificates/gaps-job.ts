@@ -1,4 +1,4 @@
-import type { JobDraft } from '../../../core/jobs/draft'
+import type { JobDraft } from '../../core/jobs/draft'
 
 export const gapsJobKind = 'certificates.gaps'
 

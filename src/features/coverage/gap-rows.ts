@@ -1,5 +1,5 @@
-import type { EventDraft } from '../../../core/change-result'
-import { instant } from '../../../core/clock'
+import type { EventDraft } from '../../core/change-result'
+import { instant } from '../../core/clock'
 import { gapSeverities } from './kinds'
 import type { GapRow } from './tables'
 

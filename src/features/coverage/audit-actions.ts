@@ -1,4 +1,4 @@
-import { requestChannels, type AuditActionDrafts } from '../../../core/audit-actions'
+import { requestChannels, type AuditActionDrafts } from '../../core/audit-actions'
 
 export const coverageActions = {
   'certificates.settings.update': {

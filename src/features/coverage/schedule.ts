@@ -1,14 +1,14 @@
-import { record } from '../../../core/change'
-import type { Hub } from '../../../core/hub'
-import { zoneStates } from '../../dns/records/certificate-names'
-import { certificates } from '../tables'
-import { gapsJobFor, settleMs } from './queue'
+import { record } from '../../core/change'
+import type { Hub } from '../../core/hub'
+import { zoneStates } from '../dns/records/certificate-names'
+import { gapsJobFor, settleMs } from '../certificates/gaps-job'
+import { workspacesWithCertificates } from '../certificates/inventory-read'
 
 /** Works out the gaps of all workspaces that have zones or certificates. */
 export async function workOutAllGaps(hub: Hub): Promise<void> {
-  const withCertificates = await hub.read.selectDistinct({ id: certificates.workspaceId }).from(certificates)
+  const withCertificates = await workspacesWithCertificates(hub.read)
   const withZones = await zoneStates(hub.read)
-  await start(hub, new Set([...withZones.keys(), ...withCertificates.map(row => row.id)]), hub.clock.now())
+  await start(hub, new Set([...withZones.keys(), ...withCertificates]), hub.clock.now())
 }
 
 const lastStates = new WeakMap<Hub, ReadonlyMap<string, string>>()

@@ -1,0 +1,104 @@
+import { and, asc, eq, gt, isNull, ne } from 'drizzle-orm'
+import type { Reader } from '../../core/db/transaction'
+import { isTurnOver, yieldToEventLoop } from '../../core/time-slices'
+import { findingsOf } from './findings'
+import type { CertificateFile, EndpointCertificate, Inventory, KnownCertificate, ServedCertificate } from './known'
+import type { Presence } from './places'
+import { certificatePresences, certificates, type CertificateRow } from './tables'
+
+const rowsPerPage = 200
+
+/** Reads the certificates of a workspace that are somewhere, and where they are, page by page. */
+export async function inventoryOf(read: Reader, workspaceId: string): Promise<Inventory> {
+  const { data, ...places } = await placesOf(read, workspaceId)
+  return { ...places, certificates: await certificatesOf(read, workspaceId, data) }
+}
+
+/** The workspaces that have certificates. */
+export const workspacesWithCertificates = async (read: Reader): Promise<string[]> =>
+  (await read.selectDistinct({ id: certificates.workspaceId }).from(certificates)).map(row => row.id)
+
+/** Presences of a certificate in files, which its findings depend on. */
+type FileData = ReadonlyMap<string, readonly { data: Presence }[]>
+type Places = Pick<Inventory, 'files' | 'served' | 'endpoints'> & { data: FileData }
+
+async function placesOf(read: Reader, workspaceId: string): Promise<Places> {
+  const { id, data, firstSeenAt, lastSeenAt, endedAt } = certificatePresences
+  const files: CertificateFile[] = []
+  const served: ServedCertificate[] = []
+  const endpoints: EndpointCertificate[] = []
+  const fileData = new Map<string, { data: Presence }[]>()
+  for (let last = ''; ;) {
+    const rows = await read
+      .select({ id, certificateId: certificatePresences.certificateId, data, firstSeenAt, lastSeenAt })
+      .from(certificatePresences)
+      .where(and(eq(certificatePresences.workspaceId, workspaceId), isNull(endedAt), gt(id, last)))
+      .orderBy(asc(id))
+      .limit(rowsPerPage)
+    for (const { certificateId, data: one, ...times } of rows) {
+      if (one.kind === 'file') {
+        const { serverId, serverName, path, references } = one
+        files.push({ certificateId, serverId, serverName, path, isUsed: references.length > 0, firstSeenAt: times.firstSeenAt })
+        fileData.set(certificateId, [...(fileData.get(certificateId) ?? []), { data: one }])
+      } else if (one.kind === 'served') served.push({ ...one, certificateId })
+      else if (one.kind === 'endpoint')
+        endpoints.push({ endpointId: one.endpointId, address: one.address, certificateId, lastSeenAt: times.lastSeenAt })
+    }
+    if (rows.length < rowsPerPage) return { files, served, endpoints, data: fileData }
+    last = rows.at(-1)!.id
+    if (isTurnOver()) await yieldToEventLoop()
+  }
+}
+
+const columns = {
+  id: certificates.id,
+  commonName: certificates.commonName,
+  contents: certificates.contents,
+  issuer: certificates.issuer,
+  keyType: certificates.keyType,
+  keyBits: certificates.keyBits,
+  signatureAlgorithm: certificates.signatureAlgorithm,
+  isCa: certificates.isCa,
+  isOnlyIssuer: certificates.isOnlyIssuer,
+  notBefore: certificates.notBefore,
+  notAfter: certificates.notAfter,
+  trust: certificates.trust,
+  lineageId: certificates.lineageId,
+  revokedAt: certificates.revokedAt,
+  supersededBy: certificates.supersededBy,
+  inUse: certificates.inUse,
+  autoRenewing: certificates.autoRenewing,
+  renewalDueAt: certificates.renewalDueAt,
+  sources: certificates.sources,
+}
+
+async function certificatesOf(read: Reader, workspaceId: string, files: FileData): Promise<Map<string, KnownCertificate>> {
+  const found = new Map<string, KnownCertificate>()
+  for (let last = ''; ;) {
+    const rows = await read
+      .select(columns)
+      .from(certificates)
+      .where(
+        and(
+          eq(certificates.workspaceId, workspaceId),
+          eq(certificates.isOnlyIssuer, false),
+          ne(certificates.presenceCount, 0),
+          gt(certificates.id, last),
+        ),
+      )
+      .orderBy(asc(certificates.id))
+      .limit(rowsPerPage)
+    for (const row of rows) found.set(row.id, known(row, files.get(row.id) ?? []))
+    if (rows.length < rowsPerPage) return found
+    last = rows.at(-1)!.id
+    if (isTurnOver()) await yieldToEventLoop()
+  }
+}
+
+function known(
+  { contents, ...row }: Pick<CertificateRow, keyof typeof columns>,
+  files: readonly { data: Presence }[],
+): KnownCertificate {
+  const findings = findingsOf({ ...row, contents }, files, 1)
+  return { ...row, names: new Set(contents.dns_names.map(name => name.toLowerCase())), findings }
+}

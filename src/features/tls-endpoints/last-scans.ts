@@ -1,0 +1,40 @@
+import { and, asc, eq, gt } from 'drizzle-orm'
+import type { Reader } from '../../core/db/transaction'
+import { isTurnOver, yieldToEventLoop } from '../../core/time-slices'
+import type { AddressGrade } from './shapes'
+import { tlsEndpoints } from './tables'
+
+/** What the last scan of an endpoint found. */
+export interface LastScan {
+  id: string
+  host: string
+  port: number
+  servername: string | null
+  /** When it started (ms UTC); null if there was none. */
+  lastScanAt: number | null
+  hasFailed: boolean
+  /** From the last scan that succeeded. */
+  isChainIncomplete: boolean
+  addresses: readonly AddressGrade[]
+}
+
+const rowsPerPage = 200
+
+/** Reads all TLS endpoints of a workspace with their last scans, page by page. */
+export async function lastScansOf(read: Reader, workspaceId: string): Promise<LastScan[]> {
+  const { id, host, port, servername, lastScanAt, failures, chain, addresses } = tlsEndpoints
+  const found: LastScan[] = []
+  for (let last = ''; ;) {
+    const rows = await read
+      .select({ id, host, port, servername, lastScanAt, failures, chain, addresses })
+      .from(tlsEndpoints)
+      .where(and(eq(tlsEndpoints.workspaceId, workspaceId), gt(id, last)))
+      .orderBy(asc(id))
+      .limit(rowsPerPage)
+    for (const { failures: failed, chain: state, ...row } of rows)
+      found.push({ ...row, hasFailed: failed > 0, isChainIncomplete: state === 'incomplete' })
+    if (rows.length < rowsPerPage) return found
+    last = rows.at(-1)!.id
+    if (isTurnOver()) await yieldToEventLoop()
+  }
+}
