@@ -241,6 +241,17 @@ test('names are listed with the certificate that covers them', async () => {
   expect((await w.acme.call('GET', `${path}?covered=wildcard&include=total`)).body.pagination.total).toBe(2)
   expect((await w.acme.call('GET', `${path}?zone_id=${zone.id}&q=shop`)).body.data).toHaveLength(1)
   expect((await w.rival.call('GET', path)).body.data).toEqual([])
+  for (const fields of [
+    { target: 'https://partner.test:8443/health' },
+    { type: 'tls', target: '192.0.2.1:443', options: { server_name: 'named.test' } },
+    { target: 'http://plain.test/' },
+  ])
+    expect((await w.acme.call('POST', '/v1/monitors', fields)).status).toBe(201)
+  expect((await w.rival.call('POST', '/v1/monitors', { target: 'https://other.test/' })).status).toBe(201)
+  await w.acme.call('PATCH', '/v1/certificate-settings', { coverage: 'watched' })
+  await w.settle()
+  const watched = (await w.acme.call('GET', path)).body.data.map((one: any) => [one.name, one.because, one.zone_id])
+  expect(watched).toEqual(['named.test', 'partner.test'].map(name => [name, ['monitor'], null]))
   await w.acme.call('PATCH', '/v1/certificate-settings', { coverage: 'off' })
   await w.settle()
   expect((await w.acme.call('GET', path)).body.data).toEqual([])

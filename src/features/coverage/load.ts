@@ -2,6 +2,7 @@ import type { Reader } from '../../core/db/transaction'
 import { runInSlices } from '../../core/time-slices'
 import { inventoryOf } from '../certificates/inventory-read'
 import { namesInZones } from '../dns/records/certificate-names'
+import { tlsTargets } from '../monitors/tls-targets'
 import { lastScansOf } from '../tls-endpoints/last-scans'
 import type { GapSources } from './gaps'
 import { expectedNames } from './names'
@@ -14,12 +15,13 @@ export async function gapSourcesOf(read: Reader, workspaceId: string): Promise<G
   const { zones, records, caa } = await namesInZones(read, workspaceId)
   const { certificates, files, served, endpoints } = await inventoryOf(read, workspaceId)
   const scans = await lastScansOf(read, workspaceId)
+  const monitors = await tlsTargets(read, workspaceId)
   const expected = await runInSlices(
     expectedNames({
       ...settings,
       zones,
       records,
-      monitors: [],
+      monitors: monitors.map(({ host, port, protocol, servername }) => ({ name: servername ?? host, port, protocol })),
       agents: served.flatMap(one => one.servername ?? []),
     }),
   )

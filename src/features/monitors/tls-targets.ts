@@ -1,4 +1,4 @@
-import { and, asc, gt, inArray } from 'drizzle-orm'
+import { and, asc, eq, gt, inArray } from 'drizzle-orm'
 import { parseHostPort } from '../../checks/host-port'
 import type { ScanProtocol } from '../../checks/tls-probe/facts'
 import type { Reader } from '../../core/db/transaction'
@@ -23,15 +23,18 @@ const implicitPorts = { smtp: 465, imap: 993, pop3: 995 } as const
 /** Each row has options as JSON, which are parsed in one turn of the event loop. */
 const rowsPerPage = 200
 
-/** All servers that monitors connect to with TLS, without those behind a proxy or an SSH tunnel. */
-export async function tlsTargets(read: Reader): Promise<TlsTarget[]> {
+/**
+ * All servers that monitors connect to with TLS, without those behind a proxy or an SSH tunnel.
+ * @param only the workspace of the monitors; all workspaces if absent
+ */
+export async function tlsTargets(read: Reader, only?: string): Promise<TlsTarget[]> {
   const found: TlsTarget[] = []
   const { id, workspaceId, type, target, options } = monitors
   for (let last = ''; ;) {
     const rows = await read
       .select({ id, workspaceId, type, target, options })
       .from(monitors)
-      .where(and(gt(id, last), inArray(type, [...types])))
+      .where(and(gt(id, last), inArray(type, [...types]), only === undefined ? undefined : eq(workspaceId, only)))
       .orderBy(asc(id))
       .limit(rowsPerPage)
     for (const row of rows) {

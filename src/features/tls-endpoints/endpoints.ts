@@ -13,6 +13,7 @@ import { canonicalHost } from '../../core/net/host-name'
 import { invalid } from '../../core/problem'
 import { findRow, insertRow, lockRow, refuseDuplicate, removeRow, saveRow } from '../../core/rows'
 import { Tag } from '../../core/shapes'
+import { gapsJobFor, settleMs } from '../certificates/gaps-job'
 import { endPresences } from '../certificates/record'
 import { gradeLetters } from './grades/grade'
 import { usualPorts } from './grades/shapes'
@@ -173,8 +174,12 @@ export async function removeEndpoint(tx: Tx, row: TlsEndpointRow, now: number): 
 export const deleteTlsEndpoint = (ctx: Ctx, id: string): Promise<void> =>
   change(ctx, 'certificates.tls_endpoint.delete', async tx => {
     const row = await lockRow(tx, ctx, tlsEndpointRows, id)
-    await removeEndpoint(tx, row, ctx.hub.clock.now())
-    return { result: undefined, target: tlsEndpointTarget(row), before: auditedView(row) }
+    const now = ctx.hub.clock.now()
+    await removeEndpoint(tx, row, now)
+    return {
+      ...{ result: undefined, target: tlsEndpointTarget(row), before: auditedView(row) },
+      jobs: [gapsJobFor(row.workspaceId, now + settleMs)],
+    }
   })
 
 /** Scans an endpoint now, also if it is not active. @throws Problem 404, 429 */

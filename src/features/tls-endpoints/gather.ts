@@ -8,6 +8,7 @@ import type { Hub } from '../../core/hub'
 import type { JobDraft } from '../../core/jobs/draft'
 import { inputColumns } from '../../core/members'
 import { insertRow } from '../../core/rows'
+import { gapsJobFor, settleMs } from '../certificates/gaps-job'
 import { tlsTargets, type TlsTarget } from '../monitors/tls-targets'
 import { locationOf, newEndpointColumns, removeEndpoint } from './endpoints'
 import { scanJobFor } from './scans/scan-queue'
@@ -127,5 +128,5 @@ async function removeEndpoints(tx: Tx, hub: Hub, workspaceId: string, ids: reado
     }
     audits.push(...auditDrafts(by(workspaceId), 'certificates.tls_endpoint.delete', deleted))
   }
-  return { result: undefined, audits }
+  return { result: undefined, audits, jobs: [gapsJobFor(workspaceId, hub.clock.now() + settleMs)] }
 }
