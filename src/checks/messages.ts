@@ -13,6 +13,8 @@ export type ToEngine =
   | { kind: 'hub_listeners'; listeners: Listener[] }
   /** Scan the TLS of a host. The answer carries the number of the scan. */
   | { kind: 'scan_tls'; scan: number; request: HostScanRequest; policy: NetworkPolicy }
+  /** End a scan early. Nobody waits for its answer. */
+  | { kind: 'end_scan'; scan: number }
   | { kind: 'stop' }
 
 const maxSentAtOnce = 500

@@ -217,8 +217,10 @@ export async function runHub(
       heartbeats.stop()
       endWaits(hub)
       liveOf(hub).end()
+      // Starts no jobs any longer: some need the check thread, which ends now.
+      const idle = worker.stop(limit)
       await monitoring.stop()
-      await Promise.all([Promise.race([listening.server().stop(), Bun.sleep(limit)]), worker.stop(limit)])
+      await Promise.all([Promise.race([listening.server().stop(), Bun.sleep(limit)]), idle])
       await listening.server().stop(true)
       await nameServer?.stop()
       await heartbeats.settled()

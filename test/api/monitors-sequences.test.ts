@@ -190,7 +190,7 @@ class Walk {
   }
 
   private async start(): Promise<void> {
-    w.engine = new ScriptedEngine(w.clock)
+    w.engine = new ScriptedEngine(w.hub)
     w.monitoring = await startMonitoring(w.hub, w.engine)
   }
 

@@ -1,6 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { eq } from 'drizzle-orm'
+import { ScanInterrupted } from '../../src/checks/engine/pending-scans'
 import { record } from '../../src/core/change'
+import { jobs } from '../../src/core/db/tables'
 import { parseCertificate } from '../../src/core/x509/chain'
 import { certificateAuthorities, certificatePresences } from '../../src/features/certificates/tables'
 import { gatherEndpoints } from '../../src/features/tls-endpoints/gather'
@@ -122,6 +124,19 @@ describe('TLS endpoints', () => {
     expect((await scansOf(id))[0]).toMatchObject({ grade: null, score: null, rules: [] })
     const scan = (await call('GET', `/tls-endpoints/${id}/scans/${failed.last_scan_id}`)).body
     expect(scan.changes).toContainEqual({ field: 'grade', from: 'T', to: null })
+  })
+
+  test('are scanned again if the check thread ends during a scan', async () => {
+    const { here, create, get, scansOf } = await scene()
+    const { scanTls } = here.engine
+    here.engine.scanTls = () => Promise.reject(new ScanInterrupted())
+    const { id } = (await create()).body
+    expect(await get(id)).toMatchObject({ grade: null, last_scan_id: null, failures: 0 })
+    const [job] = await here.hub.read.select().from(jobs).where(eq(jobs.kind, 'tls.scan'))
+    expect(job).toMatchObject({ state: 'ready', attempts: 1, lastError: new ScanInterrupted().message })
+    here.engine.scanTls = scanTls
+    await here.advance(60_000)
+    expect(await scansOf(id)).toMatchObject([{ trigger: 'created', grade: 'T' }])
   })
 
   test('report the differences between two scans', async () => {
@@ -268,6 +283,10 @@ describe('grades at once', () => {
     expect(body).toMatchObject({ grade: null, reasons: [] })
     expect(body.error).toEndWith('.')
     await plain.stop(true)
+    here.engine.scanTls = () => Promise.reject(new ScanInterrupted())
+    const { body: interrupted } = await call('POST', '/tls-grades', { host: '127.0.0.1', port: server.port })
+    expect(interrupted).toMatchObject({ grade: null, reasons: [] })
+    expect(interrupted.error).toStartWith('The scan was interrupted')
     expect((await here.rival.call('POST', '/v1/tls-grades', { host: '127.0.0.1' })).body.errors[0]).toMatchObject({
       pointer: '#/host',
     })

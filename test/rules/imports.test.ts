@@ -206,7 +206,17 @@ const publicModules: Record<string, string[]> = {
   heartbeats: ['all-heartbeats', 'counts', 'heartbeats', 'watching'],
   incidents: ['outages/event-data', 'incidents', 'outages/outage', 'outages/outages', 'relation', 'subject'],
   maintenance: ['all-windows', 'calendar', 'summary', 'targets', 'view', 'windows'],
-  monitors: ['at-addresses', 'check-now', 'counts', 'of-servers', 'server-states', 'statuses', 'tls-targets', 'watching'],
+  monitors: [
+    'at-addresses',
+    'check-now',
+    'counts',
+    'of-servers',
+    'scan-tls',
+    'server-states',
+    'statuses',
+    'tls-targets',
+    'watching',
+  ],
   notices: ['notices'],
   notifications: [
     'acknowledge-link',

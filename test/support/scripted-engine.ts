@@ -1,19 +1,27 @@
 import { noFacts, type CheckResult, type CheckSpec } from '../../src/checks/check'
 import type { EnginePulse, FromEngine, ToEngine } from '../../src/checks/messages'
-import type { Clock } from '../../src/core/clock'
+import type { Hub } from '../../src/core/hub'
 import type { Engine } from '../../src/features/monitors/live/engine'
+import { scansHere } from '../../src/features/monitors/live/scans-here'
 
-/** An engine that checks nothing: it records its messages, and reports the results that the test provides. */
+/**
+ * An engine that checks nothing: it records its messages, and reports the results that the test provides. It does scan TLS servers, in this
+ * thread.
+ */
 export class ScriptedEngine implements Engine {
   readonly specs = new Map<string, CheckSpec>()
   /** All messages received, in order. */
   readonly sent: ToEngine[] = []
   /** The result of a requested run; null for none. */
   answer: ((spec: CheckSpec) => Partial<CheckResult> | null) | null = null
+  /** Scans the TLS of a host; replaced by tests. */
+  scanTls: Engine['scanTls']
   stopped = false
   private listener: (message: FromEngine) => void = () => {}
 
-  constructor(private readonly clock: Clock) {}
+  constructor(private readonly hub: Hub) {
+    this.scanTls = scansHere(hub)
+  }
 
   onMessage(listener: (message: FromEngine) => void): void {
     this.listener = listener
@@ -68,8 +76,8 @@ export class ScriptedEngine implements Engine {
     return {
       revision: spec?.revision ?? 0,
       nonce: null,
-      at: this.clock.now(),
-      due_at: this.clock.now(),
+      at: this.hub.clock.now(),
+      due_at: this.hub.clock.now(),
       status: 'up',
       error: bad ? { kind: 'status', message: 'HTTP 503 Service Unavailable' } : null,
       conditions: [],

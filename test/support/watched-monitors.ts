@@ -43,7 +43,7 @@ export async function awake(w: World, ms: number): Promise<void> {
 /** Restarts the hub. */
 export async function restart(w: World): Promise<void> {
   await w.monitoring.stop()
-  w.engine = new ScriptedEngine(w.clock)
+  w.engine = new ScriptedEngine(w.hub)
   w.monitoring = await startMonitoring(w.hub, w.engine)
 }
 
@@ -53,7 +53,7 @@ export async function otherHub(
 ): Promise<{ hub: Hub; engine: ScriptedEngine; monitoring: MonitoringWatch; close(): Promise<void> }> {
   const hub = await openHub(w.hub.config, w.clock, w.hub.log)
   await registerHub(hub, 'other')
-  const engine = new ScriptedEngine(w.clock)
+  const engine = new ScriptedEngine(hub)
   const monitoring = await startMonitoring(hub, engine)
   const close = async () => {
     await monitoring.stop()

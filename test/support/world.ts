@@ -145,7 +145,7 @@ export async function worldAt(config: Config, more: readonly AnyElysia[] = []): 
   const worker = new Worker(hub, jobKinds)
   await refreshCalendar(hub)
   const watch = await startHeartbeats(hub)
-  const engine = new ScriptedEngine(clock)
+  const engine = new ScriptedEngine(hub)
   const monitoring = await startMonitoring(hub, engine)
   const app = createApp(hub, worker, [...apiAreas, ...ingestAreas, ...more])
   closeLater(async () => {

@@ -24,7 +24,7 @@ const maxTimerDelayMs = 250
 export class CheckRunner {
   readonly #semaphore: KeyedSemaphore
   readonly #scanner = new HostScanner()
-  readonly #stopped = new AbortController()
+  readonly #scans = new Map<number, AbortController>()
   readonly #egress: Record<'any' | 4 | 6, Egress>
   /** The hub's own sockets, which no check may reach, except with a DNS query to its name server. */
   hubListeners: readonly Listener[] = []
@@ -46,23 +46,33 @@ export class CheckRunner {
   /**
    * Scans the TLS of a host. Runs in this thread because a server can send a certificate chain whose processing takes long, as with checks.
    * Everything else is short: about 5 ms of CPU time in all, in 25 parts.
+   * @param scan its number, for `endScan`
    */
-  async scanTls(request: HostScanRequest, policy: NetworkPolicy): Promise<HostFacts> {
+  async scanTls(scan: number, request: HostScanRequest, policy: NetworkPolicy): Promise<HostFacts> {
+    const ended = new AbortController()
+    this.#scans.set(scan, ended)
     const vetAddresses = (host: string, port: number) => this.#egress.any.vetAddresses(host, port, policy)
     try {
       return await this.#scanner.scan(request, vetAddresses, {
         now: () => this.clock.monotonic(),
         wallNow: () => this.clock.now(),
-        signal: this.#stopped.signal,
+        signal: ended.signal,
       })
     } catch {
       return failedScan({ kind: 'internal', message: 'the scan itself failed because of a bug in Bailiwick' })
+    } finally {
+      this.#scans.delete(scan)
     }
+  }
+
+  /** Ends a scan if it is still running. */
+  endScan(scan: number): void {
+    this.#scans.get(scan)?.abort()
   }
 
   /** Ends all scans. */
   stop(): void {
-    this.#stopped.abort()
+    for (const ended of this.#scans.values()) ended.abort()
   }
 
   /** Runs a check once. Resolves by its time limit, even if the check does not. */

@@ -195,8 +195,8 @@ test('thousands of monitors are sent in parts of equal size', () => {
   expect(sizes(10_000)).toEqual(Array.from({ length: 20 }, () => 500))
 })
 
-test('scans run in the thread, under the network policy, and end with an error when it dies', async () => {
-  const { supervisor, log } = supervise()
+test('scans run in the thread, under the network policy, and end when they are aborted or it dies', async () => {
+  const { clock, supervisor, log } = supervise()
   supervisor.start()
   const request = { host: '127.0.0.1', port: closedPort(), protocol: 'tls', servername: null } as const
   const open = { allowPrivate: true, allowRanges: [], requireHttps: false }
@@ -208,12 +208,26 @@ test('scans run in the thread, under the network policy, and end with an error w
   const refused = await supervisor.scanTls(request, { ...open, allowPrivate: false })
   expect(refused).toMatchObject({ addresses: [], error: { kind: 'blocked_address' } })
 
-  const silent = Bun.listen({ hostname: '127.0.0.1', port: 0, socket: { data() {}, error() {} } })
+  let connections = 0
+  const silent = Bun.listen({
+    hostname: '127.0.0.1',
+    port: 0,
+    socket: { data() {}, error() {}, open: () => void connections++, close: () => void connections-- },
+  })
+  const limit = new AbortController()
+  const scan = supervisor.scanTls({ ...request, port: silent.port }, open, limit.signal)
+  await until(() => connections > 0)
+  limit.abort(new Error('too late'))
+  await expect(scan).rejects.toThrow('too late')
+  await until(() => connections === 0)
+
   const interrupted = supervisor.scanTls({ ...request, port: silent.port }, open)
   supervisor.send(configure([spec('deadly', { target: 'die', confirmed_status: 'new' })]))
-  expect(await interrupted).toMatchObject({ addresses: [], error: { kind: 'internal' } })
+  await expect(interrupted).rejects.toThrow('The scan was interrupted')
   await until(() => log.some(entry => entry.includes('ended')))
-  expect(await supervisor.scanTls(request, open)).toMatchObject({ error: { kind: 'internal' } })
+  await expect(supervisor.scanTls(request, open)).rejects.toThrow('The scan was interrupted')
+  clock.advance(1000)
+  expect(await supervisor.scanTls(request, open)).toMatchObject({ error: null })
   silent.stop(true)
 })
 

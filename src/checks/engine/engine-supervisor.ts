@@ -8,7 +8,7 @@ import type { CheckSpec } from '../check'
 import { partsToSend, type FromEngine, type ToEngine } from '../messages'
 import type { HostFacts, HostScanRequest } from '../tls-probe/host-scan'
 import { CurrentCheck } from './current-check'
-import { PendingScans } from './pending-scans'
+import { PendingScans, ScanInterrupted } from './pending-scans'
 import type { FromThread, ToThread } from './thread'
 
 /** What the supervisor depends on. */
@@ -84,11 +84,26 @@ export class EngineSupervisor {
     this.#thread?.post(message.kind === 'configure' ? { ...message, upsert } : message)
   }
 
-  /** Scans the TLS of a host in the thread. Never rejects: a scan that is interrupted ends with an error. */
-  scanTls(request: HostScanRequest, policy: NetworkPolicy): Promise<HostFacts> {
-    const scanned = this.#scans.add(scan => this.#thread?.post({ kind: 'scan_tls', scan, request, policy }))
-    if (!this.#thread) this.#scans.abandon()
-    return scanned
+  /**
+   * Scans the TLS of a host in the thread.
+   * @param signal ends the scan
+   * @throws ScanInterrupted if the thread ends before the scan or is not running; the reason of `signal` if that ends it
+   */
+  async scanTls(request: HostScanRequest, policy: NetworkPolicy, signal?: AbortSignal): Promise<HostFacts> {
+    signal?.throwIfAborted()
+    if (!this.#thread) throw new ScanInterrupted()
+    const { scan, facts } = this.#scans.add()
+    const end = () => {
+      this.#scans.fail(scan, signal!.reason)
+      this.#thread?.post({ kind: 'end_scan', scan })
+    }
+    signal?.addEventListener('abort', end)
+    this.#thread.post({ kind: 'scan_tls', scan, request, policy })
+    try {
+      return await facts
+    } finally {
+      signal?.removeEventListener('abort', end)
+    }
   }
 
   #forget(id: string): void {
@@ -104,7 +119,7 @@ export class EngineSupervisor {
     this.#timer?.cancel()
     await this.#thread?.stop({ kind: 'stop' })
     this.#thread = null
-    this.#scans.abandon()
+    this.#scans.interrupt()
   }
 
   #startThread(): void {
@@ -190,7 +205,7 @@ export class EngineSupervisor {
 
   #restart(reason: 'ended' | 'hung', delayMs = this.#delayMs): void {
     this.#thread = null
-    this.#scans.abandon()
+    this.#scans.interrupt()
     if (this.#stopped) return
     this.options.log.error({ wait_ms: delayMs }, `check thread ${reason}, restarting`)
     this.options.clock.after(delayMs, () => {

@@ -91,13 +91,16 @@ export class Engine {
       case 'scan_tls':
         void this.#scanTls(message)
         return
+      case 'end_scan':
+        this.#runner.endScan(message.scan)
+        return
       case 'stop':
         this.#stop()
     }
   }
 
   async #scanTls({ scan, request, policy }: ToEngine & { kind: 'scan_tls' }): Promise<void> {
-    this.dependencies.emit({ kind: 'tls_scanned', scan, facts: await this.#runner.scanTls(request, policy) })
+    this.dependencies.emit({ kind: 'tls_scanned', scan, facts: await this.#runner.scanTls(scan, request, policy) })
   }
 
   #configure({ full, upsert, remove }: ToEngine & { kind: 'configure' }): void {

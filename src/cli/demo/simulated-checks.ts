@@ -1,9 +1,11 @@
 import { eq } from 'drizzle-orm'
 import type { CheckResult, Evidence } from '../../checks/check'
+import type { Hub } from '../../core/hub'
 import { topicsOf } from '../../core/topics'
 import { monitors } from '../../features/monitors/tables'
 import { localLocation } from '../../features/monitors/live/locations'
 import type { Engine } from '../../features/monitors/live/engine'
+import { scansHere } from '../../features/monitors/live/scans-here'
 import { startMonitoring, type MonitoringWatch } from '../../features/monitors/live/watch'
 import { maintenanceTopic } from '../../features/maintenance/calendar'
 import { latencyAt } from './latency'
@@ -46,7 +48,7 @@ export class SimulatedChecks {
       const [row] = await this.simulation.hub.read.select({ number: monitors.number }).from(monitors).where(eq(monitors.id, id))
       this.created.set(sample.key, { ...sample, id, version, number: row!.number })
     }
-    this.watch = await startMonitoring(this.simulation.hub, idle)
+    this.watch = await startMonitoring(this.simulation.hub, idle(this.simulation.hub))
   }
 
   /** @param key of a created monitor */
@@ -133,8 +135,8 @@ export class SimulatedChecks {
   }
 }
 
-/** The simulation runs no real checks. */
-const idle: Engine = { send() {}, onMessage() {}, async stop() {} }
+/** The simulation runs no real checks, but scans the TLS of its servers. */
+const idle = (hub: Hub): Engine => ({ send() {}, onMessage() {}, scanTls: scansHere(hub), async stop() {} })
 
 const secondMs = 1000
 

@@ -81,7 +81,7 @@ export class MonitoringWatch {
 
   constructor(
     private readonly hub: Hub,
-    private readonly engine: Engine,
+    readonly engine: Engine,
   ) {
     this.shares = new Shares(hub)
     this.roster = new Roster(hub)

@@ -1,9 +1,11 @@
 import { refuseTooManyRequests } from '../../../access/limiter'
+import { ScanInterrupted } from '../../../checks/engine/pending-scans'
 import { change } from '../../../core/change'
 import { instant } from '../../../core/clock'
 import type { Ctx } from '../../../core/ctx'
 import { validMembers } from '../endpoints'
 import { reportView } from './scans'
+import { reportOf, type StoredReport } from '../grades/report'
 import { scanHost } from './scan-host'
 import type { TlsGradeInput, TlsGradeView } from '../grades/shapes'
 
@@ -13,7 +15,8 @@ const maxPerMinute = 10
 export async function gradeNow(ctx: Ctx, input: TlsGradeInput): Promise<TlsGradeView> {
   const { host, port, protocol, servername } = await validMembers(ctx, input)
   refuseTooManyRequests(ctx, 'tls-grades', ctx.workspaceId, maxPerMinute)
-  const { startedAt, durationMs, report } = await scanHost(ctx.hub, ctx.workspaceId, { host, port, protocol, servername })
+  const startedAt = ctx.hub.clock.now()
+  const { durationMs, report } = await scanHost(ctx.hub, ctx.workspaceId, { host, port, protocol, servername }).catch(interrupted)
   const result: TlsGradeView = {
     ...{ host, port, protocol },
     ...reportView(report, protocol),
@@ -21,4 +24,9 @@ export async function gradeNow(ctx: Ctx, input: TlsGradeInput): Promise<TlsGrade
     duration_ms: durationMs,
   }
   return await change(ctx, 'certificates.tls_grade', async () => ({ result, target: [], unchanged: true }))
+}
+
+function interrupted(error: unknown): { durationMs: number; report: StoredReport } {
+  if (!(error instanceof ScanInterrupted)) throw error
+  return { durationMs: 0, report: reportOf([{ address: '', error: `${error.message} Try again.` }]) }
 }

@@ -1,10 +1,11 @@
 import { workspacePolicy } from '../../../access/network-policy'
+import { failedScan } from '../../../checks/engine/pending-scans'
 import type { AddressFacts } from '../../../checks/tls-probe/facts'
-import { HostScanner, type HostFacts, type HostScanRequest } from '../../../checks/tls-probe/host-scan'
+import type { HostFacts, HostScanRequest } from '../../../checks/tls-probe/host-scan'
 import type { Hub } from '../../../core/hub'
 import type { NetworkPolicy } from '../../../core/net/egress'
-import { egressOf } from '../../../core/net/hub-egress'
 import { issuersOf, rootsOf } from '../../certificates/record'
+import { scanTls } from '../../monitors/scan-tls'
 import { parsedOrNull, readChain, type ReadChain } from '../grades/chain-facts'
 import { reportOf, sentenceOf, type ScannedAddress, type StoredReport } from '../grades/report'
 
@@ -22,7 +23,10 @@ export interface HostScan {
 /** Time limit of a scan, including the wait for other scans of the same address. */
 const scanMs = 30_000
 
-/** Scans all addresses of a host that the network policy of the workspace allows, and grades what it finds. */
+/**
+ * Scans all addresses of a host that the network policy of the workspace allows, and grades what it finds.
+ * @throws ScanInterrupted if the check thread ends before the scan
+ */
 export async function scanHost(hub: Hub, workspaceId: string, target: HostScanRequest): Promise<HostScan> {
   const startedAt = hub.clock.now()
   const started = performance.now()
@@ -63,30 +67,20 @@ async function scanAddresses(hub: Hub, workspaceId: string, target: HostScanRequ
   return scanned
 }
 
-/** Scans in real time, whatever the clock of the hub says. */
-async function factsOf(hub: Hub, target: HostScanRequest, policy: NetworkPolicy): Promise<HostFacts> {
+/** Scans in real time, whatever the clock of the hub says. @throws ScanInterrupted */
+async function factsOf(
+  hub: Hub,
+  { host, port, protocol, servername }: HostScanRequest,
+  policy: NetworkPolicy,
+): Promise<HostFacts> {
   const limit = new AbortController()
-  const timeout = Promise.withResolvers<HostFacts>()
-  const timer = setTimeout(() => {
-    limit.abort()
-    const message = `The scan took longer than ${scanMs / 1000} seconds.`
-    timeout.resolve({ addresses: [], skipped_addresses: 0, error: { kind: 'timeout', message } })
-  }, scanMs)
+  const timer = setTimeout(() => limit.abort(), scanMs)
   try {
-    const scan = scannerOf(hub).scan(target, (host, port) => egressOf(hub).vetAddresses(host, port, policy), {
-      now: () => performance.now(),
-      wallNow: () => hub.clock.now(),
-      signal: limit.signal,
-    })
-    return await Promise.race([scan, timeout.promise])
+    return await scanTls(hub, { host, port, protocol, servername }, policy, limit.signal)
+  } catch (error) {
+    if (!limit.signal.aborted) throw error
+    return failedScan({ kind: 'timeout', message: `The scan took longer than ${scanMs / 1000} seconds.` })
   } finally {
     clearTimeout(timer)
   }
-}
-
-const scanners = new WeakMap<Hub, HostScanner>()
-function scannerOf(hub: Hub): HostScanner {
-  let scanner = scanners.get(hub)
-  if (!scanner) scanners.set(hub, (scanner = new HostScanner()))
-  return scanner
 }
