@@ -48,6 +48,7 @@ import { pruneNotices } from '../features/notices/retention'
 import { pruneIncidents } from '../features/incidents/retention'
 import { pruneNotifications } from '../features/notifications/delivery/retention'
 import { gatherEndpoints } from '../features/tls-endpoints/gather'
+import { scanChanged } from '../features/tls-endpoints/scans/scan-changed'
 import { pruneTlsScans, scanDue } from '../features/tls-endpoints/scans/scan-due'
 import { checkFailingEndpoints } from '../features/webhooks/endpoints/failing'
 import { hasOpenDelivery } from '../features/webhooks/deliveries/open'
@@ -108,6 +109,7 @@ export function startScheduledTasks(hub: Hub, worker: Worker, listening: Listeni
     { name: 'prune-idempotency-keys', pattern: '0 17 * * * *', run: () => pruneKeys(hub) },
     { name: 'gather-endpoints', every: 60, run: () => gatherEndpoints(hub), onlyAfterCommits: true },
     { name: 'scan-due-endpoints', every: 10, run: () => scanDue(hub) },
+    { name: 'scan-changed-endpoints', every: 10, run: () => scanChanged(hub) },
     { name: 'prune-tls-scans', pattern: '0 34 * * * *', run: () => pruneTlsScans(hub) },
     { name: 'prune-heartbeats', pattern: '0 27 * * * *', run: () => pruneHeartbeats(hub) },
     { name: 'prune-deliveries', pattern: '0 37 * * * *', run: () => pruneDeliveries(hub) },

@@ -6,6 +6,7 @@ import { jobs } from '../../src/core/db/tables'
 import { parseCertificate } from '../../src/core/x509/chain'
 import { certificateAuthorities, certificatePresences } from '../../src/features/certificates/tables'
 import { gatherEndpoints } from '../../src/features/tls-endpoints/gather'
+import { scanChanged } from '../../src/features/tls-endpoints/scans/scan-changed'
 import { pruneTlsScans, scanDue } from '../../src/features/tls-endpoints/scans/scan-due'
 import { tlsEndpoints, tlsScans } from '../../src/features/tls-endpoints/tables'
 import { workspaces } from '../../src/access/tables'
@@ -15,6 +16,12 @@ import { world } from '../support/world'
 
 const hour = 3_600_000
 const day = 24 * hour
+
+/** What a check tells about a certificate. */
+const seen = (sha256: string) => ({
+  ...{ sha256, subject: 'CN=127.0.0.1', issuer: 'CN=127.0.0.1', serial: '01', names: ['127.0.0.1'] },
+  ...{ not_before: 0, not_after: 4e12, chain_not_after: 4e12 },
+})
 
 let server: TlsServer
 beforeAll(async () => {
@@ -343,6 +350,48 @@ describe('TLS endpoints of monitors', () => {
     await gatherEndpoints(here.hub)
     expect(await list()).toEqual([['mail.a.test:587/smtp', null, 'manual']])
     expect((await get(first.id)).code).toBe('not_found')
+  })
+
+  test('are scanned when a check gets a certificate that is not known there', async () => {
+    const { here, call, get, scansOf } = await scene()
+    const first = await startTlsServer()
+    const { port } = first
+    const target = `https://127.0.0.1:${port}/`
+    const monitor = (await call('POST', '/monitors', { target })).body.id
+    await gatherEndpoints(here.hub)
+    await here.settle()
+    const { id, certificate_id } = (await call('GET', '/tls-endpoints')).body.data[0]
+    const sha256Of = async (certificate: string) =>
+      (await call('GET', `/certificates/${certificate}`)).body.fingerprint_sha256 as string
+    const triggersAfter = async (sha256: string) => {
+      here.engine.report({ monitor, certificate: seen(sha256) })
+      for (let at = 0; at < 2; at++) {
+        await scanChanged(here.hub)
+        await here.settle()
+      }
+      return (await scansOf(id)).map((one: any) => one.trigger)
+    }
+    expect(await triggersAfter(await sha256Of(certificate_id))).toEqual(['created'])
+
+    const renewed = await makeCertificate({ names: ['127.0.0.1'] })
+    await first.close()
+    const second = await startTlsServer({ port, certificate: { pem: renewed.pem, key: renewed.keyPem } })
+    const { sha256 } = parseCertificate(renewed.der)
+    expect(await triggersAfter(sha256)).toEqual(['certificate', 'created'])
+    expect(await sha256Of((await get(id)).certificate_id)).toBe(sha256)
+
+    const other = 'ab'.repeat(32)
+    expect(await triggersAfter(other)).toHaveLength(2)
+    here.engine.pulse({ impaired: 'This machine has lost its route to other networks.' })
+    await here.advance(hour + 1)
+    expect(await triggersAfter(other)).toHaveLength(2)
+    here.engine.pulse()
+    expect(await triggersAfter(other)).toEqual(['certificate', 'certificate', 'created'])
+
+    await call('PATCH', `/tls-endpoints/${id}`, { active: false })
+    await here.advance(hour + 1)
+    expect(await triggersAfter('cd'.repeat(32))).toHaveLength(3)
+    await second.close()
   })
 })
 

@@ -191,7 +191,7 @@ const forbiddenImports: [files: RegExp, refused: RegExp, reason: string, typesTo
 const publicModules: Record<string, string[]> = {
   actions: ['actions', 'kind', 'open-actions', 'start'],
   audit: ['list'],
-  certificates: ['gaps-job', 'inventory-read', 'issued', 'known', 'life', 'record', 'summary'],
+  certificates: ['gaps-job', 'inventory-read', 'issued', 'known', 'life', 'record', 'served', 'summary'],
   dns: [
     'challenges/challenges',
     'challenges/visible',
@@ -208,6 +208,7 @@ const publicModules: Record<string, string[]> = {
   maintenance: ['all-windows', 'calendar', 'summary', 'targets', 'view', 'windows'],
   monitors: [
     'at-addresses',
+    'certificates-seen',
     'check-now',
     'counts',
     'of-servers',

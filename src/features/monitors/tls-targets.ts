@@ -47,6 +47,24 @@ export async function tlsTargets(read: Reader, only?: string): Promise<TlsTarget
   }
 }
 
+/** The servers that some monitors connect to with TLS, by monitor. Monitors of other kinds are missing. */
+export async function tlsTargetsOf(read: Reader, monitorIds: readonly string[]): Promise<Map<string, TlsTarget>> {
+  const found = new Map<string, TlsTarget>()
+  const { id, workspaceId, type, target, options } = monitors
+  for (let at = 0; at < monitorIds.length; at += rowsPerPage) {
+    const rows = await read
+      .select({ id, workspaceId, type, target, options })
+      .from(monitors)
+      .where(and(inArray(id, monitorIds.slice(at, at + rowsPerPage)), inArray(type, [...types])))
+    for (const row of rows) {
+      const one = targetOf(row)
+      if (one) found.set(row.id, one)
+    }
+    if (isTurnOver()) await yieldToEventLoop()
+  }
+  return found
+}
+
 type Row = Pick<typeof monitors.$inferSelect, 'workspaceId' | 'type' | 'target' | 'options'>
 
 function targetOf({ workspaceId, type, target, options }: Row): TlsTarget | null {

@@ -3,14 +3,14 @@ import { Instant, ListOf, Nullable, Shape, Words } from '../../../core/shapes'
 import { chainState, exampleReport, gradeLetter, profile, report } from '../grades/shapes'
 
 /** Why an endpoint was scanned. */
-export const scanTriggers = ['schedule', 'manual', 'created'] as const
+export const scanTriggers = ['schedule', 'manual', 'created', 'certificate'] as const
 
 const summary = {
   id: Type.String({ description: 'ID of the scan.' }),
   endpoint_id: Type.String({ description: 'ID of the endpoint.' }),
   trigger: Words(scanTriggers, {
     description:
-      'Why it ran: on `schedule`, because someone started it (`manual`), or because the endpoint was `created` or updated.',
+      'Why it ran: on `schedule`, because someone started it (`manual`), because the endpoint was `created` or updated, or because a monitor got another `certificate` from the server.',
   }),
   started_at: Instant({ description: 'When it started.' }),
   duration_ms: Type.Integer({ description: 'Duration in milliseconds.' }),
