@@ -79,6 +79,54 @@ CREATE TABLE "certificates" (
 	"alarm_at" bigint
 );
 --> statement-breakpoint
+CREATE TABLE "certificate_coverage" (
+	"workspace_id" text collate "C" NOT NULL,
+	"name" text collate "C" NOT NULL,
+	"zone_id" text collate "C",
+	"because" text NOT NULL,
+	"covered" text collate "C" NOT NULL,
+	"certificate_id" text collate "C",
+	"valid_until" bigint,
+	"endpoint_ids" text NOT NULL,
+	CONSTRAINT "certificate_coverage_workspace_id_name_pk" PRIMARY KEY("workspace_id","name")
+);
+--> statement-breakpoint
+CREATE TABLE "certificate_gaps" (
+	"id" text collate "C" PRIMARY KEY NOT NULL,
+	"workspace_id" text collate "C" NOT NULL,
+	"version" bigint NOT NULL,
+	"created_at" bigint NOT NULL,
+	"updated_at" bigint NOT NULL,
+	"key" text collate "C" NOT NULL,
+	"kind" text collate "C" NOT NULL,
+	"status" text collate "C" NOT NULL,
+	"severity" text collate "C" NOT NULL,
+	"rank" bigint NOT NULL,
+	"name" text collate "C" NOT NULL,
+	"zone_id" text collate "C",
+	"endpoint_id" text collate "C",
+	"certificate_id" text collate "C",
+	"server_id" text collate "C",
+	"detail" text collate "C" NOT NULL,
+	"fix" text collate "C" NOT NULL,
+	"evidence" text NOT NULL,
+	"is_issuable" boolean NOT NULL,
+	"observed_at" bigint,
+	"opened_at" bigint NOT NULL,
+	"acknowledged_at" bigint,
+	"acknowledged_until" bigint,
+	"acknowledged_by" text,
+	"note" text collate "C" NOT NULL,
+	"resolved_at" bigint
+);
+--> statement-breakpoint
+CREATE TABLE "certificate_settings" (
+	"workspace_id" text collate "C" PRIMARY KEY NOT NULL,
+	"coverage" text collate "C" NOT NULL,
+	"ignore" text NOT NULL,
+	"ports" text NOT NULL
+);
+--> statement-breakpoint
 CREATE TABLE "tls_endpoints" (
 	"id" text collate "C" PRIMARY KEY NOT NULL,
 	"workspace_id" text collate "C" NOT NULL,
@@ -193,55 +241,8 @@ CREATE TABLE "managed_certificates" (
 	"next_renewal_at" bigint,
 	"attempts" bigint NOT NULL,
 	"last_error" text,
+	"order_url" text collate "C",
 	"action_id" text collate "C"
-);
---> statement-breakpoint
-CREATE TABLE "certificate_coverage" (
-	"workspace_id" text collate "C" NOT NULL,
-	"name" text collate "C" NOT NULL,
-	"zone_id" text collate "C",
-	"because" text NOT NULL,
-	"covered" text collate "C" NOT NULL,
-	"certificate_id" text collate "C",
-	"valid_until" bigint,
-	"endpoint_ids" text NOT NULL,
-	CONSTRAINT "certificate_coverage_workspace_id_name_pk" PRIMARY KEY("workspace_id","name")
-);
---> statement-breakpoint
-CREATE TABLE "certificate_gaps" (
-	"id" text collate "C" PRIMARY KEY NOT NULL,
-	"workspace_id" text collate "C" NOT NULL,
-	"version" bigint NOT NULL,
-	"created_at" bigint NOT NULL,
-	"updated_at" bigint NOT NULL,
-	"key" text collate "C" NOT NULL,
-	"kind" text collate "C" NOT NULL,
-	"status" text collate "C" NOT NULL,
-	"severity" text collate "C" NOT NULL,
-	"rank" bigint NOT NULL,
-	"name" text collate "C" NOT NULL,
-	"zone_id" text collate "C",
-	"endpoint_id" text collate "C",
-	"certificate_id" text collate "C",
-	"server_id" text collate "C",
-	"detail" text collate "C" NOT NULL,
-	"fix" text collate "C" NOT NULL,
-	"evidence" text NOT NULL,
-	"is_issuable" boolean NOT NULL,
-	"observed_at" bigint,
-	"opened_at" bigint NOT NULL,
-	"acknowledged_at" bigint,
-	"acknowledged_until" bigint,
-	"acknowledged_by" text,
-	"note" text collate "C" NOT NULL,
-	"resolved_at" bigint
-);
---> statement-breakpoint
-CREATE TABLE "certificate_settings" (
-	"workspace_id" text collate "C" PRIMARY KEY NOT NULL,
-	"coverage" text collate "C" NOT NULL,
-	"ignore" text NOT NULL,
-	"ports" text NOT NULL
 );
 --> statement-breakpoint
 ALTER TABLE "agents" ADD COLUMN "certificates_pending" boolean DEFAULT true NOT NULL;--> statement-breakpoint
@@ -250,15 +251,15 @@ ALTER TABLE "certificate_names" ADD CONSTRAINT "certificate_names_certificate_id
 ALTER TABLE "certificate_presences" ADD CONSTRAINT "certificate_presences_certificate_id_certificates_id_fk" FOREIGN KEY ("certificate_id") REFERENCES "public"."certificates"("id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
 ALTER TABLE "certificate_presences" ADD CONSTRAINT "certificate_presences_workspace_id_workspaces_id_fk" FOREIGN KEY ("workspace_id") REFERENCES "public"."workspaces"("id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
 ALTER TABLE "certificates" ADD CONSTRAINT "certificates_workspace_id_workspaces_id_fk" FOREIGN KEY ("workspace_id") REFERENCES "public"."workspaces"("id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
+ALTER TABLE "certificate_coverage" ADD CONSTRAINT "certificate_coverage_workspace_id_workspaces_id_fk" FOREIGN KEY ("workspace_id") REFERENCES "public"."workspaces"("id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
+ALTER TABLE "certificate_gaps" ADD CONSTRAINT "certificate_gaps_workspace_id_workspaces_id_fk" FOREIGN KEY ("workspace_id") REFERENCES "public"."workspaces"("id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
+ALTER TABLE "certificate_settings" ADD CONSTRAINT "certificate_settings_workspace_id_workspaces_id_fk" FOREIGN KEY ("workspace_id") REFERENCES "public"."workspaces"("id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
 ALTER TABLE "tls_endpoints" ADD CONSTRAINT "tls_endpoints_workspace_id_workspaces_id_fk" FOREIGN KEY ("workspace_id") REFERENCES "public"."workspaces"("id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
 ALTER TABLE "tls_scans" ADD CONSTRAINT "tls_scans_endpoint_id_tls_endpoints_id_fk" FOREIGN KEY ("endpoint_id") REFERENCES "public"."tls_endpoints"("id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
 ALTER TABLE "acme_accounts" ADD CONSTRAINT "acme_accounts_workspace_id_workspaces_id_fk" FOREIGN KEY ("workspace_id") REFERENCES "public"."workspaces"("id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
 ALTER TABLE "acme_challenges" ADD CONSTRAINT "acme_challenges_workspace_id_workspaces_id_fk" FOREIGN KEY ("workspace_id") REFERENCES "public"."workspaces"("id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
 ALTER TABLE "managed_certificates" ADD CONSTRAINT "managed_certificates_workspace_id_workspaces_id_fk" FOREIGN KEY ("workspace_id") REFERENCES "public"."workspaces"("id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
 ALTER TABLE "managed_certificates" ADD CONSTRAINT "managed_certificates_acme_account_id_acme_accounts_id_fk" FOREIGN KEY ("acme_account_id") REFERENCES "public"."acme_accounts"("id") ON DELETE no action ON UPDATE no action;--> statement-breakpoint
-ALTER TABLE "certificate_coverage" ADD CONSTRAINT "certificate_coverage_workspace_id_workspaces_id_fk" FOREIGN KEY ("workspace_id") REFERENCES "public"."workspaces"("id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
-ALTER TABLE "certificate_gaps" ADD CONSTRAINT "certificate_gaps_workspace_id_workspaces_id_fk" FOREIGN KEY ("workspace_id") REFERENCES "public"."workspaces"("id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
-ALTER TABLE "certificate_settings" ADD CONSTRAINT "certificate_settings_workspace_id_workspaces_id_fk" FOREIGN KEY ("workspace_id") REFERENCES "public"."workspaces"("id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
 CREATE UNIQUE INDEX "certificate_authorities_sha256" ON "certificate_authorities" USING btree ("workspace_id","sha256");--> statement-breakpoint
 CREATE INDEX "certificate_authorities_workspace" ON "certificate_authorities" USING btree ("workspace_id","id");--> statement-breakpoint
 CREATE INDEX "certificate_names_name" ON "certificate_names" USING btree ("workspace_id","name");--> statement-breakpoint
@@ -278,6 +279,14 @@ CREATE INDEX "certificates_serial" ON "certificates" USING btree ("workspace_id"
 CREATE INDEX "certificates_lineage" ON "certificates" USING btree ("workspace_id","lineage_id","not_before");--> statement-breakpoint
 CREATE INDEX "certificates_expiring" ON "certificates" USING btree ("workspace_id","expiring_from") WHERE in_use;--> statement-breakpoint
 CREATE INDEX "certificates_alarm" ON "certificates" USING btree ("alarm_at") WHERE alarm_at is not null;--> statement-breakpoint
+CREATE INDEX "certificate_coverage_zone" ON "certificate_coverage" USING btree ("workspace_id","zone_id","name");--> statement-breakpoint
+CREATE INDEX "certificate_coverage_covered" ON "certificate_coverage" USING btree ("workspace_id","covered","name");--> statement-breakpoint
+CREATE UNIQUE INDEX "certificate_gaps_key" ON "certificate_gaps" USING btree ("workspace_id","key");--> statement-breakpoint
+CREATE INDEX "certificate_gaps_workspace" ON "certificate_gaps" USING btree ("workspace_id","id");--> statement-breakpoint
+CREATE INDEX "certificate_gaps_rank" ON "certificate_gaps" USING btree ("workspace_id","rank","id");--> statement-breakpoint
+CREATE INDEX "certificate_gaps_opened" ON "certificate_gaps" USING btree ("workspace_id","opened_at","id");--> statement-breakpoint
+CREATE INDEX "certificate_gaps_name" ON "certificate_gaps" USING btree ("workspace_id","name","id");--> statement-breakpoint
+CREATE INDEX "certificate_gaps_resolved" ON "certificate_gaps" USING btree ("resolved_at") WHERE resolved_at is not null;--> statement-breakpoint
 CREATE INDEX "tls_endpoints_workspace" ON "tls_endpoints" USING btree ("workspace_id","id");--> statement-breakpoint
 CREATE INDEX "tls_endpoints_host" ON "tls_endpoints" USING btree ("workspace_id","host","id");--> statement-breakpoint
 CREATE INDEX "tls_endpoints_grade" ON "tls_endpoints" USING btree ("workspace_id","grade_rank","id");--> statement-breakpoint
@@ -296,12 +305,4 @@ CREATE INDEX "managed_certificates_account" ON "managed_certificates" USING btre
 CREATE INDEX "managed_certificates_renewal" ON "managed_certificates" USING btree ("next_renewal_at") WHERE next_renewal_at is not null;--> statement-breakpoint
 CREATE INDEX "managed_certificates_issuing" ON "managed_certificates" USING btree ("id") WHERE status = 'issuing';--> statement-breakpoint
 CREATE INDEX "managed_certificates_ari" ON "managed_certificates" USING btree ("ari_check_at") WHERE ari_check_at is not null;--> statement-breakpoint
-CREATE INDEX "certificate_coverage_zone" ON "certificate_coverage" USING btree ("workspace_id","zone_id","name");--> statement-breakpoint
-CREATE INDEX "certificate_coverage_covered" ON "certificate_coverage" USING btree ("workspace_id","covered","name");--> statement-breakpoint
-CREATE UNIQUE INDEX "certificate_gaps_key" ON "certificate_gaps" USING btree ("workspace_id","key");--> statement-breakpoint
-CREATE INDEX "certificate_gaps_workspace" ON "certificate_gaps" USING btree ("workspace_id","id");--> statement-breakpoint
-CREATE INDEX "certificate_gaps_rank" ON "certificate_gaps" USING btree ("workspace_id","rank","id");--> statement-breakpoint
-CREATE INDEX "certificate_gaps_opened" ON "certificate_gaps" USING btree ("workspace_id","opened_at","id");--> statement-breakpoint
-CREATE INDEX "certificate_gaps_name" ON "certificate_gaps" USING btree ("workspace_id","name","id");--> statement-breakpoint
-CREATE INDEX "certificate_gaps_resolved" ON "certificate_gaps" USING btree ("resolved_at") WHERE resolved_at is not null;--> statement-breakpoint
 CREATE INDEX "agents_certificates_pending" ON "agents" USING btree ("id") WHERE certificates_pending;

@@ -103,6 +103,65 @@ CREATE INDEX `certificates_serial` ON `certificates` (`workspace_id`,`serial_num
 CREATE INDEX `certificates_lineage` ON `certificates` (`workspace_id`,`lineage_id`,`not_before`);--> statement-breakpoint
 CREATE INDEX `certificates_expiring` ON `certificates` (`workspace_id`,`expiring_from`) WHERE in_use;--> statement-breakpoint
 CREATE INDEX `certificates_alarm` ON `certificates` (`alarm_at`) WHERE alarm_at is not null;--> statement-breakpoint
+CREATE TABLE `certificate_coverage` (
+	`workspace_id` text NOT NULL,
+	`name` text NOT NULL,
+	`zone_id` text,
+	`because` text NOT NULL,
+	`covered` text NOT NULL,
+	`certificate_id` text,
+	`valid_until` integer,
+	`endpoint_ids` text NOT NULL,
+	PRIMARY KEY(`workspace_id`, `name`),
+	FOREIGN KEY (`workspace_id`) REFERENCES `workspaces`(`id`) ON UPDATE no action ON DELETE cascade
+);
+--> statement-breakpoint
+CREATE INDEX `certificate_coverage_zone` ON `certificate_coverage` (`workspace_id`,`zone_id`,`name`);--> statement-breakpoint
+CREATE INDEX `certificate_coverage_covered` ON `certificate_coverage` (`workspace_id`,`covered`,`name`);--> statement-breakpoint
+CREATE TABLE `certificate_gaps` (
+	`id` text PRIMARY KEY NOT NULL,
+	`workspace_id` text NOT NULL,
+	`version` integer NOT NULL,
+	`created_at` integer NOT NULL,
+	`updated_at` integer NOT NULL,
+	`key` text NOT NULL,
+	`kind` text NOT NULL,
+	`status` text NOT NULL,
+	`severity` text NOT NULL,
+	`rank` integer NOT NULL,
+	`name` text NOT NULL,
+	`zone_id` text,
+	`endpoint_id` text,
+	`certificate_id` text,
+	`server_id` text,
+	`detail` text NOT NULL,
+	`fix` text NOT NULL,
+	`evidence` text NOT NULL,
+	`is_issuable` integer NOT NULL,
+	`observed_at` integer,
+	`opened_at` integer NOT NULL,
+	`acknowledged_at` integer,
+	`acknowledged_until` integer,
+	`acknowledged_by` text,
+	`note` text NOT NULL,
+	`resolved_at` integer,
+	FOREIGN KEY (`workspace_id`) REFERENCES `workspaces`(`id`) ON UPDATE no action ON DELETE cascade
+);
+--> statement-breakpoint
+CREATE UNIQUE INDEX `certificate_gaps_key` ON `certificate_gaps` (`workspace_id`,`key`);--> statement-breakpoint
+CREATE INDEX `certificate_gaps_workspace` ON `certificate_gaps` (`workspace_id`,`id`);--> statement-breakpoint
+CREATE INDEX `certificate_gaps_rank` ON `certificate_gaps` (`workspace_id`,`rank`,`id`);--> statement-breakpoint
+CREATE INDEX `certificate_gaps_opened` ON `certificate_gaps` (`workspace_id`,`opened_at`,`id`);--> statement-breakpoint
+CREATE INDEX `certificate_gaps_name` ON `certificate_gaps` (`workspace_id`,`name`,`id`);--> statement-breakpoint
+CREATE INDEX `certificate_gaps_resolved` ON `certificate_gaps` (`resolved_at`) WHERE resolved_at is not null;--> statement-breakpoint
+CREATE TABLE `certificate_settings` (
+	`workspace_id` text PRIMARY KEY NOT NULL,
+	`coverage` text NOT NULL,
+	`ignore` text NOT NULL,
+	`ports` text NOT NULL,
+	FOREIGN KEY (`workspace_id`) REFERENCES `workspaces`(`id`) ON UPDATE no action ON DELETE cascade
+);
+--> statement-breakpoint
 CREATE TABLE `tls_endpoints` (
 	`id` text PRIMARY KEY NOT NULL,
 	`workspace_id` text NOT NULL,
@@ -234,6 +293,7 @@ CREATE TABLE `managed_certificates` (
 	`next_renewal_at` integer,
 	`attempts` integer NOT NULL,
 	`last_error` text,
+	`order_url` text,
 	`action_id` text,
 	FOREIGN KEY (`workspace_id`) REFERENCES `workspaces`(`id`) ON UPDATE no action ON DELETE cascade,
 	FOREIGN KEY (`acme_account_id`) REFERENCES `acme_accounts`(`id`) ON UPDATE no action ON DELETE no action
@@ -244,64 +304,5 @@ CREATE INDEX `managed_certificates_account` ON `managed_certificates` (`acme_acc
 CREATE INDEX `managed_certificates_renewal` ON `managed_certificates` (`next_renewal_at`) WHERE next_renewal_at is not null;--> statement-breakpoint
 CREATE INDEX `managed_certificates_issuing` ON `managed_certificates` (`id`) WHERE status = 'issuing';--> statement-breakpoint
 CREATE INDEX `managed_certificates_ari` ON `managed_certificates` (`ari_check_at`) WHERE ari_check_at is not null;--> statement-breakpoint
-CREATE TABLE `certificate_coverage` (
-	`workspace_id` text NOT NULL,
-	`name` text NOT NULL,
-	`zone_id` text,
-	`because` text NOT NULL,
-	`covered` text NOT NULL,
-	`certificate_id` text,
-	`valid_until` integer,
-	`endpoint_ids` text NOT NULL,
-	PRIMARY KEY(`workspace_id`, `name`),
-	FOREIGN KEY (`workspace_id`) REFERENCES `workspaces`(`id`) ON UPDATE no action ON DELETE cascade
-);
---> statement-breakpoint
-CREATE INDEX `certificate_coverage_zone` ON `certificate_coverage` (`workspace_id`,`zone_id`,`name`);--> statement-breakpoint
-CREATE INDEX `certificate_coverage_covered` ON `certificate_coverage` (`workspace_id`,`covered`,`name`);--> statement-breakpoint
-CREATE TABLE `certificate_gaps` (
-	`id` text PRIMARY KEY NOT NULL,
-	`workspace_id` text NOT NULL,
-	`version` integer NOT NULL,
-	`created_at` integer NOT NULL,
-	`updated_at` integer NOT NULL,
-	`key` text NOT NULL,
-	`kind` text NOT NULL,
-	`status` text NOT NULL,
-	`severity` text NOT NULL,
-	`rank` integer NOT NULL,
-	`name` text NOT NULL,
-	`zone_id` text,
-	`endpoint_id` text,
-	`certificate_id` text,
-	`server_id` text,
-	`detail` text NOT NULL,
-	`fix` text NOT NULL,
-	`evidence` text NOT NULL,
-	`is_issuable` integer NOT NULL,
-	`observed_at` integer,
-	`opened_at` integer NOT NULL,
-	`acknowledged_at` integer,
-	`acknowledged_until` integer,
-	`acknowledged_by` text,
-	`note` text NOT NULL,
-	`resolved_at` integer,
-	FOREIGN KEY (`workspace_id`) REFERENCES `workspaces`(`id`) ON UPDATE no action ON DELETE cascade
-);
---> statement-breakpoint
-CREATE UNIQUE INDEX `certificate_gaps_key` ON `certificate_gaps` (`workspace_id`,`key`);--> statement-breakpoint
-CREATE INDEX `certificate_gaps_workspace` ON `certificate_gaps` (`workspace_id`,`id`);--> statement-breakpoint
-CREATE INDEX `certificate_gaps_rank` ON `certificate_gaps` (`workspace_id`,`rank`,`id`);--> statement-breakpoint
-CREATE INDEX `certificate_gaps_opened` ON `certificate_gaps` (`workspace_id`,`opened_at`,`id`);--> statement-breakpoint
-CREATE INDEX `certificate_gaps_name` ON `certificate_gaps` (`workspace_id`,`name`,`id`);--> statement-breakpoint
-CREATE INDEX `certificate_gaps_resolved` ON `certificate_gaps` (`resolved_at`) WHERE resolved_at is not null;--> statement-breakpoint
-CREATE TABLE `certificate_settings` (
-	`workspace_id` text PRIMARY KEY NOT NULL,
-	`coverage` text NOT NULL,
-	`ignore` text NOT NULL,
-	`ports` text NOT NULL,
-	FOREIGN KEY (`workspace_id`) REFERENCES `workspaces`(`id`) ON UPDATE no action ON DELETE cascade
-);
---> statement-breakpoint
 ALTER TABLE `agents` ADD `certificates_pending` integer DEFAULT true NOT NULL;--> statement-breakpoint
 CREATE INDEX `agents_certificates_pending` ON `agents` (`id`) WHERE certificates_pending;

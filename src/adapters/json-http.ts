@@ -37,6 +37,13 @@ export function jsonOf({ text, json }: JsonResponse): unknown {
   throw new AdapterError('invalid_response', 'The response is not JSON. This may not be the address of the API.')
 }
 
+/** The link to the next page (RFC 8288); null without, and empty if it is malformed. */
+export function nextLink({ headers }: Pick<JsonResponse, 'headers'>): string | null {
+  const link = headers.get('link') ?? ''
+  if (!/;\s*rel="?next"?/.test(link)) return null
+  return /<([^<>]*)>\s*;\s*rel="?next"?/.exec(link)?.[1] ?? ''
+}
+
 /** Validates the URL of an API in settings; null if it is valid. @param member name of the setting */
 export function urlProblem(member: string, text: string): FieldProblem | null {
   const url = URL.parse(text)

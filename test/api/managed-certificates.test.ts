@@ -237,6 +237,23 @@ test.each(quirks)('an authority that %s', async (_, trouble, code, orders) => {
   expect(await get(id)).toMatchObject({ status: 'valid', attempts: 0 })
 })
 
+test('an order whose response was lost is continued by the next attempt, among many other orders', async () => {
+  ca.trouble = { cuts: '/order' }
+  const { id } = (await create(['lost.example.com'])).body
+  expect(await finish(id)).toMatchObject({ status: 'error', error: { code: 'provider_failed' } })
+  const [lost, ...more] = ordersFor('lost.example.com')
+  expect(more).toEqual([])
+  ca.trouble = {}
+  const others = Array.from({ length: 60 }, (_, at) => `other-${at}`)
+  for (const other of others) ca.orders.set(other, { ...lost!, id: other, names: ['other.example.com'] })
+  await here.advance(Date.parse((await get(id)).next_renewal_at) - here.clock.now())
+  await renewDue(here.hub)
+  await finish(id)
+  expect(await get(id)).toMatchObject({ status: 'valid' })
+  expect(ordersFor('lost.example.com')).toEqual([expect.objectContaining({ id: lost!.id, status: 'valid' })])
+  for (const other of others) ca.orders.delete(other)
+})
+
 test('failures wait longer each time, and rate limits as long as the authority says', async () => {
   ca.trouble = { forgetsOrders: true }
   const { id } = (await create(['delayed.example.com'])).body

@@ -3,6 +3,7 @@ import acme from 'acme-client'
 import { ownCertificate } from './own-certificate'
 
 const dayMs = 86_400_000
+const ordersPerPage = 50
 
 interface Account {
   url: string
@@ -161,8 +162,7 @@ export class AcmeDouble {
     if (path === '/account') return this.#newAccount(jwk, data)
     if (path === '/revoke') return this.#revoke(data)
     if (!account || account.status !== 'valid') return problem('unauthorized', 'The account is not valid.', 403)
-    if (path.endsWith('/orders'))
-      return Response.json({ orders: [...this.orders.values()].map(one => `${this.url}/order/${one.id}`) })
+    if (path.startsWith('/orders/')) return this.#listOrders(Number(path.split('/')[3]))
     if (path.startsWith('/account/')) return this.#updateAccount(account, data)
     if (path === '/order') return this.#newOrder(account, data)
     const [, kind, id] = path.split('/')
@@ -224,6 +224,15 @@ export class AcmeDouble {
     if (!mac || mac.digest('base64url') !== binding.signature || thumbprint(bound) !== thumbprint(jwk))
       return problem('unauthorized', 'The external account binding is wrong.', 403)
     return kid
+  }
+
+  /** A page of orders, as Pebble lists them. */
+  #listOrders(page: number): Response {
+    const urls = [...this.orders.keys()].map(id => `${this.url}/order/${id}`)
+    const from = (page - 1) * ordersPerPage
+    const headers = new Headers({ link: `<${this.directoryUrl}>;rel="index"` })
+    if (urls.length > from + ordersPerPage) headers.append('link', `</orders/1/${page + 1}>;rel="next"`)
+    return Response.json({ orders: urls.slice(from, from + ordersPerPage) }, { headers })
   }
 
   #updateAccount(account: Account, data: any): Response {
@@ -345,7 +354,10 @@ export class AcmeDouble {
 }
 
 const accountResponse = ({ url, status, contact }: Account, code: number) =>
-  Response.json({ status, contact, orders: `${url}/orders` }, { status: code, headers: { location: url } })
+  Response.json(
+    { status, contact, orders: `${url.replace('/account/', '/orders/')}/1` },
+    { status: code, headers: { location: url } },
+  )
 
 const problem = (type: string, detail: string, status = 400, headers: Record<string, string> = {}) =>
   Response.json(

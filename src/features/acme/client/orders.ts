@@ -7,6 +7,8 @@ export interface AcmeOrder {
   status: 'pending' | 'ready' | 'processing' | 'valid' | 'invalid'
   /** DNS names in lower case. */
   names: string[]
+  /** Null if the authority doesn’t tell. */
+  profile: string | null
   authorizations: string[]
   finalizeUrl: string
   /** Null unless the order is valid. */
@@ -31,7 +33,10 @@ const maxUrlLength = 2000
 
 /** Checks what a server sent as an order. @throws AdapterError */
 export function orderOf(value: unknown): AcmeOrder {
-  const { url, status, identifiers, authorizations, finalize, certificate, error } = (value ?? {}) as Record<string, unknown>
+  const { url, status, identifiers, profile, authorizations, finalize, certificate, error } = (value ?? {}) as Record<
+    string,
+    unknown
+  >
   const state = orderStates.find(one => one === status)
   const isComplete =
     isUrl(url) &&
@@ -46,6 +51,7 @@ export function orderOf(value: unknown): AcmeOrder {
   return {
     ...{ url, status: state, authorizations, finalizeUrl: finalize, error: problemOf(error) },
     certificateUrl: isUrl(certificate) ? certificate : null,
+    profile: typeof profile === 'string' ? profile : null,
     names: identifiers.slice(0, maxAuthorizations).map(one => String(one?.value).toLowerCase()),
   }
 }

@@ -2,7 +2,7 @@ import type { Client, Order } from 'acme-client'
 import type { Challenge } from 'acme-client/types/rfc8555'
 import type { AdapterContext } from '../../../adapters/context'
 import { AdapterError } from '../../../adapters/failure'
-import { jsonOf, requestJson, responseError, retryAfterOf, type JsonResponse } from '../../../adapters/json-http'
+import { jsonOf, nextLink, requestJson, responseError, retryAfterOf, type JsonResponse } from '../../../adapters/json-http'
 import { acmeErrorOf, type AcmeFailure } from './acme-error'
 import { authorizationOf, orderOf, type AcmeAuthorization, type AcmeOrder } from './orders'
 import { withLibrary } from './library'
@@ -33,8 +33,10 @@ interface AcmeDirectory {
 
 const limits = { maxBodyBytes: 262_144, totalMs: 30_000 }
 const maxListed = 100
-/** Latest orders of an account among which one is searched. */
-const maxSearched = 20
+/** Orders of an account that are read to find one. */
+const maxSearched = 200
+/** Pages of the list of orders that are read. */
+const maxPages = 200
 /** Requests to a server at the same time. */
 const atOnce = 4
 
@@ -164,21 +166,41 @@ export class AcmeSession {
   }
 
   /**
-   * Finds an open order for exactly these names, if the authority lists the orders of the account (RFC 8555 section 7.1.2.1). Not all
-   * of them do.
+   * Finds an order that was created without its URL being stored: open, for exactly these names, and not one of `known`. Finds none if
+   * the authority doesn’t list the orders of the account (RFC 8555 section 7.1.2.1). Of these, Boulder (Let’s Encrypt) returns the same
+   * open order if it is requested again. At others, an order can be left behind, which expires without a certificate.
    */
-  async findOrder(names: readonly string[]): Promise<AcmeOrder | null> {
-    const { orders } = (await this.call(() => this.client.updateAccount({}))) as { orders?: unknown }
-    if (typeof orders !== 'string') return null
-    const listed = await this.call(() => this.client.getOrder({ url: orders } as Order)).catch(nullIfRefused)
-    const urls = (listed as { orders?: unknown } | null)?.orders
-    if (!Array.isArray(urls)) return null
-    for (const url of urls.slice(-maxSearched).toReversed()) {
-      const found = await this.order(String(url)).catch(nullIfRefused)
-      const isOpen = found?.status === 'pending' || found?.status === 'ready'
-      if (found && isOpen && found.names.toSorted().join() === names.toSorted().join()) return found
+  async findOrder(
+    { names, profile }: { names: readonly string[]; profile: string | null },
+    known: ReadonlySet<string>,
+  ): Promise<AcmeOrder | null> {
+    const wanted = names.toSorted().join()
+    const unknown = (await this.listOrders()).filter(url => !known.has(url))
+    // Authorities list the latest order last, as far as known.
+    for (const url of unknown.slice(-maxSearched).toReversed()) {
+      const found = await this.order(url).catch(nullIfRefused)
+      if (found?.status !== 'pending' && found?.status !== 'ready') continue
+      const isSameProfile = profile === null || found.profile === null || found.profile === profile
+      if (isSameProfile && found.names.toSorted().join() === wanted) return found
     }
     return null
+  }
+
+  /** URLs of the orders of the account; empty if the authority doesn’t list them. */
+  private async listOrders(): Promise<string[]> {
+    const { orders } = (await this.call(() => this.client.updateAccount({}))) as { orders?: unknown }
+    const urls: string[] = []
+    let url = typeof orders === 'string' ? orders : null
+    for (let pages = 0; url !== null && pages < maxPages; pages++) {
+      const page: unknown = await this.call(() => this.client.getOrder({ url } as Order)).catch(nullIfRefused)
+      // The response of step-ca is the array itself.
+      const listed = Array.isArray(page) ? page : (page as { orders?: unknown } | null)?.orders
+      if (!Array.isArray(listed)) break
+      urls.push(...listed.map(String))
+      const next = nextLink(this.last()!)
+      url = next === null ? null : (URL.parse(next, url)?.href ?? null)
+    }
+    return urls
   }
 
   async order(url: string): Promise<AcmeOrder> {

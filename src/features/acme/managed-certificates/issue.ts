@@ -145,12 +145,23 @@ async function order(scene: Scene): Promise<Commit> {
       if (replaces === null || !alreadyReplaced(error)) throw error
       return one.createOrder(row.names, { profile, replaces: null })
     })
-  // An earlier attempt may have created one.
-  const mayExist = work.isRepeated || state.tries > 0
-  const created = await session(scene, async one => (mayExist && (await one.findOrder(row.names))) || (await create(one)))
-  return async () => ({
-    result: next(state, { step: 'publish', orderUrl: created.url }, { step: 'publish', progress: 20 }),
+  // An earlier attempt may have created one, without a response.
+  const mayExist = work.isRepeated || state.tries > 0 || row.attempts > 0
+  const created = await session(scene, async one => {
+    const found = mayExist ? await one.findOrder(row, await knownOrders(hub, account.id)) : null
+    return found ?? (await create(one))
   })
+  return async tx => {
+    await tx.update(managedCertificates).set({ orderUrl: created.url }).where(eq(managedCertificates.id, row.id))
+    return { result: next(state, { step: 'publish', orderUrl: created.url }, { step: 'publish', progress: 20 }) }
+  }
+}
+
+/** URLs of the latest orders of all managed certificates of an account. */
+async function knownOrders({ read }: Hub, accountId: string): Promise<Set<string>> {
+  const { orderUrl, acmeAccountId } = managedCertificates
+  const rows = await read.select({ orderUrl }).from(managedCertificates).where(eq(acmeAccountId, accountId))
+  return new Set(rows.flatMap(one => one.orderUrl ?? []))
 }
 
 /** The error of an order or an authorization that the authority rejected. */

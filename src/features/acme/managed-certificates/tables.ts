@@ -49,6 +49,8 @@ export const managedCertificates = table(
     // Failed attempts since the last success.
     attempts: int('attempts').notNull(),
     lastError: json<{ code: string; detail: string } | null>('last_error'),
+    // The latest order at the authority.
+    orderUrl: text('order_url'),
     // The latest action.
     actionId: text('action_id'),
   },

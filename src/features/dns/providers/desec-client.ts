@@ -1,4 +1,4 @@
-import { jsonOf, requestJson, responseError, serverMessage, type JsonResponse } from '../../../adapters/json-http'
+import { jsonOf, nextLink, requestJson, responseError, serverMessage, type JsonResponse } from '../../../adapters/json-http'
 import { isObject } from '../../../dns/octets'
 import { readCursorPages } from '../../../adapters/cursor-pages'
 import { incompleteList } from '../../../adapters/numbered-pages'
@@ -123,11 +123,10 @@ function messagesOf(error: unknown, depth = 5): string {
 const unnamed = new Set(['detail', 'non_field_errors'])
 
 /** Cursor of the next page; null on the last page. The link itself may have the address of a server behind a proxy. */
-function nextCursor({ headers }: JsonResponse): string | null {
-  const link = headers.get('link') ?? ''
-  if (!/;\s*rel="?next"?/.test(link)) return null
-  const url = URL.parse(/<([^<>]*)>\s*;\s*rel="?next"?/.exec(link)?.[1] ?? '')
-  const cursor = url?.searchParams.get('cursor')
+function nextCursor(response: JsonResponse): string | null {
+  const link = nextLink(response)
+  if (link === null) return null
+  const cursor = URL.parse(link)?.searchParams.get('cursor')
   if (!cursor) throw incompleteList('the link to the next page has no cursor')
   return cursor
 }
