@@ -17,7 +17,7 @@ async function scene() {
 test('an account is registered with a key that never leaves', async () => {
   const { here, ca, create } = await scene()
   await here.audited()
-  const created = await create()
+  const created = await create({ ca_pem: `${ca.ca}\nafter` })
   expect(created.status).toBe(201)
   expect(created.body).toMatchObject({
     name: 'Example CA',
@@ -44,6 +44,9 @@ test('an account is registered with a key that never leaves', async () => {
   const stored = JSON.stringify((await here.acme.call('GET', '/v1/audit-events?limit=100')).body)
   expect(stored).not.toContain('PRIVATE')
 
+  const cut = `${ca.ca}\n-----BEGIN PRIVATE KEY-----\nMIGH`
+  expect((await here.acme.call('PATCH', path, { ca_pem: cut })).body).toMatchObject({ code: 'private_key_refused' })
+  expect(created.body.ca_pem).toBe(ca.ca)
   const patched = await here.acme.call('PATCH', path, { name: 'CA', contact_email: 'new@example.com' })
   expect(patched.body).toMatchObject({ name: 'CA', contact_email: 'new@example.com', version: 2 })
   await here.settle()
@@ -83,6 +86,8 @@ test('what is not an ACME directory is refused, and nothing is stored', async ()
   ca.trouble = { badNonceEvery: 1 }
   expect((await create()).body).toMatchObject({ code: 'provider_failed', failure: 'refused' })
   expect(pointers(await create({ ca_pem: 'x' }))).toEqual([422, ['#/ca_pem']])
+  for (const key of ['-----BEGIN PRIVATE KEY-----\nMIGH\n-----END PRIVATE KEY-----\n', '-----BEGIN EC PRIVATE KEY-----\nMIGH'])
+    expect((await create({ ca_pem: ca.ca + key })).body).toMatchObject({ status: 422, code: 'private_key_refused' })
   expect((await create({ ca_pem: null })).body).toMatchObject({ code: 'provider_failed', failure: 'unreachable' })
   expect((await here.acme.call('GET', '/v1/acme-accounts')).body.data).toEqual([])
 })

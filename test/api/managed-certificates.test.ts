@@ -166,12 +166,20 @@ test('a certificate request keeps the key elsewhere, and is checked before anyth
   der[der.length - 1]! ^= 1
   const forged = `-----BEGIN CERTIFICATE REQUEST-----\n${der.toString('base64')}\n-----END CERTIFICATE REQUEST-----\n`
   const p521 = await csrOf(names, await acme.crypto.createPrivateEcdsaKey('P-521'))
-  for (const bad of [weak, forged, p521, await csrOf(['csr.example.com'], own), 'x', own.toString(), csr + csr])
+  for (const bad of [weak, forged, p521, await csrOf(['csr.example.com'], own), 'x', csr + csr])
     expect(pointers(await create(names, { ...mode, csr: bad }))).toEqual([422, ['#/csr']])
   expect(pointers(await create(names, { csr }))).toEqual([422, ['#/csr']])
+  // Also without its last line.
+  const cut = own.toString().split('-----END')[0]!
+  for (const bad of [own.toString(), csr + own, csr + cut, cut.toLowerCase()])
+    expect((await create(names, { ...mode, csr: bad })).body).toMatchObject({ status: 422, code: 'private_key_refused' })
   expect(pointers(await create(names, { key: { mode: 'csr', type: 'ec-256' }, csr }))).toEqual([422, ['#/key/type']])
 
-  const issued = await issue(names, { ...mode, csr })
+  const issued = await issue(names, { ...mode, csr: `before\n${csr}\nafter` })
+  expect(issued.csr.replaceAll('\r', '').trim()).toBe(csr.replaceAll('\r', '').trim())
+  const path = `/v1/managed-certificates/${issued.id}`
+  expect((await call('PATCH', path, { csr: csr + cut })).body).toMatchObject({ code: 'private_key_refused' })
+  expect((await call('PATCH', path, { csr: `${csr}\nafter` })).body.csr).toBe(issued.csr)
   expect(issued).toMatchObject({ status: 'valid', key: { mode: 'csr', type: 'ec-256', retention: null }, key_available: false })
   const { body } = await download(issued.id)
   expect(body.private_key).toBeNull()

@@ -4,6 +4,15 @@ import { X509Certificate } from 'node:crypto'
 export const pemBlocks = (text: string): string[] =>
   text.match(/-----BEGIN [A-Z0-9 ]+-----[\s\S]*?-----END [A-Z0-9 ]+-----/g) ?? []
 
+/** Encodes DER as a PEM block. */
+export const pemBlock = (label: string, der: Uint8Array): string =>
+  `-----BEGIN ${label}-----\n${Buffer.from(der)
+    .toString('base64')
+    .replaceAll(/.{64}(?=.)/g, '$&\n')}\n-----END ${label}-----\n`
+
+/** Whether a text mentions a private key in PEM form, also if its last line is missing. */
+export const hasPrivateKey = (text: string): boolean => /PRIVATE KEY/i.test(text)
+
 /** Whether a PEM block is a certificate that can be read. */
 export function isCertificate(pem: string): boolean {
   try {
@@ -13,8 +22,14 @@ export function isCertificate(pem: string): boolean {
   }
 }
 
-/** Whether a text consists of at least one PEM certificate, and of no other block. */
+/** The certificates in a text without anything else, such as what is between them. */
+export const certificatesIn = (text: string): string =>
+  pemBlocks(text)
+    .map(block => pemBlock('CERTIFICATE', new X509Certificate(block).raw))
+    .join('')
+
+/** Whether a text consists of at least one PEM certificate, and of no other block or private key. */
 export function areCertificates(text: string): boolean {
   const blocks = pemBlocks(text)
-  return blocks.length > 0 && blocks.every(isCertificate)
+  return !hasPrivateKey(text) && blocks.length > 0 && blocks.every(isCertificate)
 }

@@ -1,3 +1,4 @@
+import { pemBlock } from '../../core/net/pem'
 import { invalid, Problem } from '../../core/problem'
 import { parseCertificate, type Certificate } from '../../core/x509/chain'
 import { DerError } from '../../core/x509/der'
@@ -9,13 +10,7 @@ export const derType = 'application/pkix-cert'
 export const maxUploadBytes = 256 * 1024
 
 /** A certificate as PEM. */
-export function pemOf(der: Uint8Array): string {
-  const lines =
-    Buffer.from(der)
-      .toString('base64')
-      .match(/.{1,64}/g) ?? []
-  return `-----BEGIN CERTIFICATE-----\n${lines.join('\n')}\n-----END CERTIFICATE-----\n`
-}
+export const pemOf = (der: Uint8Array): string => pemBlock('CERTIFICATE', der)
 
 /**
  * Reads an upload: a certificate and, in PEM form, the certificates of its issuers in any order.

@@ -18,7 +18,7 @@ import type { Tx } from '../../../core/db/transaction'
 import type { Hub } from '../../../core/hub'
 
 import { editableView } from '../../../core/members'
-import { areCertificates } from '../../../core/net/pem'
+import { areCertificates, certificatesIn } from '../../../core/net/pem'
 import { pluralize } from '../../../core/pluralize'
 import { conflict, invalid, Problem } from '../../../core/problem'
 import { changedRow, findRow, lockRow, saveRow } from '../../../core/rows'
@@ -26,7 +26,7 @@ import { onePage, type Page } from '../../../core/shapes'
 import { rowsOf } from '../../../registry'
 import { AcmeError } from '../client/acme-error'
 import { readDirectory, withAcme, type AcmeAccess } from '../client/session'
-import { createPrivateKey } from '../keys'
+import { createPrivateKey, refusePrivateKey } from '../keys'
 import { managedCertificates } from '../managed-certificates/tables'
 import { acmeDirectories } from './directories'
 import { accessOf, acmeKind, checkAcmeAccount, type AcmeSettings } from './kind'
@@ -92,8 +92,8 @@ export const acmeAccountOf = (ctx: Ctx, id: string): Promise<AcmeAccountRow> => 
  * @throws Problem 409 for a duplicate name or too many accounts, 422, 424 `provider_failed`, 429
  */
 export async function createAcmeAccount(ctx: Ctx, input: AcmeAccountInput): Promise<AcmeAccountView> {
-  const { directory_url, contact_email = null, eab = null, key_type = 'ec-256', ca_pem = null } = input
-  requireCertificates(ca_pem)
+  const { directory_url, contact_email = null, eab = null, key_type = 'ec-256' } = input
+  const ca_pem = checkedCertificates(input.ca_pem)
   await refuseOwnAddress(ctx, { directory_url })
   refuseTooManyRequests(ctx, 'acme-accounts', ctx.workspaceId, 10)
   const context = await adapterContextOf(ctx.hub, ctx.workspaceId, { acme_account: 'unsaved' })
@@ -158,7 +158,7 @@ export const acmeProblem = (error: AdapterError<string>): Problem =>
 /** Updates an account. A new contact is sent to the certificate authority in the background. @throws Problem 404, 409, 412, 422 */
 export async function updateAcmeAccount(ctx: Ctx, id: string, patch: AcmeAccountPatch): Promise<AcmeAccountView> {
   const { name, ...settings } = patch
-  requireCertificates(patch.ca_pem ?? null)
+  if (patch.ca_pem !== undefined) settings.ca_pem = checkedCertificates(patch.ca_pem)
   if (Object.keys(settings).length > 0) refuseDeactivated(await acmeAccountOf(ctx, id))
   return await updateAccount<AcmeAccountRow, AcmeAccountView>(
     ctx,
@@ -237,10 +237,13 @@ function refuseDeactivated({ status }: AcmeAccountRow): void {
   if (status === 'deactivated') throw conflict('The account was deactivated.')
 }
 
-/** @throws Problem 422 */
-function requireCertificates(pem: string | null): void {
-  if (pem !== null && !areCertificates(pem))
+/** The certificates without anything else. @throws Problem 422, `private_key_refused` */
+function checkedCertificates(pem: string | null | undefined): string | null {
+  refusePrivateKey('#/ca_pem', pem)
+  if (pem === null || pem === undefined) return null
+  if (!areCertificates(pem))
     throw invalid([{ pointer: '#/ca_pem', code: 'format', detail: 'must contain only PEM certificates.' }])
+  return certificatesIn(pem)
 }
 
 function view(row: AcmeAccountRow): AcmeAccountView {

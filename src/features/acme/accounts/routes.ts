@@ -40,7 +40,7 @@ export const acmeAccountRoutes = area('acme-accounts', 'Certificates', [
         'The certificate authority must be reachable. If it has terms of service, `terms_agreed` must be true. If it only accepts ' +
         'external accounts, `eab` is required; its key is used once and not stored. Limited to 10 requests a minute per workspace. A workspace can have up to 20 accounts (409).',
       body: AcmeAccountInput,
-      problems: ['conflict', 'already_exists', 'provider_failed', 'rate_limited'],
+      problems: ['conflict', 'already_exists', 'provider_failed', 'private_key_refused', 'rate_limited'],
       run: createAcmeAccount,
     },
     get: { description: 'Returns an ACME account, without its key.', run: getAcmeAccount },
@@ -48,7 +48,7 @@ export const acmeAccountRoutes = area('acme-accounts', 'Certificates', [
       description:
         'Updates the given fields. A new `contact_email` is sent to the certificate authority right after the response. The directory and the key can’t be changed; register another account instead.',
       body: AcmeAccountPatch,
-      problems: ['conflict', 'already_exists'],
+      problems: ['conflict', 'already_exists', 'private_key_refused'],
       run: updateAcmeAccount,
     },
     delete: {

@@ -1,9 +1,11 @@
 import { createPublicKey, verify, type KeyObject } from 'node:crypto'
 import { childrenOf, contextTag, DerError, expectTag, latin1, oidText, readDer, tags, type Der } from '../../../core/x509/der'
-import { pemBlocks } from '../../../core/net/pem'
+import { pemBlock, pemBlocks } from '../../../core/net/pem'
 
 /** What a certificate request contains (RFC 2986). */
 interface CertificateRequest {
+  /** The request without anything else that the text contained. */
+  pem: string
   /** DNS names in lower case, without duplicates. */
   names: string[]
   /** Such as `ec-256`. */
@@ -46,7 +48,8 @@ export function parseCsr(pem: string): CertificateRequest {
 
 /** @throws CsrError, DerError */
 function readRequest(der: Uint8Array): CertificateRequest {
-  const [info, algorithm, signature] = childrenOf(expectTag(readDer(der), tags.sequence, 'content'), 3)
+  const request = expectTag(readDer(der), tags.sequence, 'content')
+  const [info, algorithm, signature] = childrenOf(request, 3)
   const [, subject, key, attributes] = childrenOf(expectTag(info, tags.sequence, 'content'), 4)
   const spki = expectTag(key, tags.sequence, 'public key').bytes
   const publicKey = keyOf(spki)
@@ -58,7 +61,10 @@ function readRequest(der: Uint8Array): CertificateRequest {
   if (!verify(digest, info!.bytes, publicKey, signed))
     throw new CsrError('has a wrong signature: it was not created with the private key of its public key.')
   const names = [...commonNames(expectTag(subject, tags.sequence, 'subject')), ...alternativeNames(attributes)]
-  return { names: [...new Set(names.map(name => name.toLowerCase()))], keyType, spki }
+  return {
+    ...{ pem: pemBlock('CERTIFICATE REQUEST', request.bytes), names: [...new Set(names.map(name => name.toLowerCase()))] },
+    ...{ keyType, spki },
+  }
 }
 
 function keyOf(spki: Uint8Array): KeyObject {

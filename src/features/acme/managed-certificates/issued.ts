@@ -1,5 +1,6 @@
 import { X509Certificate } from 'node:crypto'
 import { AdapterError } from '../../../adapters/failure'
+import { pemBlock } from '../../../core/net/pem'
 import { DerError } from '../../../core/x509/der'
 import { x509Facts } from '../../../core/x509/facts'
 import { splitUpload, UploadError } from '../../../core/x509/upload'
@@ -40,7 +41,7 @@ export function checkIssued(pem: string, names: readonly string[], spki: Uint8Ar
     if (Buffer.compare(key, spki) !== 0) throw wrong('has another key.')
     if (facts.notAfter <= now) throw wrong('has expired.')
     return {
-      chain: certificates.map(pemOf).join(''),
+      chain: certificates.map(der => pemBlock('CERTIFICATE', der)).join(''),
       certificates,
       notBefore: facts.notBefore,
       notAfter: facts.notAfter,
@@ -51,11 +52,6 @@ export function checkIssued(pem: string, names: readonly string[], spki: Uint8Ar
     throw error
   }
 }
-
-const pemOf = (der: Uint8Array): string =>
-  `-----BEGIN CERTIFICATE-----\n${Buffer.from(der)
-    .toString('base64')
-    .replaceAll(/.{64}(?=.)/g, '$&\n')}\n-----END CERTIFICATE-----\n`
 
 /** The bytes of an INTEGER: a zero byte keeps a serial number with its first bit set positive. */
 const signedHex = (hex: string): string => (Number.parseInt(hex.slice(0, 2), 16) >= 0x80 ? `00${hex}` : hex)

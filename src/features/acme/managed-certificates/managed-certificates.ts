@@ -17,6 +17,7 @@ import type { ActionView } from '../../actions/shapes'
 import { forgetIssued } from '../../certificates/issued'
 import { acmeAccountOf, withAccount, type AcmeAccountRow } from '../accounts/accounts'
 import { readDirectory } from '../client/session'
+import { refusePrivateKey } from '../keys'
 import { CsrError, parseCsr } from './csr'
 import { certificateNames } from './names'
 import { placesOf, refuseByCaa } from './prerequisites'
@@ -59,6 +60,7 @@ export const getManagedCertificate = async (ctx: Ctx, id: string): Promise<Manag
  * @throws Problem 403 `plan_limit_reached`, 409 `no_managed_zone`, `zone_not_writable`, `caa_forbids`, 422, 429
  */
 export async function createManagedCertificate(ctx: Ctx, input: ManagedCertificateInput): Promise<ManagedCertificateView> {
+  refusePrivateKey('#/csr', input.csr)
   const names = certificateNames(input.names)
   const key = keyColumns(input, names)
   const account = await accountOf(ctx, input.acme_account_id)
@@ -91,6 +93,7 @@ export async function updateManagedCertificate(
   id: string,
   patch: ManagedCertificatePatch,
 ): Promise<ManagedCertificateView> {
+  refusePrivateKey('#/csr', patch.csr)
   const account = patch.acme_account_id === undefined ? null : await accountOf(ctx, patch.acme_account_id)
   return await change(ctx, 'certificates.managed_certificate.update', async tx => {
     const before = await lockRow(tx, ctx, managedRows, id)
@@ -99,7 +102,7 @@ export async function updateManagedCertificate(
     const after = await saveRow(tx, ctx, managedRows, before, {
       ...patchColumns(managedCertificateMembers, patch),
       ...(account && { acmeAccountId: account.id }),
-      ...(request && { csr: patch.csr!, keyType: request.keyType }),
+      ...(request && { csr: request.pem, keyType: request.keyType }),
     })
     return await changedRow(managedRows, before, after, managedView)
   })
@@ -262,7 +265,8 @@ function keyColumns({ key = {}, csr }: ManagedCertificateInput, names: readonly 
   if (type !== undefined) throw notAllowed('#/key/type', mode)
   if (retention !== undefined) throw notAllowed('#/key/retention', mode)
   if (csr === undefined) throw invalid([{ pointer: '#/csr', code: 'required', detail: 'is required with the key mode `csr`.' }])
-  return { keyMode: mode, keyType: requestOf(csr, names).keyType, keyRetention: null, csr } as const
+  const request = requestOf(csr, names)
+  return { keyMode: mode, keyType: request.keyType, keyRetention: null, csr: request.pem } as const
 }
 
 /** @throws Problem 422 unless the request has exactly these names */

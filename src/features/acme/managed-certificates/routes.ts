@@ -43,14 +43,14 @@ export const managedCertificateRoutes = area(
         'Creates a managed certificate, and starts an action that issues it; its ID is in `action_id`. The names are validated by TXT records in your DNS ' +
         'zones, which are removed afterwards. By default, the certificate is renewed before it expires. Limited to 30 requests a minute per workspace, together with renewals.',
       body: ManagedCertificateInput,
-      problems: ['plan_limit_reached', 'conflict', ...cannotIssue],
+      problems: ['plan_limit_reached', 'conflict', 'private_key_refused', ...cannotIssue],
       run: createManagedCertificate,
     },
     get: { description: 'Returns a managed certificate, without its private key.', run: getManagedCertificate },
     update: {
       description: 'Updates the given fields. A new ACME account or certificate request is used from the next certificate on.',
       body: ManagedCertificatePatch,
-      problems: ['conflict'],
+      problems: ['conflict', 'private_key_refused'],
       run: updateManagedCertificate,
     },
     delete: {
