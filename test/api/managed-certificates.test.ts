@@ -329,6 +329,66 @@ test('the window that the authority suggests decides, and the order names what i
   expect(ordersFor('window.example.com').map(one => one.replaces)).toEqual([null, expect.stringMatching(/^[\w-]+\.[\w-]+$/)])
 })
 
+test('a window that is always past, or after the end, neither repeats the renewal nor prevents it', async () => {
+  const inventoryDue = async (id: string) => {
+    const { certificate_id } = await get(id)
+    return (await call('GET', `/v1/certificates/${certificate_id}`)).body.renewal_due_at
+  }
+  ca.renewalWindow = { start: -dayMs, end: -hourMs }
+  const { id } = await issue(['past.example.com'])
+  const renew = async (ms: number) => {
+    await here.advance(ms)
+    await renewDue(here.hub)
+    await here.settle()
+    await renewDue(here.hub)
+    await finish(id)
+  }
+  for (let minute = 0; minute < 20; minute++) await renew(60_000)
+  expect(issuedFor('past.example.com')).toHaveLength(1)
+  const { issued_at, next_renewal_at } = await get(id)
+  expect(Date.parse(next_renewal_at) - Date.parse(issued_at)).toBe(hourMs)
+  expect(await inventoryDue(id)).toBe(next_renewal_at)
+  await renew(hourMs)
+  expect(issuedFor('past.example.com')).toHaveLength(2)
+
+  ca.renewalWindow = { start: 200 * dayMs, end: 201 * dayMs }
+  const late = await issue(['late.example.com'])
+  expect(await inventoryDue(late.id)).toBe(late.next_renewal_at)
+  await renewDue(here.hub)
+  await here.settle()
+  const waiting = await get(late.id)
+  expect(Date.parse(waiting.not_after) - Date.parse(waiting.next_renewal_at)).toBe(9 * dayMs)
+  expect(await inventoryDue(late.id)).toBe(waiting.next_renewal_at)
+})
+
+test('a change between automatic and manual renewal changes when it is renewed', async () => {
+  const { id, next_renewal_at: first } = await issue(['switched.example.com'])
+  const change = async (of: string, renew: string) => (await call('PATCH', `/v1/managed-certificates/${of}`, { renew })).body
+  expect(await change(id, 'manual')).toMatchObject({ renew: 'manual', next_renewal_at: null })
+  await here.advance(Date.parse(first) - here.clock.now())
+  await renewDue(here.hub)
+  expect(await get(id)).toMatchObject({ status: 'valid' })
+  const { next_renewal_at: second } = await change(id, 'auto')
+  expect(Date.parse(second)).toBeGreaterThan(here.clock.now() - 1)
+  expect((await change(id, 'auto')).next_renewal_at).toBe(second)
+  await here.advance(5 * dayMs)
+  await renewDue(here.hub)
+  await finish(id)
+  expect(issuedFor('switched.example.com')).toHaveLength(2)
+  // While it is issued, the result decides.
+  const { id: failing } = (await create(['switched-early.example.com'], { renew: 'manual' })).body
+  expect(await change(failing, 'auto')).toMatchObject({ status: 'issuing', next_renewal_at: null })
+  await change(failing, 'manual')
+  ca.trouble = { forgetsOrders: true }
+  await finish(failing)
+  expect(await get(failing)).toMatchObject({ status: 'failing', next_renewal_at: null })
+  ca.trouble = {}
+  expect(await change(failing, 'auto')).toMatchObject({ next_renewal_at: new Date(here.clock.now()).toISOString() })
+  await renewDue(here.hub)
+  await finish(failing)
+  expect(await get(failing)).toMatchObject({ status: 'valid' })
+})
+
 test('a manual renewal within a day needs force', async () => {
   const { id } = await issue(['forced.example.com'])
   const renew = (body: object = {}) => call('POST', `/v1/managed-certificates/${id}/renew`, body)
@@ -346,14 +406,20 @@ test('a manual renewal within a day needs force', async () => {
 })
 
 test('a certificate is revoked by its account, and no longer renewed', async () => {
-  const { id } = await issue(['revoked.example.com'])
+  const { id, certificate_id } = await issue(['revoked.example.com'])
   const revoke = (of: string, reason?: string) => call('POST', `/v1/managed-certificates/${of}/revoke`, { reason })
   expect(pointers(await revoke(id, 'because'))).toEqual([422, ['#/reason']])
   expect((await revoke(id, 'key_compromise')).status).toBe(202)
   await finish(id)
   expect(ca.revoked).toMatchObject([{ reason: 1 }])
   expect(await get(id)).toMatchObject({ status: 'revoked', next_renewal_at: null, revoked_at: expect.any(String) })
+  expect((await call('GET', `/v1/certificates/${certificate_id}`)).body).toMatchObject({
+    ...{ status: 'revoked', revocation_reason: 'key_compromise', revoked_at: expect.any(String) },
+  })
   expect((await revoke(id)).status).toBe(409)
+  const automatic = (renew: string) => call('PATCH', `/v1/managed-certificates/${id}`, { renew })
+  await automatic('manual')
+  expect((await automatic('auto')).body).toMatchObject({ status: 'revoked', next_renewal_at: null })
   ca.trouble = { forgetsOrders: true }
   const { id: unissued } = (await create(['unissued.example.com'])).body
   await finish(unissued)

@@ -1,8 +1,9 @@
-import { eq } from 'drizzle-orm'
+import { and, eq } from 'drizzle-orm'
 import type { EventDraft } from '../../core/change-result'
 import { instant } from '../../core/clock'
 import type { Tx } from '../../core/db/transaction'
 import { endPresences, recordCertificates } from './record'
+import { refreshCertificates } from './refresh'
 import { certificates, type CertificateRow } from './tables'
 
 /** A certificate that was issued for a managed certificate. */
@@ -36,6 +37,25 @@ export async function recordIssued(
     },
   }
   return { certificateId: id, events: [event] }
+}
+
+/**
+ * Updates what the inventory knows about a certificate that was issued here, and what follows from it: when it will be renewed (ms UTC),
+ * or that it was revoked.
+ */
+export async function updateIssued(
+  tx: Tx,
+  workspaceId: string,
+  certificateId: string | null,
+  changes: Partial<Pick<CertificateRow, 'renewalDueAt' | 'revokedAt' | 'revocationReason'>>,
+  now: number,
+): Promise<void> {
+  if (certificateId === null) return
+  await tx
+    .update(certificates)
+    .set(changes)
+    .where(and(eq(certificates.workspaceId, workspaceId), eq(certificates.id, certificateId)))
+  await refreshCertificates(tx, workspaceId, new Set([certificateId]), now)
 }
 
 /** The certificate of a managed certificate that was deleted is no longer one that was issued here. */

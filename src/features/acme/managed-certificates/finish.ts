@@ -9,12 +9,12 @@ import type { Hub } from '../../../core/hub'
 import type { Problem } from '../../../core/problem'
 import { saveRow } from '../../../core/rows'
 import type { Next } from '../../actions/kind'
-import { recordIssued } from '../../certificates/issued'
+import { recordIssued, updateIssued } from '../../certificates/issued'
 import { withdrawChallenges, type ChallengeValue } from '../../dns/challenges/challenges'
 import type { Changer } from '../../dns/challenges/challenges'
 import { managedRows } from './rows'
 import type { IssuedCertificate } from './issued'
-import { nextAttempt, renewalByLife } from './schedule'
+import { nextAttempt, renewalAt } from './schedule'
 import { acmeChallenges, managedCertificates, type ManagedCertificateRow } from './tables'
 
 /** Changes zones for an action. */
@@ -48,16 +48,17 @@ export async function storeIssued(
   { keySealed, hasRenewalInfo }: { keySealed: string | null; hasRenewalInfo: boolean },
 ): Promise<{ stored: ManagedCertificateRow; events: EventDraft[] }> {
   const now = hub.clock.now()
-  const byLife = Math.max(now, renewalByLife(issued.notBefore, issued.notAfter, random))
   const { workspaceId, issuedAt } = row
   const found = { managedCertificateId: row.id, chain: issued.certificates, isRenewal: issuedAt !== null }
   const recorded = await recordIssued(tx, workspaceId, found, now)
+  const certificateId = recorded?.certificateId ?? null
+  const { notBefore, notAfter } = issued
+  const nextRenewalAt = row.renew === 'auto' ? renewalAt({ issuedAt: now, notBefore, notAfter, ari: null }, now, random) : null
+  if (nextRenewalAt !== null) await updateIssued(tx, workspaceId, certificateId, { renewalDueAt: nextRenewalAt }, now)
   const stored = await saveRow(tx, { hub }, managedRows, row, {
-    certificateId: recorded?.certificateId ?? null,
-    ...{ status: 'valid', chain: issued.chain, notBefore: issued.notBefore, notAfter: issued.notAfter, issuedAt: now },
+    ...{ certificateId, status: 'valid', chain: issued.chain, notBefore, notAfter, issuedAt: now, nextRenewalAt },
     ...{ revokedAt: null, keySealed, keyTakenAt: null, nextKeySealed: null, attempts: 0, lastError: null },
     ...{ ariId: issued.ariId, ari: null, ariCheckAt: hasRenewalInfo && issued.ariId !== null ? now : null },
-    nextRenewalAt: row.renew === 'auto' ? byLife : null,
   })
   return { stored, events: recorded?.events ?? [] }
 }

@@ -14,14 +14,16 @@ import { conflict, invalid, Problem } from '../../../core/problem'
 import { changedRow, findRow, insertRow, lockRow, removeRow, saveRow, targetOf } from '../../../core/rows'
 import { openActionIds } from '../../actions/open-actions'
 import type { ActionView } from '../../actions/shapes'
-import { forgetIssued } from '../../certificates/issued'
+import { forgetIssued, updateIssued } from '../../certificates/issued'
 import { acmeAccountOf, withAccount, type AcmeAccountRow } from '../accounts/accounts'
 import { readDirectory } from '../client/session'
 import { refusePrivateKey } from '../keys'
 import { CsrError, parseCsr } from './csr'
+import { random } from './finish'
 import { certificateNames } from './names'
 import { placesOf, refuseByCaa } from './prerequisites'
 import { managedRows, managedView } from './rows'
+import { renewalAt } from './schedule'
 import {
   managedCertificateMembers,
   managedStatuses,
@@ -99,13 +101,27 @@ export async function updateManagedCertificate(
     const before = await lockRow(tx, ctx, managedRows, id)
     if (patch.csr !== undefined && before.keyMode !== 'csr') throw notAllowed('#/csr', 'hub')
     const request = patch.csr === undefined ? null : requestOf(patch.csr, before.names)
+    const renew = patch.renew === before.renew ? undefined : patch.renew
+    const nextRenewalAt = renew === 'auto' ? automaticAt(before, ctx.hub.clock.now()) : null
+    if (nextRenewalAt !== null)
+      await updateIssued(tx, ctx.workspaceId, before.certificateId, { renewalDueAt: nextRenewalAt }, ctx.hub.clock.now())
     const after = await saveRow(tx, ctx, managedRows, before, {
+      ...(renew && { nextRenewalAt }),
       ...patchColumns(managedCertificateMembers, patch),
       ...(account && { acmeAccountId: account.id }),
       ...(request && { csr: request.pem, keyType: request.keyType }),
     })
     return await changedRow(managedRows, before, after, managedView)
   })
+}
+
+/** When a certificate is renewed that was not renewed automatically until now; null if an action is issuing it, or if it was revoked. */
+function automaticAt(
+  { status, issuedAt, revokedAt, notBefore, notAfter, ari }: ManagedCertificateRow,
+  now: number,
+): number | null {
+  if (status === 'issuing' || revokedAt !== null) return null
+  return issuedAt && notBefore && notAfter ? renewalAt({ issuedAt, notBefore, notAfter, ari }, now, random) : now
 }
 
 /** Deletes a managed certificate with its key. The certificate stays valid until it expires. @throws Problem 404, 409, 412 */

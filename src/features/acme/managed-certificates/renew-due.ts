@@ -10,11 +10,12 @@ import { Problem } from '../../../core/problem'
 import { DecryptionFailed } from '../../../core/secrets'
 import type { Tx } from '../../../core/db/transaction'
 import { openActionIds } from '../../actions/open-actions'
+import { updateIssued } from '../../certificates/issued'
 import { withAccount } from '../accounts/accounts'
 import { acmeAccounts } from '../accounts/tables'
 import { readDirectory, readRenewalWindow } from '../client/session'
 import { changerOf, lockManaged, random, storeFailure, withdraw } from './finish'
-import { momentIn } from './schedule'
+import { renewalAt } from './schedule'
 import { startIssuing } from './start'
 import { acmeChallenges, managedCertificates, type ManagedCertificateRow } from './tables'
 
@@ -43,6 +44,7 @@ async function startDue(hub: Hub): Promise<void> {
       and(
         lte(managedCertificates.nextRenewalAt, hub.clock.now()),
         eq(managedCertificates.paused, false),
+        eq(managedCertificates.renew, 'auto'),
         isNull(workspaces.suspendedAt),
       ),
     )
@@ -53,7 +55,7 @@ async function startDue(hub: Hub): Promise<void> {
 
 async function startOne(tx: Tx, hub: Hub, id: string): Promise<RecordResult<undefined>> {
   const row = await lockManaged(tx, id)
-  const isDue = row && row.nextRenewalAt !== null && row.nextRenewalAt <= hub.clock.now() && !row.paused
+  const isDue = row && row.nextRenewalAt !== null && row.nextRenewalAt <= hub.clock.now() && !row.paused && row.renew === 'auto'
   if (!isDue) return { result: undefined }
   try {
     const { jobs } = await startIssuing(tx, { hub, workspaceId: row.workspaceId, actor: systemActor(task) }, row)
@@ -158,13 +160,17 @@ async function storeInfo(
   if (row?.ariId !== before.ariId) return { result: undefined }
   const now = hub.clock.now()
   const isNew = row.ari?.start !== start || row.ari.end !== end
-  const isScheduled = row.renew === 'auto' && row.status === 'valid'
+  const ari = { start, end }
+  const { issuedAt, notBefore, notAfter } = row
+  const isScheduled = isNew && row.renew === 'auto' && row.status === 'valid' && issuedAt && notBefore && notAfter
+  const nextRenewalAt = isScheduled ? renewalAt({ issuedAt, notBefore, notAfter, ari }, now, random) : null
+  if (nextRenewalAt) await updateIssued(tx, row.workspaceId, row.certificateId, { renewalDueAt: nextRenewalAt }, now)
   await tx
     .update(managedCertificates)
     .set({
-      ari: { start, end },
+      ari,
       ariCheckAt: now + Math.min(Math.max(retryAfterMs ?? defaultInfoMs, minuteMs), dayMs),
-      ...(isNew && isScheduled && { nextRenewalAt: Math.max(now, momentIn({ start, end }, random)) }),
+      ...(nextRenewalAt && { nextRenewalAt }),
     })
     .where(eq(managedCertificates.id, row.id))
   return { result: undefined }

@@ -4,14 +4,22 @@ import { pemBlocks } from '../../../core/net/pem'
 import { Problem } from '../../../core/problem'
 import { saveRow } from '../../../core/rows'
 import type { ActionKind } from '../../actions/kind'
+import { updateIssued } from '../../certificates/issued'
 import { acmeProblem, withAccount } from '../accounts/accounts'
 import { acmeAccounts } from '../accounts/tables'
 import { AcmeError } from '../client/acme-error'
 import { withAcme } from '../client/session'
 import { lockManaged } from './finish'
 import { managedRows } from './rows'
+import { revocationReasons } from './shapes'
 import { revoking } from './start'
 import { managedCertificates } from './tables'
+
+/** A reason by its number; null for `unspecified`, which is as good as none (RFC 5280 section 5.3.1). */
+function reasonOf(code: number): string | null {
+  const found = Object.entries(revocationReasons).find(([, number]) => number === code)
+  return code === revocationReasons.unspecified || !found ? null : found[0]
+}
 
 /** Revokes a certificate with the key of the account that issued it (RFC 8555 section 7.6). */
 export const revokeAction: ActionKind<{ reason: number }> = {
@@ -39,10 +47,13 @@ export const revokeAction: ActionKind<{ reason: number }> = {
     return async tx => {
       const current = await lockManaged(tx, id)
       // Another certificate may have been issued meanwhile.
+      const now = hub.clock.now()
       if (current?.chain === row.chain)
         await saveRow(tx, { hub }, managedRows, current, {
-          ...{ status: 'revoked', revokedAt: hub.clock.now(), nextRenewalAt: null, ariCheckAt: null },
+          ...{ status: 'revoked', revokedAt: now, nextRenewalAt: null, ariCheckAt: null },
         })
+      const revocationReason = reasonOf(input.reason)
+      await updateIssued(tx, row.workspaceId, row.certificateId, { revokedAt: now, revocationReason }, now)
       return { result: { done: null } }
     }
   },
