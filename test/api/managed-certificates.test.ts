@@ -262,6 +262,69 @@ test('an order whose response was lost is continued by the next attempt, among m
   for (const other of others) ca.orders.delete(other)
 })
 
+const late = [
+  ['html', '/certificate', 1],
+  ['html', '/finalize', 1],
+  ['502', '/certificate', 30],
+  ['serverInternal', '/finalize', 30],
+  ['502', '/directory', 30],
+] as const
+
+test.each(late)(
+  'an issued certificate is not lost when the authority responds with %s at %s %i times',
+  async (as, path, times) => {
+    const name = `late-${late.findIndex(one => one[0] === as && one[1] === path)}.example.com`
+    const { id } = (await create([name])).body
+    ca.watch = at => {
+      if (at.startsWith('/finalize')) ca.trouble = ca.trouble.failing ? ca.trouble : { failing: { as, path, times } }
+    }
+    const { status, error } = await finishLate(id)
+    ca.watch = () => {}
+    expect([status, error]).toEqual(['success', null])
+    expect(ca.trouble).toMatchObject({ failing: { times: 0 } })
+    expect([issuedFor(name).length, ordersFor(name).length]).toEqual([1, 1])
+    const { body } = await download(id)
+    expect(new X509Certificate(body.certificate).checkPrivateKey(createPrivateKey(body.private_key))).toBe(true)
+  },
+)
+
+/** Like `finish`, for retries that are minutes apart. */
+async function finishLate(id: string) {
+  for (let step = 0; step < 200; step++) {
+    const { status, action_id } = await get(id)
+    if (status !== 'issuing') return (await call('GET', `/v1/actions/${action_id}`)).body
+    await here.advance(60_000)
+  }
+  throw new Error('The action did not finish.')
+}
+
+test.each(['502', 'html'] as const)('no second order is created while the list of orders is answered with %s', async as => {
+  const name = `listed-${as}.example.com`
+  ca.watch = path => {
+    if (path === '/order') ca.trouble = { cuts: '/order', failing: { as, path: '/orders/', times: 3 } }
+    if (path.startsWith('/orders/')) delete ca.trouble.cuts
+  }
+  const { id } = (await create([name])).body
+  const { status } = await finish(id)
+  ca.watch = () => {}
+  // After a response that can’t be read, the attempt fails.
+  expect(status).toBe(as === '502' ? 'success' : 'error')
+  expect(ordersFor(name)).toHaveLength(1)
+})
+
+test('without the certificate for six hours, the attempt fails', async () => {
+  const { id } = (await create(['late-never.example.com'])).body
+  ca.watch = path => {
+    if (path.startsWith('/finalize')) ca.trouble = { failing: { as: '502', path: '/certificate', times: Infinity } }
+  }
+  const started = here.clock.now()
+  for (let step = 0; step < 100 && (await get(id)).status === 'issuing'; step++) await here.advance(300_000)
+  ca.watch = () => {}
+  expect(await get(id)).toMatchObject({ status: 'failing', last_error: { code: 'provider_failed' } })
+  expect(here.clock.now() - started).toBeGreaterThan(5.5 * hourMs)
+  expect(ordersFor('late-never.example.com')).toHaveLength(1)
+})
+
 test('failures wait longer each time, and rate limits as long as the authority says', async () => {
   ca.trouble = { forgetsOrders: true }
   const { id } = (await create(['delayed.example.com'])).body

@@ -49,6 +49,8 @@ export interface AcmeTrouble {
   otherKey?: boolean
   /** Rejects this many new orders because of rate limits. */
   rateLimited?: number
+  /** Sends server errors or HTML as responses to this many requests for a path, instead of handling them. */
+  failing?: { path: string; times: number; as: 'html' | '502' | 'serverInternal' }
   /** Closes the connection for requests to this path, after handling them. */
   cuts?: string
 }
@@ -116,7 +118,12 @@ export class AcmeDouble {
     const body = await request.text()
     this.requests.push(`${request.method} ${pathname}`)
     await this.watch(pathname, false)
-    const { redirects, html, cuts } = this.trouble
+    const { redirects, html, cuts, failing } = this.trouble
+    if (failing && failing.times > 0 && pathname.startsWith(failing.path)) {
+      failing.times--
+      if (failing.as === 'serverInternal') return problem('serverInternal', 'The database is down.', 500)
+      return new Response('<html><body>Wait.</body></html>', { status: failing.as === 'html' ? 200 : 502 })
+    }
     if (redirects && pathname.startsWith(redirects))
       return new Response(null, { status: 302, headers: { location: `${this.url}/elsewhere` } })
     if (html && pathname.startsWith(html))

@@ -38,13 +38,17 @@ export function acmeErrorOf(error: unknown, last: JsonResponse | null, context: 
   const problem = problemOf(last?.json)
   if (last && last.status >= 400 && problem) {
     const message = `The ACME server rejected the request (${problem.type}): ${problem.detail}`
+    const retryAfterMs = retryAfterOf(last, context)
     if (problem.type === 'rateLimited' || last.status === 429)
-      return new AcmeError('throttled', message, retryAfterOf(last, context), problem.type)
+      return new AcmeError('throttled', message, retryAfterMs, problem.type)
+    // They say nothing about the request, and pass.
+    if (last.status >= 500 || problem.type === 'serverInternal')
+      return new AcmeError('unreachable', message, retryAfterMs, problem.type)
     return new AcmeError(accountTypes.has(problem.type) ? 'unauthorized' : 'refused', message, null, problem.type)
   }
   if (last && last.status >= 400) {
     const text = (last.text || last.reason).slice(0, maxTextLength)
-    return responseError(last, context, { text, credentials: 'account', secrets: [] }) as AdapterError<AcmeFailure>
+    return acmeResponseError(last, context, { text, credentials: 'account', secrets: [] })
   }
   return new AdapterError<AcmeFailure>(
     'invalid_response',
@@ -52,6 +56,13 @@ export function acmeErrorOf(error: unknown, last: JsonResponse | null, context: 
     null,
     true,
   )
+}
+
+/** Converts a response with an error status and no ACME error. Those of the server itself, or of a proxy before it, pass. */
+export function acmeResponseError(...of: Parameters<typeof responseError>): AdapterError<AcmeFailure> {
+  const error = responseError(...of) as AdapterError<AcmeFailure>
+  const isPassing = of[0].status >= 500 && error.failure === 'refused'
+  return isPassing ? new AdapterError('unreachable', error.message, null, true) : error
 }
 
 const maxTextLength = 300

@@ -86,4 +86,4 @@ const isUrl = (value: unknown): value is string =>
   typeof value === 'string' && value.startsWith('https://') && value.length <= maxUrlLength
 
 const invalidResponse = (what: string) =>
-  new AdapterError('invalid_response', `The ACME server sent ${what} that doesn’t follow RFC 8555.`, null, true)
+  new AdapterError('invalid_response', `The ACME server sent ${what} that doesn’t follow RFC 8555.`)

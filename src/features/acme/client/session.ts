@@ -2,8 +2,8 @@ import type { Client, Order } from 'acme-client'
 import type { Challenge } from 'acme-client/types/rfc8555'
 import type { AdapterContext } from '../../../adapters/context'
 import { AdapterError } from '../../../adapters/failure'
-import { jsonOf, nextLink, requestJson, responseError, retryAfterOf, type JsonResponse } from '../../../adapters/json-http'
-import { acmeErrorOf, type AcmeFailure } from './acme-error'
+import { jsonOf, nextLink, requestJson, retryAfterOf, type JsonResponse } from '../../../adapters/json-http'
+import { acmeErrorOf, acmeResponseError, type AcmeFailure } from './acme-error'
 import { authorizationOf, orderOf, type AcmeAuthorization, type AcmeOrder } from './orders'
 import { withLibrary } from './library'
 
@@ -53,7 +53,7 @@ export async function readDirectory(
       `The server redirected the request (${status}). Enter the URL of the directory itself.`,
     )
   if (status !== 200)
-    throw responseError(response, context, { text: response.text.slice(0, 200), credentials: 'request', secrets: [] })
+    throw acmeResponseError(response, context, { text: response.text.slice(0, 200), credentials: 'request', secrets: [] })
   const found = jsonOf(response) as Record<string, unknown> | null
   if (!['newNonce', 'newAccount', 'newOrder', 'revokeCert'].every(name => isHttps(found?.[name])))
     throw new AdapterError('invalid_response', 'The response is not an ACME directory (RFC 8555 section 7.1.1).')
@@ -87,7 +87,7 @@ export async function readRenewalWindow(
   const url = `${renewalInfoUrl.replace(/\/$/, '')}/${id}`
   const response = await requestJson(context, { url, ...(ca !== null && { ca }) }, limits)
   if (response.status !== 200)
-    throw responseError(response, context, { text: response.text.slice(0, 200), credentials: 'request', secrets: [] })
+    throw acmeResponseError(response, context, { text: response.text.slice(0, 200), credentials: 'request', secrets: [] })
   const { suggestedWindow } = (jsonOf(response) ?? {}) as { suggestedWindow?: { start?: unknown; end?: unknown } }
   const [start, end] = [suggestedWindow?.start, suggestedWindow?.end].map(one => Date.parse(String(one)))
   if (!Number.isFinite(start) || !Number.isFinite(end) || end! < start!)
@@ -256,9 +256,13 @@ export class AcmeSession {
   }
 }
 
-/** Without an answer, it is not known whether there is an order, so that none may be created. */
+/**
+ * Without an answer of the authority, such as with an error page, it is not known whether there is an order, so that none may be
+ * created. Its errors, and an order that doesn’t follow RFC 8555, are answers.
+ */
 function nullIfRefused(error: unknown): null {
-  if (error instanceof AdapterError && ['refused', 'invalid_response', 'unauthorized'].includes(error.failure)) return null
+  const isAnswer = error instanceof AdapterError && error.ambiguous !== true
+  if (isAnswer && ['refused', 'invalid_response', 'unauthorized'].includes(error.failure)) return null
   throw error
 }
 

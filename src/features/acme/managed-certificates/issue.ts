@@ -37,6 +37,9 @@ const maxPollMs = 60_000
 /** A chunk is repeated this often if the authority can’t be reached. */
 const maxTries = 5
 const passing = new Set(['unreachable', 'timeout', 'incomplete', 'throttled'])
+/** From the certificate request on, the order is continued as long, because its certificate may have been issued. */
+const finalizeMs = 6 * 3_600_000
+const maxRetryMs = 300_000
 
 type IssueWork = Work<{ is_renewal: boolean }, IssueState>
 type Commit = CommitChunk<IssueState>
@@ -83,6 +86,13 @@ export const issueAction: ActionKind<{ is_renewal: boolean }, IssueState> = {
   },
 }
 
+/** Whether the authority may have received the certificate request. */
+const isLate = ({ step }: IssueState): boolean => step === 'finalize' || step === 'store'
+
+/** Whether the same request can succeed later. An unreadable response can be the error page of a proxy. */
+const mayPass = ({ failure, ambiguous }: AdapterError<string>): boolean =>
+  passing.has(failure) || (failure === 'invalid_response' && ambiguous !== false)
+
 /** Repeats the chunk after a passing failure; other failures end the action. */
 function onError(hub: Hub, work: IssueWork, id: string, state: IssueState, error: unknown): Commit {
   const now = hub.clock.now()
@@ -93,6 +103,9 @@ function onError(hub: Hub, work: IssueWork, id: string, state: IssueState, error
       const at = now + Math.max(retryAfterMs ?? 0, lookAgainMs * 2 ** state.tries)
       return async () => ({ result: { state: { ...state, tries: state.tries + 1 }, at, detail: message } })
     }
+    const lateAt = now + Math.max(retryAfterMs ?? 0, Math.min(lookAgainMs * 2 ** state.tries, maxRetryMs))
+    if (isLate(state) && mayPass(error) && lateAt < state.deadline)
+      return async () => ({ result: { state: { ...state, tries: state.tries + 1 }, at: lateAt, detail: message } })
     return tx => failIssuing(tx, by, id, { values: state.values, problem: acmeProblem(error), retryAfterMs })
   }
   const problem =
@@ -245,7 +258,7 @@ async function validate(scene: Scene): Promise<Commit> {
 }
 
 function afterValidation({ hub, state }: Scene, { status }: AcmeOrder): Commit {
-  const deadline = hub.clock.now() + authorityMs
+  const deadline = hub.clock.now() + finalizeMs
   const step = status === 'ready' ? 'key' : 'finalize'
   if (step === 'finalize' && state.csr === null)
     throw rejected('The certificate authority finished an order that was not completed here.')

@@ -24,7 +24,7 @@ const maxIssuers = 10
 /**
  * Checks that an authority issued what was ordered.
  * @param spki DER of the public key in the certificate request
- * @throws AdapterError `invalid_response`
+ * @throws AdapterError `invalid_response`; not ambiguous if the certificate is not what was ordered
  */
 export function checkIssued(pem: string, names: readonly string[], spki: Uint8Array, now: number): IssuedCertificate {
   const wrong = (detail: string) =>
@@ -48,7 +48,8 @@ export function checkIssued(pem: string, names: readonly string[], spki: Uint8Ar
       ariId: facts.authorityKeyId === null ? null : `${base64Url(facts.authorityKeyId)}.${base64Url(signedHex(facts.serial))}`,
     }
   } catch (error) {
-    if (error instanceof DerError || error instanceof UploadError) throw wrong(error.message)
+    if (error instanceof DerError || error instanceof UploadError)
+      throw new AdapterError('invalid_response', `The certificate authority sent no valid certificate. It ${error.message}`)
     throw error
   }
 }
