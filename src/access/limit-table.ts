@@ -122,7 +122,7 @@ export const limitTable = {
   },
   tls_endpoints: {
     label: 'TLS endpoints',
-    description: 'Number of TLS endpoints, without those of monitors and agents.',
+    description: 'Number of TLS endpoints that you create, and, separately, of those for names that need a certificate.',
     noun: 'TLS endpoints',
     initial: of(10, 500, 10_000),
   },

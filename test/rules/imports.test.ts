@@ -229,7 +229,7 @@ const publicModules: Record<string, string[]> = {
   ],
   people: ['invitations/invitations', 'invitations/revocation', 'members/members', 'system-mail'],
   servers: ['live/live-servers', 'live/read', 'summary'],
-  'tls-endpoints': ['last-scans'],
+  'tls-endpoints': ['following', 'last-scans', 'scans/scan-again'],
   tokens: ['expiry'],
   webhooks: ['endpoints/counts', 'endpoints/plan-limit', 'sending/workspace-rate'],
 }
@@ -255,6 +255,7 @@ const pureFiles = [
   'coverage/names',
   'coverage/reconcile',
   'coverage/scanned-endpoints',
+  'coverage/wanted-endpoints',
   'dns/event-kinds',
   'dynamic-ips/addresses',
   'dynamic-ips/configs/client-config',

@@ -488,8 +488,8 @@ async function firstOf(collection: string) {
       variables: { target: 'acme.example.net' },
     })
   if (collection === '/v1/certificate-gaps') {
-    // A zone without CAA records.
-    const record = { name: 'shop', type: 'A', ttl: 300, content: '192.0.2.1' }
+    // A zone without CAA records. The example of TLS endpoints has another name.
+    const record = { name: 'blog', type: 'A', ttl: 300, content: '192.0.2.1' }
     await acme.call('POST', `/v1/dns/zones/${await ownId('/v1/dns/zones')}/records`, record)
     await workOutAllGaps(hub)
     await here.settle()

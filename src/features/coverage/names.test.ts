@@ -75,7 +75,7 @@ test('names that need no certificate are left out', () => {
     record('db-1.example.com'),
     record('www.example.com'),
   ]
-  const monitors = ['192.0.2.1', 'localhost', '2001:db8::1'].map(name => ({ name, port: 443, protocol: 'tls' }))
+  const monitors = ['192.0.2.1', 'localhost', '2001:db8::1'].map(name => ({ name, port: 443, protocol: 'tls' as const }))
   expect(
     namesOf({ records: names, monitors, agents: ['_', '~^www'], ignore: ['*.internal.example.com', 'db-*.EXAMPLE.com'] }).map(
       one => one.name,
@@ -86,7 +86,7 @@ test('names that need no certificate are left out', () => {
 test('the setting decides whether records count', () => {
   const sources = {
     records: [record('example.com')],
-    monitors: [{ name: 'www.example.com', port: 443, protocol: 'tls' }],
+    monitors: [{ name: 'www.example.com', port: 443, protocol: 'tls' as const }],
     agents: ['shop.example.com'],
   }
   const names = (coverage: NameSources['coverage']) => namesOf({ ...sources, coverage }).map(one => one.name)

@@ -1,3 +1,4 @@
+import type { ScanProtocol } from '../../checks/tls-probe/facts'
 import { globOf } from '../../core/glob'
 
 /** Which names are expected to have a certificate. */
@@ -23,8 +24,7 @@ export interface NamedRecord {
 /** Where a name should be served. */
 interface ExpectedPlace {
   port: number
-  /** As in TLS endpoints: `tls`, or the protocol that switches to TLS. */
-  protocol: string
+  protocol: ScanProtocol
 }
 
 /** A server that is watched at a name. */
@@ -75,7 +75,7 @@ export function* expectedNames(sources: NameSources): Generator<void, Map<string
     one.because.add(cause)
     for (const place of places) one.places.set(`${place.port}/${place.protocol}`, place)
   }
-  const web = sources.ports.map(port => ({ port, protocol: 'tls' }))
+  const web = sources.ports.map(port => ({ port, protocol: 'tls' as const }))
   let steps = 0
   if (coverage === 'all')
     for (const { name, type, target, isProxied } of sources.records) {

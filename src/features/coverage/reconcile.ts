@@ -6,7 +6,7 @@ export const storedGapStatuses = ['pending', 'open', 'acknowledged', 'resolved']
 type StoredGapStatus = (typeof storedGapStatuses)[number]
 
 /** Scans that confirm each other are at least this far apart (ms), so that a server that is being changed is not reported. */
-const confirmAfterMs = 5 * 60_000
+export const confirmAfterMs = 5 * 60_000
 
 /** What is stored of a gap, as far as its status depends on it. Times are ms UTC. */
 export interface StoredGap {

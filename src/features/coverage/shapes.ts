@@ -33,7 +33,8 @@ export const certificateSettingMembers = members({
       minItems: 1,
       maxItems: 10,
       uniqueItems: true,
-      description: 'Ports at which the names of records are expected to serve TLS.',
+      description:
+        'Ports at which the names of records and agents are expected to serve TLS. Names that no TLS endpoint scans there get one of the origin `coverage`.',
     }),
     default: [443],
   },

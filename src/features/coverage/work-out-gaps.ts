@@ -7,15 +7,17 @@ import type { Hub } from '../../core/hub'
 import type { JobKind } from '../../core/jobs/job'
 import { insertRow, pruneRows, saveRow, targetOf } from '../../core/rows'
 import { isTurnOver, runInSlices, yieldToEventLoop } from '../../core/time-slices'
+import { followingEndpoints, followTargets } from '../tls-endpoints/following'
+import { scanAgain } from '../tls-endpoints/scans/scan-again'
 import { gapRows, unacknowledged } from './certificate-gaps'
 import { gapEvent, gapRank } from './gap-rows'
 import { gapsOf, nextChange, type FoundGap } from './gaps'
 import { gapSeverities } from './kinds'
 import { saveCoverage } from './coverage'
 import { coveredNames } from './covered-names'
-import { gapSourcesOf } from './load'
+import { sourcesOf } from './load'
 import { gapsJobAt, gapsJobKind } from '../certificates/gaps-job'
-import { reconcile, type GapStep } from './reconcile'
+import { confirmAfterMs, reconcile, type GapStep } from './reconcile'
 import { certificateGaps, type GapRow } from './tables'
 
 /** At most this many gaps of a workspace are stored, the most severe first. */
@@ -40,7 +42,7 @@ export const workOutGapsJob: JobKind<{ workspace_id: string }> = {
 
 /** @returns when the gaps change by themselves (ms UTC) */
 async function workOutGaps(hub: Hub, workspaceId: string): Promise<number | null> {
-  const sources = await gapSourcesOf(hub.read, workspaceId)
+  const { gapSources: sources, wanted } = await sourcesOf(hub.read, workspaceId)
   const { expected, certificates, endpoints } = sources
   const names = await runInSlices(coveredNames(expected, certificates.values(), endpoints, hub.clock.now()))
   await saveCoverage(hub, workspaceId, names)
@@ -60,6 +62,14 @@ async function workOutGaps(hub: Hub, workspaceId: string): Promise<number | null
     const those = some.flatMap(key => found.get(key) ?? [])
     await record(hub, tx => writeGaps(tx, hub, workspaceId, some, those))
   }
+  await followTargets(hub, wanted, await followingEndpoints(hub.read, 'coverage', workspaceId), {
+    ...{
+      workspaceId,
+      origin: 'coverage',
+      task: gapsJobKind,
+      whenGone: 'Its name needs no certificate any more, or another endpoint scans it.',
+    },
+  })
   return await runInSlices(nextChange(sources, hub.clock.now()))
 }
 
@@ -99,7 +109,11 @@ async function writeGaps(
   const ctx = { hub, workspaceId }
   const events: EventDraft[] = []
   const audits: AuditDraft[] = []
+  // Endpoints by the time at which a scan can confirm what was found there.
+  const toConfirm = new Map<number, string[]>()
   for (const step of await runInSlices(reconcile(found, rows, now))) {
+    const scan = confirmingScan(step, now)
+    if (scan) toConfirm.set(scan.at, [...(toConfirm.get(scan.at) ?? []), scan.endpointId])
     if (step.do === 'add') {
       const row = await insertRow(tx, ctx, gapRows, newColumns(step, now))
       if (row.status === 'open') events.push(gapEvent(row, now))
@@ -114,7 +128,17 @@ async function writeGaps(
     if (after.status !== before.status) events.push(gapEvent(after, now))
     if (before.status === 'acknowledged' && after.status === 'open') audits.push(...expired(before, after))
   }
+  for (const [at, ids] of toConfirm) await scanAgain(tx, workspaceId, ids, at)
   return { result: undefined, events, audits }
+}
+
+/** The scan that can confirm what a gap waits for. None is needed if its time has passed: the endpoint is scanned on schedule. */
+function confirmingScan(step: GapStep, now: number): { endpointId: string; at: number } | null {
+  if (step.do !== 'add' && step.do !== 'keep') return null
+  const since = step.do === 'keep' ? step.observedAt : step.found.observedAt
+  const { endpointId } = step.found
+  if (since === null || endpointId === null || since + confirmAfterMs <= now) return null
+  return { endpointId, at: since + confirmAfterMs }
 }
 
 const expired = (before: GapRow, after: GapRow): AuditDraft[] =>

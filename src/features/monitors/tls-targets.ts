@@ -10,7 +10,7 @@ import { monitorTypeOf } from './definition/types'
 import { monitors } from './tables'
 
 /** A server that a monitor connects to with TLS. */
-export interface TlsTarget {
+interface TlsTarget {
   workspaceId: string
   host: string
   port: number

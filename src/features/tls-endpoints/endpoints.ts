@@ -66,7 +66,7 @@ export const newEndpointColumns = (members: Members, origin: TlsEndpointRow['ori
   ...members,
   location: locationOf(members),
   origin,
-  uncountedAt: origin === 'monitor' || origin === 'agent' ? now : null,
+  uncountedAt: origin === 'manual' ? null : now,
   grade: null,
   gradeRank: gradeRank(null),
   previousGrade: null,

@@ -1,15 +1,19 @@
 import { and, asc, eq, gt } from 'drizzle-orm'
+import type { ScanProtocol } from '../../checks/tls-probe/facts'
 import type { Reader } from '../../core/db/transaction'
 import { isTurnOver, yieldToEventLoop } from '../../core/time-slices'
 import type { AddressGrade } from './shapes'
 import { tlsEndpoints } from './tables'
+import type { TlsEndpointRow } from './view'
 
 /** What the last scan of an endpoint found. */
 export interface LastScan {
   id: string
   host: string
   port: number
+  protocol: ScanProtocol
   servername: string | null
+  origin: TlsEndpointRow['origin']
   /** When it started (ms UTC); null if there was none. */
   lastScanAt: number | null
   hasFailed: boolean
@@ -22,11 +26,11 @@ const rowsPerPage = 200
 
 /** Reads all TLS endpoints of a workspace with their last scans, page by page. */
 export async function lastScansOf(read: Reader, workspaceId: string): Promise<LastScan[]> {
-  const { id, host, port, servername, lastScanAt, failures, chain, addresses } = tlsEndpoints
+  const { id, host, port, protocol, servername, origin, lastScanAt, failures, chain, addresses } = tlsEndpoints
   const found: LastScan[] = []
   for (let last = ''; ;) {
     const rows = await read
-      .select({ id, host, port, servername, lastScanAt, failures, chain, addresses })
+      .select({ id, host, port, protocol, servername, origin, lastScanAt, failures, chain, addresses })
       .from(tlsEndpoints)
       .where(and(eq(tlsEndpoints.workspaceId, workspaceId), gt(id, last)))
       .orderBy(asc(id))

@@ -15,7 +15,7 @@ export const tlsEndpoints = table(
     // Host, port, protocol, and server name in one: null in a unique index would be unlike every other null.
     location: text('location').notNull(),
     origin: text('origin', { enum: [...tlsEndpointOrigins] }).notNull(),
-    // Set while it doesn’t count against the limit of the plan, because it comes and goes with a monitor or an agent.
+    // Set while it doesn’t count against the limit of the plan, because it comes and goes with something else.
     uncountedAt: time('uncounted_at'),
     // From the last scan that succeeded.
     grade: text('grade').$type<TlsEndpointView['grade']>(),

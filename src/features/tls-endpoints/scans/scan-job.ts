@@ -90,9 +90,11 @@ async function storeScan(
   return { result: undefined, events, jobs: [gapsJobFor(workspaceId, now + settleMs)] }
 }
 
-/** Failed scans are repeated sooner. */
-const waitSeconds = ({ intervalSeconds }: TlsEndpointRow, grade: GradeLetter | null): number =>
-  grade === null ? Math.min(intervalSeconds, minIntervalSeconds) : intervalSeconds
+/** Failed scans are repeated sooner, unless the server was never known to speak TLS: many names of zones don’t. */
+const waitSeconds = ({ intervalSeconds, origin, ...row }: TlsEndpointRow, grade: GradeLetter | null): number =>
+  grade === null && (origin !== 'coverage' || row.grade !== null)
+    ? Math.min(intervalSeconds, minIntervalSeconds)
+    : intervalSeconds
 
 /** Records which certificates the addresses serve to modern clients. Those of addresses that could not be scanned are left as they are. */
 async function recordServed(

@@ -1,0 +1,158 @@
+import { and, asc, count, eq, gt, inArray } from 'drizzle-orm'
+import { lockLimit } from '../../access/plans'
+import { limitsOf } from '../../access/workspaces'
+import type { ScanProtocol } from '../../checks/tls-probe/facts'
+import { auditDrafts, jobContext, record, systemActor } from '../../core/change'
+import type { AuditDraft, RecordResult } from '../../core/change-result'
+import { forUpdate } from '../../core/db/dialect'
+import type { Reader, Tx } from '../../core/db/transaction'
+import type { Hub } from '../../core/hub'
+import type { JobDraft } from '../../core/jobs/draft'
+import { inputColumns } from '../../core/members'
+import { insertRow } from '../../core/rows'
+import { gapsJobFor, settleMs } from '../certificates/gaps-job'
+import { locationOf, newEndpointColumns, removeEndpoint } from './endpoints'
+import { scanJobFor } from './scans/scan-queue'
+import { tlsEndpointMembers } from './shapes'
+import { tlsEndpoints } from './tables'
+import { auditedView, tlsEndpointRows, tlsEndpointTarget, type TlsEndpointRow } from './view'
+
+/** A server that should have an endpoint. */
+export interface ScanTarget {
+  host: string
+  port: number
+  protocol: ScanProtocol
+  servername: string | null
+}
+
+/** What endpoints come and go with. */
+interface Followed {
+  workspaceId: string
+  origin: 'monitor' | 'coverage'
+  /** Name of the task or job in the audit log. */
+  task: string
+  /** Reason in the audit log why one was deleted. */
+  whenGone: string
+}
+
+const rowsPerPage = 500
+// Keeps transactions short.
+const perChange = 50
+
+type Following = Pick<TlsEndpointRow, 'id' | 'workspaceId' | 'location'>
+
+/**
+ * Creates endpoints for servers that have none of any origin, and deletes those of this origin whose server isn’t among them. For
+ * names that need a certificate, as many are created as the plan allows manual ones.
+ * @param existing all endpoints of this origin in the workspace
+ */
+export async function followTargets(
+  hub: Hub,
+  wanted: readonly ScanTarget[],
+  existing: readonly Following[],
+  of: Followed,
+): Promise<void> {
+  const targets = new Map(wanted.map(one => [locationOf(one), one]))
+  const known = new Set(existing.map(one => one.location))
+  const gone = existing.filter(one => !targets.has(one.location)).map(one => one.id)
+  for (let at = 0; at < gone.length; at += perChange)
+    await record(hub, tx => removeEndpoints(tx, hub, gone.slice(at, at + perChange), of))
+  const unknown = [...targets].filter(([location]) => !known.has(location))
+  const room = unknown.length > 0 ? await roomFor(hub.read, of) : 0
+  const added = room > 0 ? (await unknownTargets(hub.read, of.workspaceId, unknown)).slice(0, room) : []
+  for (let at = 0; at < added.length; at += perChange)
+    await record(hub, tx => addEndpoints(tx, hub, added.slice(at, at + perChange), of))
+}
+
+/** How many more can be created. */
+async function roomFor(read: Reader, { workspaceId, origin }: Followed): Promise<number> {
+  if (origin !== 'coverage') return Infinity
+  const { tls_endpoints: max } = await limitsOf(read, workspaceId)
+  if (max === null) return Infinity
+  const own = and(eq(tlsEndpoints.workspaceId, workspaceId), eq(tlsEndpoints.origin, origin))
+  const [row] = await read.select({ n: count() }).from(tlsEndpoints).where(own)
+  return Math.max(0, max - row!.n)
+}
+
+/** The endpoints that come and go. @param workspaceId those of all workspaces if absent */
+export async function followingEndpoints(read: Reader, of: Followed['origin'], workspaceId?: string): Promise<Following[]> {
+  const { id, location, origin } = tlsEndpoints
+  const own = workspaceId === undefined ? undefined : eq(tlsEndpoints.workspaceId, workspaceId)
+  const found: Following[] = []
+  for (let last = ''; ;) {
+    const rows = await read
+      .select({ id, workspaceId: tlsEndpoints.workspaceId, location })
+      .from(tlsEndpoints)
+      .where(and(eq(origin, of), own, gt(id, last)))
+      .orderBy(asc(id))
+      .limit(rowsPerPage)
+    found.push(...rows)
+    if (rows.length < rowsPerPage) return found
+    last = rows.at(-1)!.id
+  }
+}
+
+type Located = [location: string, target: ScanTarget]
+
+/** Those without an endpoint of any origin. */
+async function unknownTargets(read: Reader, workspaceId: string, targets: readonly Located[]): Promise<Located[]> {
+  const unknown: Located[] = []
+  for (let at = 0; at < targets.length; at += rowsPerPage) {
+    const some = targets.slice(at, at + rowsPerPage)
+    const rows = await read
+      .select({ location: tlsEndpoints.location })
+      .from(tlsEndpoints)
+      .where(
+        and(
+          eq(tlsEndpoints.workspaceId, workspaceId),
+          inArray(
+            tlsEndpoints.location,
+            some.map(([location]) => location),
+          ),
+        ),
+      )
+    const taken = new Set(rows.map(row => row.location))
+    unknown.push(...some.filter(([location]) => !taken.has(location)))
+  }
+  return unknown
+}
+
+const by = ({ workspaceId, task }: Followed) => ({ workspaceId, actor: systemActor(task), context: jobContext })
+
+async function addEndpoints(tx: Tx, hub: Hub, targets: readonly Located[], of: Followed): Promise<RecordResult<undefined>> {
+  const { workspaceId, origin } = of
+  // Another hub may be adding the same ones.
+  await lockLimit(tx, 'tls_endpoints', workspaceId)
+  const room = await roomFor(tx, of)
+  const audits: AuditDraft[] = []
+  const jobs: JobDraft[] = []
+  for (const [, { host, port, protocol, servername }] of (await unknownTargets(tx, workspaceId, targets)).slice(0, room)) {
+    const members = inputColumns(tlsEndpointMembers, { host, port, protocol, servername })
+    const columns = newEndpointColumns(members, origin, hub.clock.now())
+    const row = await insertRow(tx, { hub, workspaceId }, tlsEndpointRows, columns)
+    const created = { result: undefined, target: tlsEndpointTarget(row), before: null, after: auditedView(row) }
+    audits.push(...auditDrafts(by(of), 'certificates.tls_endpoint.create', created))
+    jobs.push(scanJobFor(row, 'created'))
+  }
+  return { result: undefined, audits, jobs }
+}
+
+async function removeEndpoints(tx: Tx, hub: Hub, ids: readonly string[], of: Followed): Promise<RecordResult<undefined>> {
+  const rows = await forUpdate(
+    tx
+      .select()
+      .from(tlsEndpoints)
+      .where(and(inArray(tlsEndpoints.id, [...ids]), eq(tlsEndpoints.origin, of.origin)))
+      .orderBy(asc(tlsEndpoints.id)),
+  )
+  const audits: AuditDraft[] = []
+  for (const row of rows) {
+    await removeEndpoint(tx, row, hub.clock.now())
+    const deleted = {
+      ...{ result: undefined, target: tlsEndpointTarget(row), before: auditedView(row) },
+      reason: of.whenGone,
+    }
+    audits.push(...auditDrafts(by(of), 'certificates.tls_endpoint.delete', deleted))
+  }
+  return { result: undefined, audits, jobs: [gapsJobFor(of.workspaceId, hub.clock.now() + settleMs)] }
+}
