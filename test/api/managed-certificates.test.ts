@@ -252,8 +252,13 @@ test('an order whose response was lost is continued by the next attempt, among m
   const [lost, ...more] = ordersFor('lost.example.com')
   expect(more).toEqual([])
   ca.trouble = {}
-  const others = Array.from({ length: 60 }, (_, at) => `other-${at}`)
-  for (const other of others) ca.orders.set(other, { ...lost!, id: other, names: ['other.example.com'] })
+  const others = Array.from({ length: 90 }, (_, at) => `other-${at}`)
+  for (const [at, other] of others.entries()) {
+    ca.orders.set(other, { ...lost!, id: other, names: ['other.example.com'] })
+    if (at !== 60) continue
+    ca.orders.delete(lost!.id)
+    ca.orders.set(lost!.id, lost!)
+  }
   await here.advance(Date.parse((await get(id)).next_renewal_at) - here.clock.now())
   await renewDue(here.hub)
   await finish(id)

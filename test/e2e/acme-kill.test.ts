@@ -12,30 +12,37 @@ import { mulberry32 } from '../support/random'
 // In full, with 200 kills: `BAILIWICK_TEST_ORDERS=800 bun test …`.
 const orders = Number(process.env.BAILIWICK_TEST_ORDERS ?? 8)
 const seed = Number(process.env.BAILIWICK_TEST_KILL_SEED ?? crypto.getRandomValues(new Uint32Array(1))[0])
+/** Hubs on the same database; more than one need PostgreSQL. */
+const hubCount = Number(process.env.BAILIWICK_TEST_HUBS ?? 1)
 const perKill = 4
 /** Moments of an order at which the hub can be killed: before and after each request is handled. */
 const momentsPerOrder = 80
 /** Keys that are searched in all files. */
 const maxSearched = 8
 
-test(`${orders} certificates are each issued once, with a hub that is killed ${orders / perKill} times`, async () => {
+test(`${orders} certificates are each issued once, with hubs that are killed ${orders / perKill} times`, async () => {
   process.stdout.write(`seed ${seed} (BAILIWICK_TEST_KILL_SEED)\n`)
   const random = mulberry32(seed)
   await using here = await installation()
   here.env.BAILIWICK_DNS_RESOLVERS = '127.0.0.1:9'
   const ca = new AcmeDouble()
   ca.retryAfter = 1
-  let hub: HubProcess = await startHub(here)
+  const hubs: HubProcess[] = []
+  for (let n = 0; n < hubCount; n++) hubs.push(await startHub(here))
   await using _ = {
     async [Symbol.asyncDispose]() {
-      await hub.stop('SIGKILL')
+      for (const hub of hubs) await hub.stop('SIGKILL')
       ca.stop()
     },
   }
   const token = await fullToken(here)
   const api = async (method: string, path: string, body?: unknown) => {
     const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' }
-    const response = await fetch(hub.url + path, { method, headers, ...(body !== undefined && { body: JSON.stringify(body) }) })
+    const response = await fetch(hubs[0]!.url + path, {
+      method,
+      headers,
+      ...(body !== undefined && { body: JSON.stringify(body) }),
+    })
     const text = await response.text()
     if (!response.ok) throw new Error(`${method} ${path}: ${response.status} ${text}`)
     return text === '' ? null : JSON.parse(text)
@@ -56,18 +63,19 @@ test(`${orders} certificates are each issued once, with a hub that is killed ${o
       const body = { names: [name, `*.${name}`], acme_account_id: account.id, key: { retention: 'keep' } }
       await api('POST', '/v1/managed-certificates', body)
     }
+    const victim = round % hubCount
     let moments = Math.floor(random() * momentsPerOrder * perKill)
-    const killed = Promise.withResolvers<void>()
+    let isKilled = false
     ca.watch = async () => {
       if (moments-- !== 0) return
-      await hub.stop('SIGKILL')
-      killed.resolve()
+      await hubs[victim]!.stop('SIGKILL')
+      isKilled = true
     }
-    await Promise.race([killed.promise, until('all orders', async () => (await unfinished(rows)) === 0, 120_000)])
+    await until('a kill or all orders', async () => isKilled || (await unfinished(rows)) === 0, 120_000)
     ca.watch = () => {}
-    await hub.stop('SIGKILL')
-    logs.push(hub.err())
-    hub = await startHub(here)
+    await hubs[victim]!.stop('SIGKILL')
+    logs.push(hubs[victim]!.err())
+    hubs[victim] = await startHub(here)
     expect({ round, found: await inconsistencies(rows) }).toEqual({ round, found: [] })
   }
   await until('all orders', async () => (await unfinished(rows)) === 0, 120_000 + orders * 2000)
@@ -82,7 +90,7 @@ test(`${orders} certificates are each issued once, with a hub that is killed ${o
   }
   expect(await rows.all('select id from acme_challenges')).toEqual([])
   expect(await rows.all(`select id from dns_records where type = 'TXT'`)).toEqual([])
-  logs.push(hub.err())
+  logs.push(...hubs.map(hub => hub.err()))
   const keys: string[] = []
   for (const { id } of await rows.all<{ id: string }>('select id from managed_certificates')) {
     const { certificate, private_key } = await api('POST', `/v1/managed-certificates/${id}/download`, {})
