@@ -246,6 +246,24 @@ test('errors are retried for a limited time, and a problem ends the action', asy
   await stop()
 })
 
+test('an action whose results can’t be committed ends after a limited time', async () => {
+  const here = await world()
+  const { worker, start, show, stop } = kindOf(here, {
+    chunk: async () => ({ done: null }),
+    run: async () => async () => {
+      throw conflict('No water.')
+    },
+  })
+  const { id } = await start()
+  for (let n = 0; n < 12; n++) {
+    await worker.idle()
+    here.clock.advance(600_000)
+  }
+  expect(await show(id)).toMatchObject({ status: 'error', error: { code: 'internal_error' } })
+  expect((await start()).status).toBe('pending')
+  await stop()
+})
+
 test('an action is canceled immediately or after its chunk, if its type allows it', async () => {
   const here = await world()
   const gate = Promise.withResolvers<void>()

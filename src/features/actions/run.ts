@@ -33,18 +33,22 @@ export function actionJob(kind: AnyKind): JobKind<{ action_id: string }> {
       const started = await startChunk(hub, kind, payload.action_id)
       if (!started) return undefined
       const { row, isRepeated } = started
+      // The last attempt ran, but its result could not be committed.
+      if (attempts > maxAttempts) return tx => finish(tx, hub, kind, row, { status: 'error', problem: internalError() })
       try {
         const commitChunk = await kind.run(hub, workOn(hub, row, isRepeated))
         return tx => finishChunk(tx, hub, kind, row.id, commitChunk)
       } catch (error) {
         if (isUnavailable(error) || (kind.resumable && attempts < maxAttempts)) throw error
         hub.log.error({ err: error, action: row.id, type: row.type }, 'an action failed')
-        const problem = new Problem('internal_error', 'Internal error. Search the log of the hub for the id of this action.')
-        return tx => finish(tx, hub, kind, row, { status: 'error', problem })
+        return tx => finish(tx, hub, kind, row, { status: 'error', problem: internalError() })
       }
     },
   }
 }
+
+const internalError = (): Problem =>
+  new Problem('internal_error', 'Internal error. Search the log of the hub for the id of this action.')
 
 /** Marks the start of a chunk. Returns null if there is nothing to do: the action has finished, or is ended here. */
 async function startChunk(hub: Hub, kind: AnyKind, id: string): Promise<{ row: ActionRow; isRepeated: boolean } | null> {
