@@ -152,6 +152,10 @@ test('CAA records decide which authority may issue, for the closest name and for
   ca.caaIdentities = []
   expect(await codeFor('b.example.com')).toBe(null)
   ca.caaIdentities = ['ca.example']
+  // RFC 8659 section 3: CAA records at the target of an alias decide, and those outside the zones are not known.
+  await setRecords('example.com', 'outside', 'CNAME', ['www.example.org.'])
+  expect(await codeFor('outside.example.com')).toBe(null)
+  expect(await codeFor('inside.example.com')).toBe('caa_forbids')
   await setRecords('example.com', '@', 'CAA', [])
 })
 

@@ -62,7 +62,8 @@ function unwritable({ status, apply, blockedPlanId }: ZoneBrief): string | null 
 
 /**
  * The CAA properties that apply to a name: those of the closest name with CAA records, climbing up within the zones of the workspace.
- * @returns null if there are none
+ * @returns null if there are none, or if only the DNS knows: an alias leads to a name outside these zones, whose CAA records would
+ * decide (RFC 8659 section 3)
  */
 export async function caaOf(
   read: Reader,
@@ -73,17 +74,18 @@ export async function caaOf(
   for (let first = 0; first < labels.length; first++) {
     const at = labels.slice(first).join('.')
     const properties = await caaAt(read, workspaceId, at)
+    if (properties === null) return null
     if (properties.length > 0) return { at, properties }
   }
   return null
 }
 
-/** The CAA properties of a name, or of the name that it is an alias of. */
-async function caaAt(read: Reader, workspaceId: string, name: string): Promise<CaaProperty[]> {
+/** The CAA properties of a name, or of the name that it is an alias of; null if that one is outside the zones of the workspace. */
+async function caaAt(read: Reader, workspaceId: string, name: string): Promise<CaaProperty[] | null> {
   let at = name
   for (let followed = 0; followed <= maxCnames; followed++) {
     const zone = await zoneOfName(read, workspaceId, at)
-    if (!zone) return []
+    if (!zone) return at === name ? [] : null
     const relative = withinZone(`${at}.`, zone.name)!
     const rows = await read
       .select({ type: dnsRecords.type, target: dnsRecords.target, rdata: dnsRecords.rdata })
@@ -93,7 +95,7 @@ async function caaAt(read: Reader, workspaceId: string, name: string): Promise<C
     if (!alias?.target) return rows.map(row => fieldsOf('CAA', row.rdata) as unknown as CaaProperty)
     at = alias.target.replace(/\.$/, '')
   }
-  return []
+  return null
 }
 
 async function cnameAt(read: Reader, zoneId: string, name: string): Promise<string | null> {
