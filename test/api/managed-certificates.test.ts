@@ -1,7 +1,15 @@
 import { createPrivateKey, X509Certificate } from 'node:crypto'
 import acme from 'acme-client'
 import { beforeEach, expect, test } from 'bun:test'
+import { eq } from 'drizzle-orm'
+import { record, systemActor } from '../../src/core/change'
+import { jobs } from '../../src/core/db/tables'
+import { changerOf, lockManaged } from '../../src/features/acme/managed-certificates/finish'
 import { renewDue } from '../../src/features/acme/managed-certificates/renew-due'
+import { startRevoking } from '../../src/features/acme/managed-certificates/start'
+import { acmeChallenges } from '../../src/features/acme/managed-certificates/tables'
+import { pruneActions } from '../../src/features/actions/retention'
+import { publishChallenges } from '../../src/features/dns/challenges/challenges'
 import { acmeScene, noResolvers, txtOf } from '../support/acme-scene'
 import { pointers } from '../support/pointers'
 import { world } from '../support/world'
@@ -207,6 +215,74 @@ test('other values of the record set stay, also while two certificates are issue
   expect(most).toBeGreaterThan(1)
   expect(await txtOf(here, '_acme-challenge.example.com')).toEqual(['kept'])
   expect(await txtOf(here, '_acme-challenge.www.example.com')).toEqual([])
+})
+
+const records = (name: string) => call('GET', `/v1/dns/zones/${zoneIds['example.com']}/records?name=_acme-challenge.${name}`)
+const putRrset = (rrset: object) => call('PUT', `/v1/dns/zones/${zoneIds['example.com']}/rrsets`, { rrsets: [rrset] })
+/** Waits until an order has published a record, and returns it. */
+const published = async (name: string) => {
+  for (let step = 0; step < 20; step++) {
+    const { data } = (await records(name)).body
+    if (data.length > 0) return data[0]
+    await here.advance(1000)
+  }
+  throw new Error('No record was published.')
+}
+
+test('a value that was added during an order stays, and its record set may be locked meanwhile', async () => {
+  const { id } = (await create(['added.example.com'])).body
+  const { content, expires_at } = await published('added')
+  expect(Date.parse(expires_at) - here.clock.now()).toBeLessThanOrEqual(hourMs)
+  const rrset = { name: '_acme-challenge.added', type: 'TXT', records: [{ content }, { content: '"mine"' }], locked: true }
+  expect((await putRrset(rrset)).status).toBe(200)
+  expect(await finish(id)).toMatchObject({ status: 'success' })
+  expect((await records('added')).body.data).toMatchObject([{ content: '"mine"', locked: true, expires_at: null }])
+})
+
+test('locked records that an action left behind are removed, and don’t delay other certificates', async () => {
+  const { id, action_id } = (await create(['left.example.com'])).body
+  const { content } = await published('left')
+  const rrset = { name: '_acme-challenge.left', type: 'TXT', records: [{ content }], locked: true }
+  expect((await putRrset(rrset)).status).toBe(200)
+  await record(here.hub, async tx => {
+    await tx.update(jobs).set({ state: 'failed' }).where(eq(jobs.lane, action_id))
+    return { result: undefined }
+  })
+  await pruneActions(here.hub)
+  await call('PATCH', `/v1/managed-certificates/${id}`, { renew: 'manual' })
+  here.clock.advance(hourMs + 60_000)
+  await renewDue(here.hub)
+  expect(await txtOf(here, '_acme-challenge.left.example.com')).toEqual([])
+  expect(await get(id)).toMatchObject({ status: 'failing', last_error: { code: 'interrupted' } })
+})
+
+test('records that can’t be published end the order', async () => {
+  const rrset = { name: '_acme-challenge.shut', type: 'TXT', records: [{ content: '"mine"' }], locked: true }
+  await putRrset(rrset)
+  const { id } = (await create(['shut.example.com'])).body
+  expect(await finish(id)).toMatchObject({ status: 'error', error: { code: 'validation_failed' } })
+  expect(await get(id)).toMatchObject({ status: 'failing', last_error: { detail: expect.stringContaining('locked') } })
+  expect((await noticesOf(id)).map(one => one.kind)).toEqual(['certificate.issue_failed'])
+  expect((await call('DELETE', `/v1/managed-certificates/${id}`)).status).toBe(204)
+})
+
+test('all values of a certificate are removed, but none that another one needs', async () => {
+  const { id } = (await create(['shared.example.com'])).body
+  await published('shared')
+  const { workspaceId } = here.acme
+  await record(here.hub, async tx => {
+    const [own] = await tx.select().from(acmeChallenges).where(eq(acmeChallenges.managedCertificateId, id))
+    const forgotten = { ...own!, id: 'chal_forgotten', value: 'forgotten' }
+    await tx.insert(acmeChallenges).values([{ ...own!, id: 'chal_other', managedCertificateId: 'mcert_other' }, forgotten])
+    const by = changerOf(here.hub, workspaceId, systemActor('test'))
+    return { ...(await publishChallenges(tx, by, [forgotten])), result: undefined }
+  })
+  const [first] = (await txtOf(here, '_acme-challenge.shared.example.com')).filter(one => one !== 'forgotten')
+  await finish(id)
+  expect(await txtOf(here, '_acme-challenge.shared.example.com')).toEqual([first!])
+  here.clock.advance(hourMs)
+  await renewDue(here.hub)
+  expect(await txtOf(here, '_acme-challenge.shared.example.com')).toEqual([])
 })
 
 test('100 names, a bad nonce in ten, and an authority that takes its time', async () => {
@@ -496,6 +572,21 @@ test('a certificate is revoked by its account, and no longer renewed', async () 
   const { id: unissued } = (await create(['unissued.example.com'])).body
   await finish(unissued)
   expect((await revoke(unissued)).status).toBe(409)
+})
+
+test('no renewal starts while a certificate is being revoked', async () => {
+  const { id, next_renewal_at } = await issue(['both.example.com'])
+  here.clock.advance(Date.parse(next_renewal_at) - here.clock.now())
+  // Its job doesn’t run yet.
+  await record(here.hub, async tx => {
+    const by = { hub: here.hub, workspaceId: here.acme.workspaceId, actor: systemActor('test') }
+    await startRevoking(tx, by, (await lockManaged(tx, id))!, 0)
+    return { result: undefined }
+  })
+  await renewDue(here.hub)
+  const pending = (await call('GET', '/v1/actions?status=pending&limit=100')).body.data as any[]
+  const own = pending.filter(one => one.resources.some((resource: any) => resource.id === id))
+  expect(own.map(one => one.type)).toEqual(['certificate.revoke'])
 })
 
 test('an account in use is kept, and a deleted managed certificate leaves nothing behind', async () => {

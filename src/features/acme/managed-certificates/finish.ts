@@ -1,17 +1,18 @@
 import { randomInt } from 'node:crypto'
-import { eq } from 'drizzle-orm'
+import { and, eq, inArray, lte, ne } from 'drizzle-orm'
 import { jobContext } from '../../../core/change'
 import type { Consequences, EventDraft, RecordResult } from '../../../core/change-result'
 import { forUpdate } from '../../../core/db/dialect'
+import { inSavepoint } from '../../../core/db/savepoint'
 import type { AuditActor } from '../../../core/db/tables'
 import type { Tx } from '../../../core/db/transaction'
 import type { Hub } from '../../../core/hub'
-import type { Problem } from '../../../core/problem'
+import { Problem } from '../../../core/problem'
 import { saveRow } from '../../../core/rows'
 import type { Next } from '../../actions/kind'
 import { recordIssued, updateIssued } from '../../certificates/issued'
-import { withdrawChallenges, type ChallengeValue } from '../../dns/challenges/challenges'
-import type { Changer } from '../../dns/challenges/challenges'
+import { challengeLifetimeMs, lockChallengeZones, withdrawChallenges } from '../../dns/challenges/challenges'
+import type { ChallengeValue, Changer } from '../../dns/challenges/challenges'
 import { managedRows } from './rows'
 import type { IssuedCertificate } from './issued'
 import { nextAttempt, renewalAt } from './schedule'
@@ -28,16 +29,58 @@ export async function lockManaged(tx: Tx, id: string): Promise<ManagedCertificat
   return row
 }
 
-/** Removes the published values of an order. */
-export async function withdraw(
-  tx: Tx,
-  by: Changer,
-  managedCertificateId: string,
-  values: readonly ChallengeValue[],
-): Promise<Consequences> {
-  await tx.delete(acmeChallenges).where(eq(acmeChallenges.managedCertificateId, managedCertificateId))
-  return values.length === 0 ? {} : await withdrawChallenges(tx, by, values)
+/**
+ * Removes the published values of a certificate, except those that another certificate needs too. If they can’t be removed, that is
+ * logged, and tried again after an hour.
+ * @param until only values that have expired by then (ms UTC)
+ */
+export async function withdraw(tx: Tx, by: Changer, managedCertificateId: string, until = Infinity): Promise<Consequences> {
+  const rows = await tx
+    .select()
+    .from(acmeChallenges)
+    .where(
+      and(
+        eq(acmeChallenges.managedCertificateId, managedCertificateId),
+        until === Infinity ? undefined : lte(acmeChallenges.expiresAt, until),
+      ),
+    )
+  if (rows.length === 0) return {}
+  // Before reading the others: if two certificates finish at the same time, the second one must see that the first one is done.
+  await lockChallengeZones(tx, by.workspaceId, rows)
+  const others = await tx
+    .select()
+    .from(acmeChallenges)
+    .where(
+      and(
+        inArray(
+          acmeChallenges.value,
+          rows.map(one => one.value),
+        ),
+        ne(acmeChallenges.managedCertificateId, managedCertificateId),
+      ),
+    )
+  const needed = new Set(others.map(keyOf))
+  const ours = inArray(
+    acmeChallenges.id,
+    rows.map(one => one.id),
+  )
+  const unneeded = rows.filter(one => !needed.has(keyOf(one)))
+  try {
+    const consequences = await inSavepoint(tx, () => withdrawChallenges(tx, by, unneeded))
+    await tx.delete(acmeChallenges).where(ours)
+    return consequences
+  } catch (error) {
+    if (!(error instanceof Problem)) throw error
+    by.hub.log.error({ err: error, managed_certificate: managedCertificateId }, 'could not remove the records of challenges')
+    await tx
+      .update(acmeChallenges)
+      .set({ expiresAt: by.hub.clock.now() + challengeLifetimeMs })
+      .where(ours)
+    return {}
+  }
 }
+
+const keyOf = ({ zoneId, name, value }: ChallengeValue): string => `${zoneId} ${name} ${value}`
 
 /** Stores an issued certificate with its key, and schedules its renewal. */
 export async function storeIssued(
@@ -89,9 +132,9 @@ export async function failIssuing(
   tx: Tx,
   by: Changer,
   id: string,
-  { values, problem, retryAfterMs }: { values: readonly ChallengeValue[]; problem: Problem; retryAfterMs: number | null },
+  { problem, retryAfterMs }: { problem: Problem; retryAfterMs: number | null },
 ): Promise<RecordResult<Next<never>>> {
-  const consequences = await withdraw(tx, by, id, values)
+  const consequences = await withdraw(tx, by, id)
   const row = await lockManaged(tx, id)
   if (row) await storeFailure(tx, by.hub, row, problem, retryAfterMs)
   return { ...consequences, result: { failed: problem } }

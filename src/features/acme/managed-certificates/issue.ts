@@ -1,6 +1,8 @@
 import { eq } from 'drizzle-orm'
 import { AdapterError } from '../../../adapters/failure'
 import { jobContext } from '../../../core/change'
+import type { Consequences } from '../../../core/change-result'
+import { inSavepoint } from '../../../core/db/savepoint'
 import type { Hub } from '../../../core/hub'
 import { newId } from '../../../core/ids'
 import { sealedIn } from '../../../core/outgoing/signing-secrets'
@@ -106,7 +108,7 @@ function onError(hub: Hub, work: IssueWork, id: string, state: IssueState, error
     const lateAt = now + Math.max(retryAfterMs ?? 0, Math.min(lookAgainMs * 2 ** state.tries, maxRetryMs))
     if (isLate(state) && mayPass(error) && lateAt < state.deadline)
       return async () => ({ result: { state: { ...state, tries: state.tries + 1 }, at: lateAt, detail: message } })
-    return tx => failIssuing(tx, by, id, { values: state.values, problem: acmeProblem(error), retryAfterMs })
+    return tx => failIssuing(tx, by, id, { problem: acmeProblem(error), retryAfterMs })
   }
   const problem =
     error instanceof Problem
@@ -115,7 +117,7 @@ function onError(hub: Hub, work: IssueWork, id: string, state: IssueState, error
         ? new Problem('conflict', 'The key of the ACME account can’t be decrypted with the available keys.')
         : null
   if (!problem) throw error
-  return tx => failIssuing(tx, by, id, { values: state.values, problem, retryAfterMs: null })
+  return tx => failIssuing(tx, by, id, { problem, retryAfterMs: null })
 }
 
 const next = (
@@ -208,7 +210,16 @@ async function publish(scene: Scene): Promise<Commit> {
     return { ...place, value: challenge.value }
   })
   return async tx => {
-    const consequences = await publishChallenges(tx, changerOf(hub, row.workspaceId, work.actor), values)
+    const by = changerOf(hub, row.workspaceId, work.actor)
+    let consequences: Consequences
+    try {
+      consequences = await inSavepoint(tx, () => publishChallenges(tx, by, values))
+    } catch (error) {
+      // Such as locked records.
+      if (!(error instanceof Problem)) throw error
+      const detail = `The TXT records can’t be published. ${error.extras.errors?.[0]?.detail ?? error.detail}`
+      return await failIssuing(tx, by, row.id, { problem: new Problem(error.code, detail), retryAfterMs: null })
+    }
     const expiresAt = now + challengeLifetimeMs
     for (const one of values)
       await tx.insert(acmeChallenges).values({
@@ -299,7 +310,7 @@ async function store(scene: Scene): Promise<Commit> {
     async (context, access) => (await readDirectory(context, access)).renewalInfoUrl !== null,
   )
   return async tx => {
-    const consequences = await withdraw(tx, changerOf(hub, row.workspaceId, work.actor), row.id, state.values)
+    const consequences = await withdraw(tx, changerOf(hub, row.workspaceId, work.actor), row.id)
     const current = await lockManaged(tx, row.id)
     if (!current) return { ...consequences, result: { failed: new Problem('not_found', 'The managed certificate was deleted.') } }
     const keySealed = current.nextKeySealed && (await moveKey(tx, hub, current))

@@ -35,6 +35,17 @@ export async function renewDue(hub: Hub): Promise<void> {
   await readDueInfo(hub)
 }
 
+/** Makes a change for a managed certificate. A failure must not delay others. */
+async function attempt(hub: Hub, id: string, step: (tx: Tx) => Promise<RecordResult<undefined>>): Promise<void> {
+  try {
+    await record(hub, step)
+  } catch (error) {
+    // While it is being revoked.
+    if (error instanceof Problem && error.code === 'resource_locked') return
+    hub.log.error({ err: error, managed_certificate: id }, 'could not process a managed certificate')
+  }
+}
+
 async function startDue(hub: Hub): Promise<void> {
   const due = await hub.read
     .select({ id: managedCertificates.id })
@@ -50,21 +61,15 @@ async function startDue(hub: Hub): Promise<void> {
     )
     .orderBy(asc(managedCertificates.nextRenewalAt))
     .limit(rowsPerRun)
-  for (const { id } of due) await record(hub, tx => startOne(tx, hub, id))
+  for (const { id } of due) await attempt(hub, id, tx => startOne(tx, hub, id))
 }
 
 async function startOne(tx: Tx, hub: Hub, id: string): Promise<RecordResult<undefined>> {
   const row = await lockManaged(tx, id)
   const isDue = row && row.nextRenewalAt !== null && row.nextRenewalAt <= hub.clock.now() && !row.paused && row.renew === 'auto'
   if (!isDue) return { result: undefined }
-  try {
-    const { jobs } = await startIssuing(tx, { hub, workspaceId: row.workspaceId, actor: systemActor(task) }, row)
-    return { result: undefined, jobs: jobs ?? [] }
-  } catch (error) {
-    // While it is being revoked.
-    if (error instanceof Problem && error.code === 'resource_locked') return { result: undefined }
-    throw error
-  }
+  const { jobs } = await startIssuing(tx, { hub, workspaceId: row.workspaceId, actor: systemActor(task) }, row)
+  return { result: undefined, jobs: jobs ?? [] }
 }
 
 /** Ends attempts whose action ended without a result, because its job failed permanently. */
@@ -80,7 +85,7 @@ async function recoverInterrupted(hub: Hub): Promise<void> {
   )
   for (const { id, actionId } of rows)
     if (actionId === null || !open.has(actionId))
-      await record(hub, async tx => {
+      await attempt(hub, id, async tx => {
         const row = await lockManaged(tx, id)
         if (row?.status === 'issuing' && row.actionId === actionId)
           await storeFailure(tx, hub, row, new Problem('interrupted', 'The action ended without a result.'), null)
@@ -90,14 +95,16 @@ async function recoverInterrupted(hub: Hub): Promise<void> {
 
 /** Removes records that an action left behind, such as one whose job failed permanently. */
 async function removeExpired(hub: Hub): Promise<void> {
-  const rows = await hub.read
-    .select()
+  const now = hub.clock.now()
+  const { managedCertificateId: id, workspaceId } = acmeChallenges
+  const certificates = await hub.read
+    .selectDistinct({ id, workspaceId })
     .from(acmeChallenges)
-    .where(lte(acmeChallenges.expiresAt, hub.clock.now()))
+    .where(lte(acmeChallenges.expiresAt, now))
     .limit(rowsPerRun)
-  for (const [id, values] of Map.groupBy(rows, one => one.managedCertificateId))
-    await record(hub, async tx => ({
-      ...(await withdraw(tx, changerOf(hub, values[0]!.workspaceId, systemActor(task)), id, values)),
+  for (const { id, workspaceId } of certificates)
+    await attempt(hub, id, async tx => ({
+      ...(await withdraw(tx, changerOf(hub, workspaceId, systemActor(task)), id, now)),
       result: undefined,
     }))
 }

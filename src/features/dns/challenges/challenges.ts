@@ -28,35 +28,44 @@ const ttl = 60
 export const challengeLifetimeMs = 3_600_000
 
 /**
- * Adds values to the TXT records of their names; other values stay. Records with nothing but challenges expire after an hour.
- * @throws Problem 422 for locked records, 403 `plan_limit_reached`
+ * Adds values to the TXT records of their names; other values stay. Records that were created for challenges and have no other values
+ * expire after an hour.
+ * @throws Problem 422 for locked records and names that can’t have TXT records, 403 `plan_limit_reached`
  */
 export const publishChallenges = (tx: Tx, by: Changer, values: readonly ChallengeValue[]): Promise<Consequences> =>
   changeChallenges(tx, by, values, 'dns.challenge.publish', (existing, own, now) => {
     const present = new Set(existing?.records.map(one => textOf(one.rdata)))
-    const isOurs = existing?.records.every(one => one.source === 'acme') ?? true
+    const isNew = !existing || (existing.row.source === 'acme' && existing.records.every(isOwn))
     return {
       ttl: existing?.row.ttl ?? ttl,
-      ...(isOurs && { expiresAt: Math.max(existing?.row.expiresAt ?? 0, now + challengeLifetimeMs) }),
+      ...(isNew ? { expiresAt: Math.max(existing?.row.expiresAt ?? 0, now + challengeLifetimeMs) } : expiryOf(existing, now)),
       kept: existing?.records ?? [],
       added: own.filter(one => !present.has(one)),
     }
   })
 
-/** Removes values from the TXT records of their names; other values stay. Values and zones that are gone are skipped. */
+/**
+ * Removes values from the TXT records of their names, even if they are locked; other values stay. Values and zones that are gone are
+ * skipped.
+ * @throws Problem if what remains isn’t valid
+ */
 export const withdrawChallenges = (tx: Tx, by: Changer, values: readonly ChallengeValue[]): Promise<Consequences> =>
-  changeChallenges(
-    tx,
-    by,
-    values,
-    'dns.challenge.remove',
-    (existing, own) =>
-      existing && {
-        ttl: existing.row.ttl,
-        kept: existing.records.filter(one => !(one.source === 'acme' && own.includes(textOf(one.rdata)))),
-        added: [],
-      },
-  )
+  changeChallenges(tx, by, values, 'dns.challenge.remove', (existing, own, now) => {
+    const kept = existing?.records.filter(one => !(isOwn(one) && own.includes(textOf(one.rdata)))) ?? []
+    if (!existing || kept.length === existing.records.length) return undefined
+    return { ttl: existing.row.ttl, ...expiryOf({ ...existing, records: kept }, now), kept, added: [], unlocks: true }
+  })
+
+const isOwn = ({ source }: Rrset['records'][number]): boolean => source === 'acme'
+
+/** The expiry was set for challenges: it must not delete values that others added. Expiries that others set stay. */
+const expiryOf = ({ row, records }: Rrset, now: number): { expiresAt?: null } =>
+  row.source === 'acme' &&
+  row.expiresAt !== null &&
+  row.expiresAt <= now + challengeLifetimeMs &&
+  records.some(one => !isOwn(one))
+    ? { expiresAt: null }
+    : {}
 
 /** Whether the records with these values are in sync at all targets of their zones. */
 export async function areChallengesSynced(read: Reader, values: readonly ChallengeValue[]): Promise<boolean> {
@@ -68,7 +77,7 @@ export async function areChallengesSynced(read: Reader, values: readonly Challen
   return values.every(({ zoneId, name }) => syncOf({ zoneId, name, type: 'TXT' }).synced)
 }
 
-type Edit = { ttl: number; expiresAt?: number; kept: Rrset['records']; added: string[] }
+type Edit = { ttl: number; expiresAt?: number | null; kept: Rrset['records']; added: string[]; unlocks?: boolean }
 
 async function changeChallenges(
   tx: Tx,
@@ -78,7 +87,7 @@ async function changeChallenges(
   edit: (existing: Rrset | undefined, own: string[], now: number) => Edit | undefined,
 ): Promise<Consequences> {
   const done = { audits: [] as AuditDraft[], events: [] as never[], jobs: [] as never[], wakeTopics: [] as string[] }
-  for (const zone of await lockZones(tx, by.workspaceId, values)) {
+  for (const zone of await lockChallengeZones(tx, by.workspaceId, values)) {
     const own = Map.groupBy(
       values.filter(one => one.zoneId === zone.id),
       one => one.name,
@@ -109,7 +118,7 @@ async function changeChallenges(
   return done
 }
 
-function wantedOf(zone: ZoneRow, name: string, { ttl, expiresAt, kept, added }: Edit): WantedRrset {
+function wantedOf(zone: ZoneRow, name: string, { ttl, expiresAt, kept, added, unlocks }: Edit): WantedRrset {
   const origin = originOf(zone.name)
   return {
     name,
@@ -117,6 +126,7 @@ function wantedOf(zone: ZoneRow, name: string, { ttl, expiresAt, kept, added }: 
     ttl,
     comment: null,
     ...(expiresAt !== undefined && { expiresAt }),
+    ...(unlocks && { unlocks }),
     values: [
       ...kept.map(one => ({ ...valueOfRdata('TXT', one.rdata), keep: one, pointer: '#' })),
       ...added.map(one => ({ ...valueOf('TXT', { content: JSON.stringify(one) }, origin), pointer: '#' })),
@@ -125,8 +135,8 @@ function wantedOf(zone: ZoneRow, name: string, { ttl, expiresAt, kept, added }: 
   }
 }
 
-/** Locks the zones in id order, to avoid deadlocks. */
-const lockZones = (tx: Tx, workspaceId: string, values: readonly ChallengeValue[]): Promise<ZoneRow[]> =>
+/** Locks the zones of values until the transaction ends, in id order, to avoid deadlocks. */
+export const lockChallengeZones = (tx: Tx, workspaceId: string, values: readonly ChallengePlace[]): Promise<ZoneRow[]> =>
   forUpdate(
     tx
       .select()
