@@ -57,8 +57,8 @@ test('a monitor of a server is down while the server is, with an incident and al
 
 test('conditions compare what the server uses', async () => {
   const here = await world()
-  const { create, get, pass } = await scene(here)
-  const full = await create({ name: 'full', degraded_if: ['[DISK_PERCENT] > 90', '[LOAD_PER_CORE] >= 2'] })
+  const { create, get, incidents, pass } = await scene(here)
+  const full = await create({ name: 'full', degraded_if: ['[DISK_PERCENT] > 90', '[LOAD_PER_CORE] >= 1'] })
   const data = await create({ name: 'data', down_if: ['[DISK_PERCENT]./data > 90'], degraded_if: ['[TEMPERATURE] > 80'] })
   const memory = await create({ name: 'memory', degraded_if: ['[MEMORY_PERCENT] > 70', '[SWAP_PERCENT] > 1'] })
   const size = { 'filesystem.size_bytes:/': 1000, 'filesystem.size_bytes:/data': 1000 }
@@ -69,7 +69,12 @@ test('conditions compare what the server uses', async () => {
   })
   expect(await get(full.body.id)).toMatchObject({
     status: 'degraded',
-    last_result: { error: { kind: 'condition', message: 'Disk use is 95%, more than 90%: /' } },
+    last_result: { error: { kind: 'condition', message: 'Disk use is 95%, more than 90%: /, and 1 more condition' } },
+  })
+  // The error is about the first condition; the evidence has all that were true.
+  const incident = (await incidents()).find(one => one.monitors[0].id === full.body.id)
+  expect((await here.acme.call('GET', `/v1/incidents/${incident.id}`)).body.evidence).toEqual({
+    conditions: ['[DISK_PERCENT] (95) > 90', '[LOAD_PER_CORE] (1) >= 1'],
   })
   expect(await get(data.body.id)).toMatchObject({ status: 'up' })
   // A value that was not measured makes no condition true.

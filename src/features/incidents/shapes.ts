@@ -181,7 +181,8 @@ export const Incident = Shape(
         'Duration in seconds from the first failure until the incident was resolved, or until now. Time between being resolved and reopened is excluded.',
     }),
     evidence: Nullable(Type.Record(Type.String(), Type.Unknown()), {
-      description: 'Request and response of the confirmed failure; null if there are none.',
+      description:
+        'Request and response of the confirmed failure. If no request was sent, the `conditions` that were true, with the actual values. Null if there are none.',
     }),
     postmortem: Nullable(
       Shape({

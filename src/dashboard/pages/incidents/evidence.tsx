@@ -8,7 +8,7 @@ const isPlain = (value: unknown): value is Plain => ['string', 'number', 'boolea
 const isFlat = (value: unknown): value is Record<string, Plain> =>
   typeof value === 'object' && value !== null && !Array.isArray(value) && Object.values(value).every(isPlain)
 
-/** Request and response of the confirmed failure. */
+/** Request and response of the confirmed failure, or the conditions that were true. */
 export function Evidence({ evidence }: { evidence: Record<string, unknown> }) {
   const entries = Object.entries(evidence).filter(
     ([name, value]) => value !== null && !(name.endsWith('_truncated') && value === false),

@@ -180,10 +180,16 @@ function outageOf(
     confirmedAt: found.confirmedAt,
     cause: found.reason,
     locations: found.locations,
-    evidence: step.found.result?.evidence ?? monitor.lastBad?.evidence ?? null,
+    evidence: evidenceOf(monitor, step),
     channelIds: monitor.channelIds,
     link: null,
   }
+}
+
+/** Request and response, or else the conditions that were true: monitors of servers send no requests. */
+function evidenceOf({ lastBad }: LoadedMonitor, { found: { result } }: Step): Outage['evidence'] {
+  const conditions = (result ?? lastBad)?.conditions.map(one => one.found) ?? []
+  return result?.evidence ?? lastBad?.evidence ?? (conditions.length > 0 ? { conditions } : null)
 }
 
 async function recovery(

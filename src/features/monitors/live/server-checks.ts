@@ -224,7 +224,7 @@ function resultOf(
     at: now,
     due_at: now,
     status,
-    error: found && names !== undefined ? { ...found, message: `${found.message}: ${names}` } : found,
+    error: found && names !== undefined ? { ...found, message: withNames(found.message, String(names)) } : found,
     conditions,
     code: null,
     phases: noFacts().phases,
@@ -233,3 +233,7 @@ function resultOf(
     evidence: null,
   }
 }
+
+/** Inserts names after the sentence about the first condition, and before the number of other conditions. */
+const withNames = (message: string, names: string): string =>
+  message.replace(/(?:, and \d+ more conditions?)?$/, others => `: ${names}${others}`)
