@@ -36,7 +36,7 @@ import { deliverJob as notificationJob } from '../features/notifications/deliver
 import { noticeJob } from '../features/notifications/delivery/notice-messages'
 import { remindJob } from '../features/notifications/delivery/remind'
 import { deliverJob } from '../features/webhooks/sending/deliver'
-import { verifyJob } from '../features/certificates/authorities'
+import { verifyJob } from '../features/certificates/paths'
 import { workOutGapsJob } from '../features/coverage/work-out-gaps'
 import { followAliasesJob } from '../features/dns/aliases/follow-aliases'
 import { removeOldSourcesJob, retryHostsJob } from '../features/dynamic-ips/retry-hosts'

@@ -1,4 +1,5 @@
-import { expect, test } from 'bun:test'
+import { expect, spyOn, test } from 'bun:test'
+import { X509Certificate } from 'node:crypto'
 import * as x509 from '@peculiar/x509'
 import { and, eq } from 'drizzle-orm'
 import { record } from '../../src/core/change'
@@ -75,6 +76,7 @@ test('the path is found again when a missing issuer becomes known', async () => 
   const [id] = await save([[[await leaf(['late.test'], { issuer: lower })], endpoint('tls_late')]])
   expect((await rowOf(id)).chain).toEqual([])
   await save([[[await leaf(['other.test'], { issuer: lower }), lower, upper], endpoint('tls_other')]])
+  await w.settle()
   const { chain } = await rowOf(id)
   expect(await Promise.all(chain.map(async one => (await rowOf(one)).commonName))).toEqual(['Lower', 'Upper'])
 })
@@ -189,4 +191,28 @@ test('what is no certificate is not recorded', async () => {
     ]),
   ).toEqual([null, null])
   expect([...(await presencesOf('tls_broken')), ...(await presencesOf('tls_none'))]).toEqual([])
+})
+
+test('few signatures are verified for crafted chains, and none again', async () => {
+  const same = (name: string, issuer?: MadeCertificate) =>
+    makeCertificate({ subject: `CN=${name}`, isCa: true, issuer, ...(issuer && { keysOf: issuer }) })
+  const crafted = await Promise.all(
+    Array.from({ length: 6 }, async (_, at): Promise<[MadeCertificate[], Presence]> => {
+      const first = await same(`Same ${at}`)
+      const others = await Promise.all(Array.from({ length: 18 }, () => same(`Same ${at}`, first)))
+      return [[await leaf([`crafted-${at}.test`], { issuer: first }), first, ...others], endpoint(`tls_crafted_${at}`)]
+    }),
+  )
+  const verify = spyOn(X509Certificate.prototype, 'verify')
+  try {
+    const ids = await save(crafted)
+    expect(ids).not.toContain(null)
+    // 20 and 4 for each, and whether each certificate and the end of its path are signed by themselves.
+    expect(verify.mock.calls.length).toBeWithin(1, 20 + 6 * 4 + 6 * 2 + 1)
+    const before = verify.mock.calls.length
+    await save(crafted)
+    expect(verify.mock.calls.length).toBe(before)
+  } finally {
+    verify.mockRestore()
+  }
 })

@@ -191,7 +191,7 @@ const forbiddenImports: [files: RegExp, refused: RegExp, reason: string, typesTo
 const publicModules: Record<string, string[]> = {
   actions: ['actions', 'kind', 'open-actions', 'start'],
   audit: ['list'],
-  certificates: ['gaps-job', 'inventory-read', 'issued', 'known', 'life', 'record', 'served', 'summary'],
+  certificates: ['gaps-job', 'inventory-read', 'issued', 'known', 'life', 'paths', 'record', 'served', 'summary'],
   dns: [
     'challenges/challenges',
     'challenges/visible',

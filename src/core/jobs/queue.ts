@@ -5,6 +5,7 @@ import { prepared } from '../db/prepared'
 import { updateRows } from '../db/update-rows'
 import { heldLanes, hubs, jobs } from '../db/tables'
 import type { Reader, Tx } from '../db/transaction'
+import type { Clock } from '../clock'
 import type { Hub } from '../hub'
 import { leaseTime, liveSince } from '../live-hubs'
 import { newId } from '../ids'
@@ -12,7 +13,7 @@ import type { JobDraft } from './draft'
 import type { ClaimedJob } from './job'
 
 /** Adds jobs in the transaction of a change. */
-export async function enqueue(tx: Tx, hub: Pick<Hub, 'clock'>, drafts: JobDraft[]): Promise<void> {
+export async function enqueue(tx: Tx, hub: { clock: Pick<Clock, 'now'> }, drafts: JobDraft[]): Promise<void> {
   if (drafts.length === 0) return
   const now = hub.clock.now()
   for (const replaces of [false, true]) {

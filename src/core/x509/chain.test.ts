@@ -1,4 +1,5 @@
-import { afterAll, expect, test } from 'bun:test'
+import { afterAll, expect, spyOn, test } from 'bun:test'
+import { X509Certificate } from 'node:crypto'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { rootCertificates } from 'node:tls'
 import { tmpdir } from 'node:os'
@@ -107,10 +108,10 @@ const cases: Record<string, Case> = {
   'expired, with a chain that has not': { sent: [expiredLeaf, middle] },
 }
 
-test.each(Object.entries(cases))('%s', (_, one) => {
+test.each(Object.entries(cases))('%s', async (_, one) => {
   const { sent, roots = [root], known = [] } = one
   const certificates = parsed(sent) as [Certificate, ...Certificate[]]
-  const verdict = verifyChain(certificates, { roots: trustStore(parsed(roots)), known: parsed(known), now })
+  const verdict = await verifyChain(certificates, { roots: trustStore(parsed(roots)), known: parsed(known), now })
   const path = verdict.path.map(cert => cert.sha256)
   expect({ ...verdict, path }).toEqual({
     trust: (one.trust ?? 'private') as 'private',
@@ -128,20 +129,20 @@ test('the order in which a chain was sent is checked', async () => {
   const lower = await makeCertificate({ subject: 'CN=Lower', issuer: upper, ...authority })
   const deep = await makeCertificate({ names: ['a.test'], issuer: lower })
   const [a, b, c] = parsed([deep, lower, upper]) as [Certificate, Certificate, Certificate]
-  const verdict = (...sent: [Certificate, ...Certificate[]]) => {
-    const { trust, isMisordered } = verifyChain(sent, { roots: trustStore(parsed([root])), now })
+  const verdict = async (...sent: [Certificate, ...Certificate[]]) => {
+    const { trust, isMisordered } = await verifyChain(sent, { roots: trustStore(parsed([root])), now })
     return [trust, isMisordered]
   }
-  expect([verdict(a, b, c), verdict(a, c, b)]).toEqual([
+  expect([await verdict(a, b, c), await verdict(a, c, b)]).toEqual([
     ['private', false],
     ['private', true],
   ])
 })
 
-test('the roots of the runtime are trusted publicly, and the clock does not matter for an expired certificate', () => {
+test('the roots of the runtime are trusted publicly, and the clock does not matter for an expired certificate', async () => {
   for (const pem of rootCertificates) {
     const one = parseCertificate(splitUpload(new TextEncoder().encode(pem))[0]!)
-    expect(verifyChain([one], { now })).toEqual({
+    expect(await verifyChain([one], { now })).toEqual({
       trust: 'public',
       path: [one],
       isIncomplete: false,
@@ -151,10 +152,32 @@ test('the roots of the runtime are trusted publicly, and the clock does not matt
   }
 })
 
-test('chains with many candidates for each issuer end', async () => {
+test('few signatures are verified for chains with many candidates for each issuer, and each once', async () => {
   const same = (issuer?: MadeCertificate) => makeCertificate({ subject: 'CN=Same', issuer, keysOf: issuer, ...authority })
   const first = await same()
   const many = parsed(await Promise.all(Array.from({ length: 200 }, () => same(first))))
-  const verdict = verifyChain(many as [Certificate, ...Certificate[]], { now })
-  expect([verdict.trust, verdict.superfluous > 0]).toEqual(['self_signed', true])
+  const verify = spyOn(X509Certificate.prototype, 'verify')
+  try {
+    const verdict = await verifyChain(many as [Certificate, ...Certificate[]], { now })
+    expect([verdict.trust, verdict.superfluous > 0]).toEqual(['self_signed', true])
+    const once = verify.mock.calls.length
+    // Its issuers, and whether it and the end of the path are signed by themselves.
+    expect(once).toBeWithin(20, 23)
+    const budget = { left: 5 }
+    await verifyChain(many as [Certificate, ...Certificate[]], { now, budget })
+    expect([budget.left, verify.mock.calls.length - once]).toEqual([0, 5])
+    for (let turn = 0; turn < 30; turn++) await verifyChain(many as [Certificate, ...Certificate[]], { now })
+    const all = verify.mock.calls.length
+    await verifyChain(many as [Certificate, ...Certificate[]], { now })
+    expect(verify.mock.calls.length).toBe(all)
+  } finally {
+    verify.mockRestore()
+  }
+})
+
+test('a signature that was verified before needs no budget', async () => {
+  const one = parsed([await makeCertificate({ names: ['budget.test'], issuer: middle }), middle]) as [Certificate, Certificate]
+  const trustWith = async (left: number) =>
+    (await verifyChain(one, { roots: trustStore(parsed([root])), budget: { left }, now })).trust
+  expect([await trustWith(0), await trustWith(2), await trustWith(0)]).toEqual(['untrusted', 'private', 'private'])
 })

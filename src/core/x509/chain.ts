@@ -1,6 +1,7 @@
 import { X509Certificate } from 'node:crypto'
 import { rootCertificates } from 'node:tls'
 import { sha256Hex } from '../crypto'
+import { runInSlices } from '../time-slices'
 import { subjectOf, x509Facts, type X509Facts } from './facts'
 
 /** A certificate, parsed. */
@@ -51,9 +52,16 @@ interface ChainVerdict {
 /** Trusted certificates by subject. */
 type TrustStore = Pick<ReadonlyMap<string, readonly Certificate[]>, 'get'>
 
+/** How many signatures may still be verified. */
+export interface VerificationBudget {
+  left: number
+}
+
 const maxDepth = 10
 /** At most this many signatures are verified for a path: crafted chains have many candidates for each issuer. */
-const maxVerified = 100
+const maxVerified = 20
+/** At most this many issuers are tried for a path, including those whose verdict is remembered. */
+const maxTried = 100
 /** At most this many certificates of a chain are read. */
 const maxSent = 50
 
@@ -67,19 +75,31 @@ export const trustStore = (certificates: Iterable<Certificate>): TrustStore =>
  * @param sent the chain as a server sent it, its own certificate first
  * @param options.roots trusted in addition to the built-in ones
  * @param options.known other certificates that may be issuers, so that a path is found although the server doesn’t send them
+ * @param options.budget shared by several searches. If it is used up, a path is only found by signatures that were verified before.
  * @param options.now the time (ms UTC)
  */
-export function verifyChain(
+export const verifyChain = (sent: readonly [Certificate, ...Certificate[]], options: Options): Promise<ChainVerdict> =>
+  runInSlices(verifyInSteps(sent, options))
+
+interface Options {
+  roots?: TrustStore
+  known?: readonly Certificate[]
+  budget?: VerificationBudget
+  now: number
+}
+
+function* verifyInSteps(
   sent: readonly [Certificate, ...Certificate[]],
-  { roots = emptyStore, known = [], now }: { roots?: TrustStore; known?: readonly Certificate[]; now: number },
-): ChainVerdict {
+  { roots = emptyStore, known = [], budget = { left: maxVerified }, now }: Options,
+): Generator<void, ChainVerdict> {
   const [leaf] = sent
   const chain = sent.slice(0, maxSent)
   const candidates = Map.groupBy([...chain, ...known], one => keyOf(one.facts.subject))
   // Issuers of an expired certificate have often expired too.
   const at = Math.min(Math.max(now, leaf.facts.notBefore), leaf.facts.notAfter)
-  const search: Search = { candidates, stores: [builtInStore(), roots], at, verified: 0, longest: [leaf] }
-  const path = pathFrom(search, [leaf])
+  const stores = [builtInStore(), roots]
+  const search: Search = { candidates, stores, at, budget, verified: 0, tried: 0, longest: [leaf] }
+  const path = yield* pathFrom(search, [leaf])
   const best = path ?? search.longest
   const end = best.at(-1)!
   const trust = !path ? (isSelfSigned(leaf) ? 'self_signed' : 'untrusted') : isIn(builtInStore(), end) ? 'public' : 'private'
@@ -121,11 +141,14 @@ interface Search {
   candidates: ReadonlyMap<string, readonly Certificate[]>
   stores: readonly TrustStore[]
   at: number
+  budget: VerificationBudget
   verified: number
+  tried: number
   longest: Certificate[]
 }
 
-function pathFrom(search: Search, path: Certificate[]): Certificate[] | null {
+/** Yields after each signature: those of crafted keys take milliseconds. */
+function* pathFrom(search: Search, path: Certificate[]): Generator<void, Certificate[] | null> {
   const last = path.at(-1)!
   if (search.stores.some(store => isIn(store, last))) return path
   if (path.length > search.longest.length) search.longest = path
@@ -137,8 +160,8 @@ function pathFrom(search: Search, path: Certificate[]): Certificate[] | null {
   for (const one of issuers) {
     if (tried.has(one.sha256)) continue
     tried.add(one.sha256)
-    if (!canIssue(one, path, search)) continue
-    const found = pathFrom(search, [...path, one])
+    if (!canIssue(one, path, search) || !(yield* isSignedWithin(search, last, one))) continue
+    const found = yield* pathFrom(search, [...path, one])
     if (found) return found
   }
   return null
@@ -154,11 +177,37 @@ function canIssue(issuer: Certificate, path: readonly Certificate[], search: Sea
   const subject = path.at(-1)!
   const keyIds = [subject.facts.authorityKeyId, issuer.facts.subjectKeyId]
   if (keyIds[0] !== null && keyIds[1] !== null && keyIds[0] !== keyIds[1]) return false
-  if (search.verified++ >= maxVerified) return false
-  return isSignedBy(subject, issuer)
+  return true
 }
 
+function* isSignedWithin(search: Search, subject: Certificate, issuer: Certificate): Generator<void, boolean> {
+  if (search.tried++ >= maxTried) return false
+  const known = verdicts.get(verdictKey(subject, issuer))
+  if (known !== undefined) return known
+  if (search.verified >= maxVerified || search.budget.left <= 0) return false
+  search.verified++
+  search.budget.left--
+  const verdict = isSignedBy(subject, issuer)
+  yield
+  return verdict
+}
+
+/** Whether one certificate signed another, by their fingerprints. Neither changes, so this never does. The oldest are dropped first. */
+const verdicts = new Map<string, boolean>()
+const maxVerdicts = 5000
+const verdictKey = (subject: Certificate, issuer: Certificate): string => subject.sha256 + issuer.sha256
+
 function isSignedBy(subject: Certificate, issuer: Certificate): boolean {
+  const key = verdictKey(subject, issuer)
+  const known = verdicts.get(key)
+  if (known !== undefined) return known
+  const verdict = verifySignature(subject, issuer)
+  if (verdicts.size >= maxVerdicts) verdicts.delete(verdicts.keys().next().value!)
+  verdicts.set(key, verdict)
+  return verdict
+}
+
+function verifySignature(subject: Certificate, issuer: Certificate): boolean {
   try {
     return subject.x509.checkIssued(issuer.x509) && subject.x509.verify(issuer.x509.publicKey)
   } catch {

@@ -2,16 +2,18 @@ import { and, eq, inArray, isNull, sql } from 'drizzle-orm'
 import { countOf } from '../../access/plans'
 import { sha256Hex } from '../../core/crypto'
 import { insertRows, skipExisting } from '../../core/db/insert-rows'
-import type { Reader, Tx } from '../../core/db/transaction'
+import type { Tx } from '../../core/db/transaction'
 import { updateRows } from '../../core/db/update-rows'
 import { newId } from '../../core/ids'
+import { enqueue } from '../../core/jobs/queue'
 import { isTurnOver, yieldToEventLoop } from '../../core/time-slices'
-import { parseCertificate, trustStore, verifyChain, type Certificate } from '../../core/x509/chain'
+import { parseCertificate, verifyChain, type Certificate, type VerificationBudget } from '../../core/x509/chain'
 import { DerError } from '../../core/x509/der'
 import { describe, type Described } from './describe'
+import { idsOf, issuersOf, maxChain, rootsOf, verifyAgain } from './paths'
 import { placeOf, type Place, type Presence } from './places'
 import { refreshCertificates } from './refresh'
-import { certificateAuthorities, certificateNames, certificatePresences, certificates, type CertificateRow } from './tables'
+import { certificateNames, certificatePresences, certificates, type CertificateRow } from './tables'
 
 /** A chain that was seen somewhere. */
 export interface Sighting {
@@ -22,7 +24,6 @@ export interface Sighting {
 
 /** Certificates of a workspace, including those of CAs. More are not recorded. */
 const maxCertificates = 50_000
-const maxChain = 20
 /** How old the time of the last sighting may be (ms), so that unchanged sightings write nothing. */
 const seenEveryMs = 3_600_000
 
@@ -75,7 +76,7 @@ async function saveCertificates(
   const known = await idsOf(tx, workspaceId, [...leafs.keys()])
   const unknown = [...leafs].filter(([sha256]) => !known.has(sha256))
   if (unknown.length > 0) {
-    const context = await contextOf(tx, workspaceId)
+    const context = await contextOf(tx, workspaceId, unknown.length)
     for (const [sha256, chain] of unknown) {
       const id = await addCertificate(tx, workspaceId, context, chain, now)
       if (id) known.set(sha256, id)
@@ -85,35 +86,19 @@ async function saveCertificates(
   return firsts.map(sha256 => (sha256 && known.get(sha256)) ?? null)
 }
 
-async function idsOf(read: Reader, workspaceId: string, sha256s: readonly string[]): Promise<Map<string, string>> {
-  const found = new Map<string, string>()
-  for (let at = 0; at < sha256s.length; at += 500) {
-    const rows = await read
-      .select({ id: certificates.id, sha256: certificates.sha256 })
-      .from(certificates)
-      .where(and(eq(certificates.workspaceId, workspaceId), inArray(certificates.sha256, sha256s.slice(at, at + 500))))
-    for (const row of rows) found.set(row.sha256, row.id)
-  }
-  return found
-}
-
 /** What adding certificates depends on. */
 interface Context {
-  roots: ReturnType<typeof trustStore>
+  roots: Awaited<ReturnType<typeof rootsOf>>
   count: number
+  budget: VerificationBudget
 }
 
-async function contextOf(tx: Tx, workspaceId: string): Promise<Context> {
-  return { roots: await rootsOf(tx, workspaceId), count: await countOf(tx, 'certificate', workspaceId) }
-}
+/** How many signatures are verified per new certificate and in addition. Their paths are short, and issuers are mostly the same. */
+const verified = { each: 4, more: 20 }
 
-/** The roots that a workspace trusts in addition to the public ones. */
-export async function rootsOf(read: Reader, workspaceId: string): Promise<ReturnType<typeof trustStore>> {
-  const rows = await read
-    .select({ der: certificateAuthorities.der })
-    .from(certificateAuthorities)
-    .where(eq(certificateAuthorities.workspaceId, workspaceId))
-  return trustStore(rows.map(row => parseCertificate(row.der)))
+async function contextOf(tx: Tx, workspaceId: string, added: number): Promise<Context> {
+  const budget = { left: added * verified.each + verified.more }
+  return { roots: await rootsOf(tx, workspaceId), count: await countOf(tx, 'certificate', workspaceId), budget }
 }
 
 /** Adds a certificate with its issuers. Returns its id; null if it can’t be parsed or there are too many. */
@@ -130,7 +115,8 @@ async function addCertificate(
   const joined = await joinPrecertificate(tx, workspaceId, described)
   if (joined?.isComplete) return joined.id
   const sent: [Certificate, ...Certificate[]] = [leaf, ...issuers.flatMap(one => one ?? [])]
-  const { trust, path } = verifyChain(sent, { roots: context.roots, known: await issuersOf(tx, workspaceId, sent), now })
+  const { roots, budget } = context
+  const { trust, path } = await verifyChain(sent, { roots, known: await issuersOf(tx, workspaceId, sent), budget, now })
   const columns = path.map((one, at) => (at === 0 ? described : describe(one)))
   const readable = columns.slice(0, columns.includes(null) ? columns.indexOf(null) : columns.length) as Described[]
   const known = await idsOf(
@@ -155,7 +141,9 @@ async function addCertificate(
       .set({ ...described, trust, chain: ids.slice(1) })
       .where(eq(certificates.id, joined.id))
   for (const row of rows) await saveNames(tx, row)
-  if (rows.some(row => row.isCa)) await linkIssued(tx, workspaceId, context, rows, now)
+  const authorities = rows.flatMap(row => (row.isCa ? [row.subjectHash] : []))
+  // Many certificates may have been waiting for an issuer. Their signatures are not verified while other writes wait.
+  if (authorities.length > 0) await enqueue(tx, { clock: { now: () => now } }, [verifyAgain(workspaceId, authorities)])
   return ids[0]!
 }
 
@@ -191,33 +179,6 @@ async function joinPrecertificate(
   return other ? { id: other.id, isComplete: isPrecertificate } : null
 }
 
-/** CA certificates of the workspace that may have issued those of a chain, so that incomplete chains lead to a root. */
-export async function issuersOf(read: Reader, workspaceId: string, chain: readonly Certificate[]): Promise<Certificate[]> {
-  const found = new Map<string, Certificate>()
-  let wanted = new Set(chain.map(one => sha256Hex(one.facts.issuer)))
-  const seen = new Set<string>()
-  for (let depth = 0; depth < maxChain && wanted.size > 0; depth++) {
-    const rows = await read
-      .select({ der: certificates.der, issuerHash: certificates.issuerHash })
-      .from(certificates)
-      .where(
-        and(
-          eq(certificates.workspaceId, workspaceId),
-          inArray(certificates.subjectHash, [...wanted]),
-          eq(certificates.isCa, true),
-        ),
-      )
-      .limit(maxChain)
-    for (const hash of wanted) seen.add(hash)
-    for (const { der } of rows) {
-      const one = parseCertificate(der)
-      found.set(one.sha256, one)
-    }
-    wanted = new Set(rows.map(row => row.issuerHash).filter(hash => !seen.has(hash)))
-  }
-  return [...found.values()]
-}
-
 const newRow = (workspaceId: string, described: Described, now: number) => ({
   ...described,
   ...{ workspaceId, version: 1, createdAt: now, updatedAt: now, tags: [], notes: '' },
@@ -232,53 +193,6 @@ async function saveNames(tx: Tx, { id, workspaceId, contents }: Pick<Certificate
     await insertRows(tx, certificateNames, rows, skipExisting)
     if (isTurnOver()) await yieldToEventLoop()
   }
-}
-
-/** At most this many certificates get a new path when one of their issuers becomes known. */
-const maxLinked = 100
-
-/** Looks for paths again for certificates whose issuer was unknown. */
-async function linkIssued(
-  tx: Tx,
-  workspaceId: string,
-  { roots }: Context,
-  added: readonly Pick<CertificateRow, 'isCa' | 'subjectHash'>[],
-  now: number,
-): Promise<void> {
-  const rows = await tx
-    .select({ id: certificates.id, der: certificates.der })
-    .from(certificates)
-    .where(
-      and(
-        eq(certificates.workspaceId, workspaceId),
-        inArray(
-          certificates.issuerHash,
-          added.flatMap(one => (one.isCa ? [one.subjectHash] : [])),
-        ),
-        eq(certificates.trust, 'untrusted'),
-      ),
-    )
-    .limit(maxLinked)
-  for (const row of rows) await findPath(tx, workspaceId, roots, row, now)
-}
-
-/** Finds the path of a certificate among what is known now, and whether it is trusted. */
-export async function findPath(
-  tx: Tx,
-  workspaceId: string,
-  roots: ReturnType<typeof trustStore>,
-  { id, der }: Pick<CertificateRow, 'id' | 'der'>,
-  now: number,
-): Promise<void> {
-  const leaf = parseCertificate(der)
-  const { trust, path } = verifyChain([leaf], { roots, known: await issuersOf(tx, workspaceId, [leaf]), now })
-  const ids = await idsOf(
-    tx,
-    workspaceId,
-    path.slice(1).map(one => one.sha256),
-  )
-  const chain = path.slice(1).flatMap(one => ids.get(one.sha256) ?? [])
-  await tx.update(certificates).set({ trust, chain }).where(eq(certificates.id, id))
 }
 
 type PlacedCertificate = Place & { certificateId: string; data: Presence }

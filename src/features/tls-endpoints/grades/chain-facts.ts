@@ -2,7 +2,7 @@ import { parseAddress, formatAddress } from '../../../core/net/address'
 import { parseCertificate, verifyChain, type Certificate, type trustStore } from '../../../core/x509/chain'
 import type { ChainFacts } from './server-facts'
 
-type ChainVerdict = ReturnType<typeof verifyChain>
+type ChainVerdict = Awaited<ReturnType<typeof verifyChain>>
 /** Roots that a workspace trusts in addition to the public ones. */
 type TrustStore = ReturnType<typeof trustStore>
 
@@ -23,16 +23,16 @@ export interface ReadChain {
  * @param now ms UTC
  * @returns null if the certificate of the server can’t be read
  */
-export function readChain(
+export async function readChain(
   sent: readonly (Certificate | null)[],
   versions: readonly string[],
   host: string,
   { roots, known, now }: { roots: TrustStore; known: readonly Certificate[]; now: number },
-): ReadChain | null {
+): Promise<ReadChain | null> {
   const [leaf] = sent
   if (!leaf) return null
   const readable = sent.filter(one => one !== null)
-  const verdict = verifyChain(readable as [Certificate, ...Certificate[]], { roots, known, now })
+  const verdict = await verifyChain(readable as [Certificate, ...Certificate[]], { roots, known, now })
   return { sent: readable, verdict, versions, facts: chainFacts(leaf, verdict, host) }
 }
 

@@ -4,7 +4,7 @@ import type { AddressFacts } from '../../../checks/tls-probe/facts'
 import type { HostFacts, HostScanRequest } from '../../../checks/tls-probe/host-scan'
 import type { Hub } from '../../../core/hub'
 import type { NetworkPolicy } from '../../../core/net/egress'
-import { issuersOf, rootsOf } from '../../certificates/record'
+import { issuersOf, rootsOf } from '../../certificates/paths'
 import { scanTls } from '../../monitors/scan-tls'
 import { parsedOrNull, readChain, type ReadChain } from '../grades/chain-facts'
 import { reportOf, sentenceOf, type ScannedAddress, type StoredReport } from '../grades/report'
@@ -59,7 +59,7 @@ async function scanAddresses(hub: Hub, workspaceId: string, target: HostScanRequ
         workspaceId,
         sent.filter(one => one !== null),
       )
-      const chain = readChain(sent, versions, target.servername ?? target.host, { roots, known, now: facts.scanned_at })
+      const chain = await readChain(sent, versions, target.servername ?? target.host, { roots, known, now: facts.scanned_at })
       if (chain) chains.push(chain)
     }
     scanned.push({ address: facts.address, facts, chains })

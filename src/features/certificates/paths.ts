@@ -1,0 +1,135 @@
+import { and, asc, eq, gt, inArray, ne } from 'drizzle-orm'
+import { record } from '../../core/change'
+import { sha256Hex } from '../../core/crypto'
+import type { Reader } from '../../core/db/transaction'
+import type { Hub } from '../../core/hub'
+import type { JobDraft } from '../../core/jobs/draft'
+import type { JobKind } from '../../core/jobs/job'
+import { isTurnOver, yieldToEventLoop } from '../../core/time-slices'
+import { parseCertificate, trustStore, verifyChain, type Certificate } from '../../core/x509/chain'
+import { certificateAuthorities, certificates } from './tables'
+
+/** At most this many certificates of a chain are read, and as many issuers with a name. */
+export const maxChain = 20
+
+/** The ids of certificates of a workspace by fingerprint. */
+export async function idsOf(read: Reader, workspaceId: string, sha256s: readonly string[]): Promise<Map<string, string>> {
+  const found = new Map<string, string>()
+  for (let at = 0; at < sha256s.length; at += 500) {
+    const rows = await read
+      .select({ id: certificates.id, sha256: certificates.sha256 })
+      .from(certificates)
+      .where(and(eq(certificates.workspaceId, workspaceId), inArray(certificates.sha256, sha256s.slice(at, at + 500))))
+    for (const row of rows) found.set(row.sha256, row.id)
+  }
+  return found
+}
+
+/** The roots that a workspace trusts in addition to the public ones. */
+export async function rootsOf(read: Reader, workspaceId: string): Promise<ReturnType<typeof trustStore>> {
+  const rows = await read
+    .select({ der: certificateAuthorities.der })
+    .from(certificateAuthorities)
+    .where(eq(certificateAuthorities.workspaceId, workspaceId))
+  return trustStore(rows.map(row => parseCertificate(row.der)))
+}
+
+/** CA certificates of the workspace that may have issued those of a chain, so that incomplete chains lead to a root. */
+export async function issuersOf(read: Reader, workspaceId: string, chain: readonly Certificate[]): Promise<Certificate[]> {
+  const found = new Map<string, Certificate>()
+  let wanted = new Set(chain.map(one => sha256Hex(one.facts.issuer)))
+  const seen = new Set<string>()
+  for (let depth = 0; depth < maxChain && wanted.size > 0; depth++) {
+    const rows = await read
+      .select({ der: certificates.der, issuerHash: certificates.issuerHash })
+      .from(certificates)
+      .where(
+        and(
+          eq(certificates.workspaceId, workspaceId),
+          inArray(certificates.subjectHash, [...wanted]),
+          eq(certificates.isCa, true),
+        ),
+      )
+      .limit(maxChain)
+    for (const hash of wanted) seen.add(hash)
+    for (const { der } of rows) {
+      const one = parseCertificate(der)
+      found.set(one.sha256, one)
+    }
+    if (isTurnOver()) await yieldToEventLoop()
+    wanted = new Set(rows.map(row => row.issuerHash).filter(hash => !seen.has(hash)))
+  }
+  return [...found.values()]
+}
+
+/**
+ * Looks for paths again, in a job.
+ * @param issuers hashes of names: only for certificates by them that are not trusted; for all that are not publicly trusted if absent
+ */
+export function verifyAgain(workspaceId: string, issuers?: readonly string[]): JobDraft {
+  const hashes = issuers && [...new Set(issuers)].sort()
+  return {
+    kind: verifyJob.kind,
+    payload: { workspace_id: workspaceId, ...(hashes && { issuers: hashes }) },
+    uniqueKey: hashes ? `${workspaceId} ${sha256Hex(hashes.join())}` : workspaceId,
+  }
+}
+
+const rowsPerBatch = 100
+
+/** Looks for paths again after the trusted roots of a workspace have changed, or an issuer became known. Public roots are always trusted. */
+export const verifyJob: JobKind<{ workspace_id: string; issuers?: string[] }> = {
+  kind: 'certificates.verify',
+  concurrency: 1,
+  leaseMs: 300_000,
+  retryAfter: attempts => (attempts < 5 ? 60_000 * attempts : null),
+  async run(hub, { payload }) {
+    for (let last = ''; ;) {
+      const found = await hub.read
+        .select({ id: certificates.id, der: certificates.der, sha256: certificates.sha256 })
+        .from(certificates)
+        .where(
+          and(
+            eq(certificates.workspaceId, payload.workspace_id),
+            payload.issuers
+              ? and(eq(certificates.trust, 'untrusted'), inArray(certificates.issuerHash, payload.issuers))
+              : ne(certificates.trust, 'public'),
+            gt(certificates.id, last),
+          ),
+        )
+        .orderBy(asc(certificates.id))
+        .limit(rowsPerBatch)
+      await verifyBatch(hub, payload.workspace_id, found)
+      if (found.length < rowsPerBatch) return undefined
+      last = found.at(-1)!.id
+    }
+  },
+}
+
+/** Verifies outside of the transaction: other writes would wait for it. */
+async function verifyBatch(hub: Hub, workspaceId: string, rows: readonly { id: string; der: Uint8Array; sha256: string }[]) {
+  const roots = await rootsOf(hub.read, workspaceId)
+  const verdicts: { id: string; sha256: string; trust: Trust; issuers: string[] }[] = []
+  for (const { id, der, sha256 } of rows) {
+    const leaf = parseCertificate(der)
+    const known = await issuersOf(hub.read, workspaceId, [leaf])
+    const { trust, path } = await verifyChain([leaf], { roots, known, now: hub.clock.now() })
+    verdicts.push({ id, sha256, trust, issuers: path.slice(1).map(one => one.sha256) })
+    if (isTurnOver()) await yieldToEventLoop()
+  }
+  await record(hub, async tx => {
+    const ids = await idsOf(tx, workspaceId, [...new Set(verdicts.flatMap(one => one.issuers))])
+    for (const { id, sha256, trust, issuers } of verdicts) {
+      const chain = issuers.flatMap(one => ids.get(one) ?? [])
+      // A precertificate may have been replaced by its certificate.
+      await tx
+        .update(certificates)
+        .set({ trust, chain })
+        .where(and(eq(certificates.id, id), eq(certificates.sha256, sha256)))
+      if (isTurnOver()) await yieldToEventLoop(true)
+    }
+    return { result: undefined }
+  })
+}
+
+type Trust = Awaited<ReturnType<typeof verifyChain>>['trust']
