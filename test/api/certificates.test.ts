@@ -6,6 +6,7 @@ import { sendCertificateAlarms } from '../../src/features/certificates/alarms'
 import { usualRenewalAt } from '../../src/features/certificates/life'
 import type { Presence } from '../../src/features/certificates/places'
 import { recordCertificates } from '../../src/features/certificates/record'
+import { certificates } from '../../src/features/certificates/tables'
 import { makeCertificate, type MadeCertificate } from '../support/make-certificates'
 import { world } from '../support/world'
 
@@ -59,6 +60,19 @@ test('a certificate is uploaded with its chain, read, updated, and deleted', asy
 test('a certificate that is served somewhere can’t be deleted', async () => {
   const [id] = await see([await lasting(90, ['served.test'])], endpoint('tls_served'))
   expect((await w.acme.call('DELETE', `/v1/certificates/${id}`)).body.code).toBe('conflict')
+})
+
+test('when the newer certificate of a lineage is deleted, the older one is in use again, with its events', async () => {
+  const start = w.clock.now()
+  const { id } = (await upload((await lasting(90, ['line.delete.test'], start)).pem)).body
+  const newer = (await upload((await lasting(100, ['line.delete.test'], start + 1000)).pem)).body
+  const shown = async () => (await w.acme.call('GET', `/v1/certificates/${id}`)).body
+  expect(await shown()).toMatchObject({ status: 'superseded', superseded_by: newer.id, in_use: false })
+  expect((await w.acme.call('DELETE', `/v1/certificates/${newer.id}`)).status).toBe(204)
+  expect(await shown()).toMatchObject({ status: 'valid', superseded_by: null, in_use: true })
+  const [row] = await w.hub.read.select().from(certificates).where(eq(certificates.id, id))
+  expect(row!.alarmAt).toBe(start + 60 * day)
+  expect((await w.acme.call('DELETE', `/v1/certificates/${id}`)).status).toBe(204)
 })
 
 test('bad uploads are refused, and private keys by a code of their own', async () => {

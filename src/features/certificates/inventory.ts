@@ -27,6 +27,7 @@ import { alarmLevels } from './life'
 import { certificateSources } from './places'
 import { pemOf, pemType, readUpload } from './pem'
 import { recordCertificates } from './record'
+import { refreshRemaining } from './refresh'
 import {
   certificateMembers,
   certificateStatuses,
@@ -186,6 +187,8 @@ export const deleteCertificate = (ctx: Ctx, id: string): Promise<void> =>
       .limit(1)
     if (row.isCa && issued) throw conflict(`The certificate is the issuer of others, such as ${issued.id}. Delete those first.`)
     await removeRow(tx, certificateRows, row)
+    // An older one that it replaced may be in use now.
+    await refreshRemaining(tx, row.workspaceId, row.lineageId, ctx.hub.clock.now())
     return { result: undefined, target: targetOf(certificateRows, row), before }
   })
 

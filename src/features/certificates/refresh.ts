@@ -24,6 +24,10 @@ export async function refreshCertificates(tx: Tx, workspaceId: string, ids: Read
   }
 }
 
+/** Updates the other certificates of a lineage after one was deleted. @param now the time (ms UTC) */
+export const refreshRemaining = async (tx: Tx, workspaceId: string, lineageId: string, now: number): Promise<void> =>
+  await refreshLineage(tx, await lineageOf(tx, workspaceId, lineageId), now)
+
 const columns = {
   id: certificates.id,
   lineageId: certificates.lineageId,
