@@ -213,6 +213,20 @@ test.each([
   expect(mismatchOf(of, new Set(names))?.reason ?? null).toBe(reason as never)
 })
 
+test('a certificate with a wildcard is an orphan only if no name one label below it has records', () => {
+  const of = { ...withCertificate({ names: new Set(['*.apps.example.com']) }), ...{ endpoints: [], files: [], served: [] } }
+  const kindsWith = (...recorded: string[]) => gapsWith({ ...of, recorded: new Set(recorded) }).map(one => one.kind)
+  expect(kindsWith('a.apps.example.com')).toEqual([])
+  expect(kindsWith('apps.example.com', 'a.b.apps.example.com')).toEqual(['orphan'])
+})
+
+test('names in the detail are cut', () => {
+  const names = new Set([`${'a'.repeat(60_000)}.example.net`, 'b.example.net'])
+  expect(mismatchOf('example.com', names)?.detail).toBe(`it is for ${'a'.repeat(253)}, b.example.net.`)
+  const [gap] = gapsWith(withCertificate({ names, sources: ['ct'], inUse: false }))
+  expect(JSON.stringify(gap).length).toBeLessThan(2000)
+})
+
 test('a newer certificate may be on disk for 15 minutes before it has to be served', () => {
   const files = [file, { ...file, certificateId: 'cert_2', firstSeenAt: now - 15 * minuteMs + 1 }]
   expect(gapsWith({ ...causes.stale_on_disk, files })).toEqual([])

@@ -2,7 +2,7 @@ import type { CertificateFile, KnownCertificate, ServedCertificate } from '../ce
 import { criticalAt, overdueAt } from '../certificates/life'
 import { allowsAuthority, caaOf, identitiesOf, type CaaProperty } from './caa'
 import { gapKindOf, type GapKind, type GapSeverity } from './kinds'
-import { coverOf, zoneIdOf, type ExpectedName } from './names'
+import { coverOf, maxName, zoneIdOf, type ExpectedName } from './names'
 
 interface ScannedAddress {
   address: string
@@ -268,6 +268,8 @@ const isNewer = (one: KnownCertificate, other: KnownCertificate, now: number): b
 
 /** What certificates themselves show. */
 function* certificateDrafts({ certificates, recorded, zones }: GapSources, now: number): Drafts {
+  // A wildcard is for all names with one more label.
+  const parents = yield* parentsOf(recorded)
   for (const one of certificates.values()) {
     yield null
     const name = firstOf(one.names) ?? one.commonName
@@ -293,10 +295,27 @@ function* certificateDrafts({ certificates, recorded, zones }: GapSources, now: 
         evidence: { renewal_due_at: iso(one.renewalDueAt), not_after: iso(one.notAfter) },
       }
     const isOrphan =
-      one.names.size > 0 && [...one.names].every(each => zoneIdOf(each, zones) !== null && coverOf(each, recorded) === 'none')
+      one.names.size > 0 &&
+      [...one.names].every(
+        each =>
+          zoneIdOf(each, zones) !== null &&
+          coverOf(each, recorded) === 'none' &&
+          !(each.startsWith('*.') && parents.has(each.slice(2))),
+      )
     if (isOrphan)
       yield { kind: 'orphan', ...own, detail: `None of the names of the certificate for ${name} has records any more.` }
   }
+}
+
+/** The names without their first label. Yields null in between. */
+function* parentsOf(names: ReadonlySet<string>): Generator<null, Set<string>> {
+  const parents = new Set<string>()
+  let steps = 0
+  for (const name of names) {
+    if (++steps % 200 === 0) yield null
+    parents.add(name.slice(name.indexOf('.') + 1))
+  }
+  return parents
 }
 
 /** What CAA records of the zones forbid or leave open. */
@@ -355,11 +374,12 @@ function* validNames(certificates: GapSources['certificates'], now: number): Gen
 }
 
 const maxListed = 100
+/** At most 100 names. Names in certificates may be longer than those of DNS. */
 function listed(names: ReadonlySet<string>): string[] {
   const first: string[] = []
-  for (const name of names) if (first.push(name) === maxListed) break
+  for (const name of names) if (first.push(name.slice(0, maxName)) === maxListed) break
   return first
 }
-const firstOf = (names: ReadonlySet<string>): string | undefined => names.values().next().value
+const firstOf = (names: ReadonlySet<string>): string | undefined => names.values().next().value?.slice(0, maxName)
 const iso = (ms: number): string => new Date(ms).toISOString()
 const day = (ms: number): string => iso(ms).slice(0, 10)

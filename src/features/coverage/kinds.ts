@@ -28,7 +28,7 @@ export const gapKinds = {
   revoked_served: {
     title: 'Revoked certificate is served',
     severity: 'critical',
-    when: 'A server presents a certificate that its authority has revoked.',
+    when: 'A server presents a certificate that was revoked with its managed certificate.',
     fix: 'Install a certificate with a new key and reload the service.',
     isServed: true,
     isIssuable: true,
@@ -129,7 +129,7 @@ export const gapKinds = {
   orphan: {
     title: 'Certificate for names that no longer exist',
     severity: 'info',
-    when: 'All names of a certificate in use are in your zones, but none has records any more.',
+    when: 'All names of a certificate in use are in your zones, but none has records any more. For a wildcard, these are the names with one more label.',
     fix: 'Remove the certificate and its renewal.',
   },
 } as const satisfies Readonly<Record<string, GapKindEntry>>

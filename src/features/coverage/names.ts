@@ -56,7 +56,7 @@ export interface ExpectedName {
   places: readonly ExpectedPlace[]
 }
 
-const maxName = 253
+export const maxName = 253
 
 /**
  * Finds the names that should have a certificate, by name. Leaves out wildcards, names with a label that begins with `_`, names without a
