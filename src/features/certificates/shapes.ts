@@ -199,8 +199,11 @@ export const Certificate = Shape(
       description: 'ID of its lineage: certificates with the same names, by the same CA, and with the same type of key.',
     }),
     superseded_by: maybe('ID of the newer certificate that replaced it everywhere. Null if there is none.'),
-    revoked_at: NullableInstant({ description: 'When its CA revoked it. Null if it is not known to be revoked.' }),
-    revocation_reason: maybe('Why it was revoked. Null if it is not revoked or the CA gives no reason.'),
+    revoked_at: NullableInstant({
+      description:
+        'When it was revoked with its managed certificate. Null if it was not; revocations in other ways are not noticed.',
+    }),
+    revocation_reason: maybe('Why it was revoked. Null if it is not revoked or no reason was given.'),
     in_use: Type.Boolean({
       description:
         'Whether it is presented by an endpoint, monitor, or port, used by a service, issued here, or uploaded, and not superseded.',
