@@ -278,6 +278,7 @@ CREATE INDEX "certificates_spki" ON "certificates" USING btree ("workspace_id","
 CREATE INDEX "certificates_serial" ON "certificates" USING btree ("workspace_id","serial_number");--> statement-breakpoint
 CREATE INDEX "certificates_lineage" ON "certificates" USING btree ("workspace_id","lineage_id","not_before");--> statement-breakpoint
 CREATE INDEX "certificates_expiring" ON "certificates" USING btree ("workspace_id","expiring_from") WHERE in_use;--> statement-breakpoint
+CREATE INDEX "certificates_unseen" ON "certificates" USING btree ("last_seen_at") WHERE not in_use;--> statement-breakpoint
 CREATE INDEX "certificates_alarm" ON "certificates" USING btree ("alarm_at") WHERE alarm_at is not null;--> statement-breakpoint
 CREATE INDEX "certificate_coverage_zone" ON "certificate_coverage" USING btree ("workspace_id","zone_id","name");--> statement-breakpoint
 CREATE INDEX "certificate_coverage_covered" ON "certificate_coverage" USING btree ("workspace_id","covered","name");--> statement-breakpoint

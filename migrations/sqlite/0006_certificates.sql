@@ -102,6 +102,7 @@ CREATE INDEX `certificates_spki` ON `certificates` (`workspace_id`,`spki_sha256`
 CREATE INDEX `certificates_serial` ON `certificates` (`workspace_id`,`serial_number`);--> statement-breakpoint
 CREATE INDEX `certificates_lineage` ON `certificates` (`workspace_id`,`lineage_id`,`not_before`);--> statement-breakpoint
 CREATE INDEX `certificates_expiring` ON `certificates` (`workspace_id`,`expiring_from`) WHERE in_use;--> statement-breakpoint
+CREATE INDEX `certificates_unseen` ON `certificates` (`last_seen_at`) WHERE not in_use;--> statement-breakpoint
 CREATE INDEX `certificates_alarm` ON `certificates` (`alarm_at`) WHERE alarm_at is not null;--> statement-breakpoint
 CREATE TABLE `certificate_coverage` (
 	`workspace_id` text NOT NULL,

@@ -6,6 +6,7 @@ import { sendCertificateAlarms } from '../../src/features/certificates/alarms'
 import { usualRenewalAt } from '../../src/features/certificates/life'
 import type { Presence } from '../../src/features/certificates/places'
 import { recordCertificates } from '../../src/features/certificates/record'
+import { pruneCertificates } from '../../src/features/certificates/retention'
 import { certificates } from '../../src/features/certificates/tables'
 import { makeCertificate, type MadeCertificate } from '../support/make-certificates'
 import { world } from '../support/world'
@@ -258,4 +259,36 @@ test('a certificate that renews itself sends nothing, until its renewal is overd
   expect(sent.map(one => [one.level, one.at, one.renewal_overdue])).toEqual([['expiring', due + life / 10, true]])
   const replaced = (await w.acme.call('GET', `/v1/certificates/${ids[0]}`)).body
   expect(replaced).toMatchObject({ status: 'superseded', superseded_by: ids.at(-1), level: null })
+})
+
+test('certificates are deleted two years after they were last seen, unless they are in use or issued others', async () => {
+  const start = w.clock.now()
+  const [ca, other] = await Promise.all(['Kept', 'Gone'].map(name => makeCertificate({ subject: `CN=${name} CA`, isCa: true })))
+  const make = (name: string, issuer: MadeCertificate, days = 900) =>
+    makeCertificate({ names: [name], issuer, notBefore: new Date(start), notAfter: new Date(start + days * day) })
+  const gone = await make('gone.prune.test', other!)
+  const kept = await make('kept.prune.test', ca!)
+  const logged = await make('logged.prune.test', ca!, 10)
+  const loggedValid = await make('valid.prune.test', ca!, 2000)
+  const stored = await make('upload.prune.test', ca!, 10)
+  const [goneId] = await see([gone, other!], endpoint('tls_prune'))
+  const [keptId] = await see([kept, ca!], endpoint('tls_prune'))
+  const ids = [goneId!, keptId!]
+  for (const one of [logged, loggedValid, stored]) ids.push((await upload(one.pem, one === stored ? '' : '?source=ct')).body.id)
+  const [otherId, caId] = await Promise.all(
+    ids.slice(0, 2).map(async id => (await w.acme.call('GET', `/v1/certificates/${id}`)).body.chain[0] as string),
+  )
+  const left = async () => {
+    await pruneCertificates(w.hub)
+    const rows = await w.hub.read.select({ id: certificates.id }).from(certificates)
+    const all = new Set(rows.map(row => row.id))
+    return [...ids, otherId!, caId!].map(id => all.has(id))
+  }
+  w.clock.advance(730 * day)
+  expect(await left()).toEqual([true, true, true, true, true, true, true])
+  w.clock.advance(1)
+  expect((await left())[0]).toBe(false)
+  w.clock.advance(10 * day)
+  // The issuer follows.
+  expect(await left()).toEqual([false, true, false, true, true, false, true])
 })

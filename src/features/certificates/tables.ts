@@ -85,6 +85,9 @@ export const certificates = table(
     index('certificates_expiring')
       .on(t.workspaceId, t.expiringFrom)
       .where(sql`in_use`),
+    index('certificates_unseen')
+      .on(t.lastSeenAt)
+      .where(sql`not in_use`),
     index('certificates_alarm')
       .on(t.alarmAt)
       .where(sql`alarm_at is not null`),
