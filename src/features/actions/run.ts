@@ -28,7 +28,8 @@ export function actionJob(kind: AnyKind): JobKind<{ action_id: string }> {
     concurrency: kind.concurrency,
     lanes: sequentialLanes,
     leaseMs: kind.leaseMs,
-    retryAfter: attempts => Math.min(1_000 * 2 ** (attempts - 1), 300_000),
+    // The run after the last attempt only ends the action.
+    retryAfter: attempts => (attempts < maxAttempts ? 1_000 * 2 ** (attempts - 1) : 0),
     async run(hub, { payload, attempts }) {
       const started = await startChunk(hub, kind, payload.action_id)
       if (!started) return undefined
