@@ -110,6 +110,16 @@ export const certificateRules = {
     isZero: true,
     find: server => signedWith(server, ['sha1'], 'SHA-1'),
   },
+  unreadable_certificate: {
+    effect: 'T',
+    title: 'Certificate unreadable',
+    meaning: 'What the server sends as its certificate breaks the rules for certificates (RFC 5280), so clients refuse it.',
+    fix: 'Install a certificate in the format X.509. If you created it yourself, check that its serial number is positive, and create it again with a current tool.',
+    configs: certificateFile,
+    isZero: true,
+    find: ({ unreadable }) =>
+      unreadable === 0 ? null : { detail: 'The server sends a certificate that can’t be read.', evidence: {} },
+  },
   name_mismatch: {
     effect: 'M',
     title: 'Certificate for another name',

@@ -1,8 +1,9 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { neverTested } from '../../../checks/tls-probe/facts'
+import { neverTested, type SentChain } from '../../../checks/tls-probe/facts'
 import { goodChain, scannedAt, serverWith, type ServerDraft, type SuiteName } from '../../../../test/support/tls-facts'
 import { compareGrades, gradeLetters, gradeOf, gradeRules, isNotable, ruleNames, worstGrade, type GradeLetter } from './grade'
+import { reportOf } from './report'
 import { effects } from './rule'
 
 const day = 86_400_000
@@ -19,6 +20,8 @@ const hsts = (max_age_seconds: number) => ({
 })
 const http = { http: { status: 200, hsts: null } }
 
+const sentChain: SentChain = { certificates: [new Uint8Array(1)], count: 1, versions: ['1.3'], authentications: ['any'] }
+
 type Case = [what: string, server: ServerDraft, grade: GradeLetter, score: number, rules: string]
 
 /** Servers with their grades. Where testssl 3.3 gives another grade, the comment names the rule of the SSL Labs guide that decides. */
@@ -34,6 +37,20 @@ const cases: Case[] = [
   ['SMTP, where HSTS does not apply', { offers: modern, facts: { protocol: 'smtp', port: 25 } }, 'A+', 96, ''],
   ['TLS 1.2 alone with RSA 2048', { offers: { '1.2': rsaAead }, chains: [rsa] }, 'A-', 93, 'no_tls13'],
   ['TLS 1.2 alone with RSA 4096', { offers: { '1.2': rsaAead }, chains: rsaKey(4096) }, 'A-', 96, 'no_tls13'],
+  [
+    'a certificate that can’t be read',
+    { offers: modern, facts: { chains: [sentChain] }, chains: [] },
+    'T',
+    0,
+    'unreadable_certificate',
+  ],
+  [
+    'a certificate that can’t be read, next to one that can',
+    { offers: modern, facts: { chains: [sentChain, sentChain] } },
+    'T',
+    0,
+    'unreadable_certificate',
+  ],
   ['RSA and ECDSA certificates', { offers: { '1.2': rsaAead, '1.3': tls13 }, chains: [{}, rsa] }, 'A+', 93, ''],
   [
     'no forward secrecy',
@@ -370,6 +387,19 @@ test('an event is sent if the grade gets worse, or reaches A', () => {
   expect(isNotable('B', 'B')).toBe(false)
   expect(worstGrade(['A+', 'C', 'B'])).toBe('C')
   expect(worstGrade([])).toBeNull()
+})
+
+test('a server whose certificate is unknown has no grade', () => {
+  const errors = [{ phase: 'chain' as const, version: null, kind: 'timeout' as const, message: 'timed out' }]
+  const of = (offers: ServerDraft['offers'], facts: ServerDraft['facts']) =>
+    reportOf([{ address: '192.0.2.1', facts: serverWith({ offers, facts }).facts, chains: [] }])
+  expect(of({ '1.3': tls13 }, { errors })).toMatchObject({
+    grade: null,
+    error: 'The certificate could not be retrieved: timed out.',
+    addresses: [{ grade: null, versions: { length: 6 } }],
+  })
+  expect(of({ '1.2': rsaAead }, {}).error).toBe('The certificate could not be retrieved.')
+  expect(of({ '1.2': ['TLS_DH_anon_WITH_AES_256_GCM_SHA384'] }, {}).grade).toBe('F')
 })
 
 test('rules have texts for people', () => {

@@ -40,7 +40,7 @@ export interface Grade {
 /**
  * Grades a server that speaks TLS by the SSL Labs Server Rating Guide, version 2009r. Only a server that was scanned completely can get
  * A+.
- * @param chains those of `facts.chains`, in the same order
+ * @param chains those of `facts.chains` that can be read, in the same order
  */
 export function gradeOf(facts: AddressFacts, chains: readonly ChainFacts[]): Grade {
   const server = serverFacts(facts, chains)

@@ -3,6 +3,7 @@ import { instant } from '../../../core/clock'
 import type { Certificate } from '../../../core/x509/chain'
 import { keyText, type ReadChain } from './chain-facts'
 import { compareGrades, gradeOf, gradeRules, type Grade, type Reason } from './grade'
+import { lacksCertificate } from './server-facts'
 import {
   maxShownNames,
   type AddressReport,
@@ -46,6 +47,10 @@ export function reportOf(addresses: readonly ScannedAddress[]): StoredReport {
 function gradedAddress(one: ScannedAddress): { grade: Grade | null; error: string | null } {
   if ('error' in one) return { grade: null, error: one.error }
   const { facts, chains } = one
+  if (facts.speaks_tls && lacksCertificate(facts)) {
+    const failure = facts.errors.find(error => error.phase === 'chain') ?? facts.errors[0]
+    return { grade: null, error: sentenceOf(`the certificate could not be retrieved${failure ? `: ${failure.message}` : ''}`) }
+  }
   if (facts.speaks_tls)
     return {
       grade: gradeOf(

@@ -32,6 +32,8 @@ export interface ChainFacts {
 export interface ServerFacts {
   facts: AddressFacts
   chains: readonly ChainFacts[]
+  /** How many further chains start with a certificate that can’t be read. */
+  unreadable: number
   /** Offered versions, from the oldest to the newest. */
   versions: readonly ProtocolVersion[]
   /** Offered suites, each with the versions that have it. */
@@ -52,8 +54,18 @@ export function serverFacts(facts: AddressFacts, chains: readonly ChainFacts[]):
       if (known) known.versions.push(version)
       else suites.set(suite.id, { ...suite, versions: [version] })
     }
-  return { facts, chains, versions, suites: [...suites.values()] }
+  return { facts, chains, unreadable: Math.max(0, facts.chains.length - chains.length), versions, suites: [...suites.values()] }
 }
+
+/** Suites in which the server sends no certificate. */
+const withoutCertificate: ReadonlySet<OfferedSuite['authentication']> = new Set(['anonymous', 'psk', 'krb5', 'srp', 'eccpwd'])
+
+/** Whether the server has a certificate that the scan did not get, so that nobody knows whether clients can trust it. */
+export const lacksCertificate = ({ chains, versions }: AddressFacts): boolean =>
+  chains.length === 0 &&
+  Object.values(versions).some(
+    one => one.status === 'offered' && one.suites.some(suite => !withoutCertificate.has(suite.authentication)),
+  )
 
 /** The suites of a version; none if it is not offered. */
 export function offeredIn(facts: AddressFacts, version: ProtocolVersion): readonly OfferedSuite[] {
