@@ -309,6 +309,12 @@ describe('grades', () => {
     expect(gradeOf(facts, chains)).toMatchObject({ grade: 'A', reasons: [] })
   })
 
+  test.each(['http', 'chain', 'order', 'groups', 'options', 'versions'] as const)('a failed step (%s) allows no A+', phase => {
+    const errors = [{ phase, version: null, kind: 'timeout' as const, message: 'timed out' }]
+    const { facts, chains } = serverWith({ offers: modern, facts: { errors } })
+    expect(gradeOf(facts, chains)).toMatchObject({ grade: 'A', reasons: [] })
+  })
+
   test('reasons have evidence, the most serious first', () => {
     const { facts, chains } = serverWith({
       offers: { '1.0': ['TLS_RSA_WITH_3DES_EDE_CBC_SHA'], '1.2': ['TLS_RSA_WITH_3DES_EDE_CBC_SHA'] },
@@ -383,6 +389,11 @@ test('an event is sent if the grade gets worse, or reaches A', () => {
   expect(isNotable('T', 'M')).toBe(true)
   expect(isNotable('A-', 'B')).toBe(true)
   expect(isNotable('A+', 'A-')).toBe(false)
+  expect(isNotable('A-', 'A+')).toBe(true)
+  // Incomplete scans.
+  expect(isNotable('A', 'A+')).toBe(false)
+  expect(isNotable('A-', 'A')).toBe(false)
+  expect(isNotable('B', 'A')).toBe(true)
   expect(isNotable('B', 'C')).toBe(false)
   expect(isNotable('B', 'B')).toBe(false)
   expect(worstGrade(['A+', 'C', 'B'])).toBe('C')

@@ -54,8 +54,9 @@ export function gradeOf(facts: AddressFacts, chains: readonly ChainFacts[]): Gra
   return { grade: letterOf(scoreOf(parts), reasons, isComplete(facts)), score, parts, profile: profileOf(server), reasons }
 }
 
-/** Whether all versions were scanned. Otherwise there may be problems that were not found. */
-const isComplete = ({ versions }: AddressFacts): boolean =>
+/** Whether all steps of the scan succeeded. Otherwise there may be problems that were not found. */
+const isComplete = ({ versions, errors }: AddressFacts): boolean =>
+  errors.length === 0 &&
   Object.values(versions).every(one => (one.status === 'offered' ? one.complete : one.status === 'not_offered'))
 
 function letterOf(score: number, reasons: readonly Reason[], complete: boolean): GradeLetter {
@@ -79,8 +80,13 @@ const worse = (a: GradeLetter, b: GradeLetter): GradeLetter => (compareGrades(a,
 export const worstGrade = (grades: readonly GradeLetter[]): GradeLetter | null =>
   grades.reduce<GradeLetter | null>((worst, one) => (worst ? worse(worst, one) : one), null)
 
-/** Whether a change of the grade is worth an event: it got worse, or it is A now and was not before. */
-export const isNotable = (grade: GradeLetter, previous: GradeLetter): boolean =>
-  compareGrades(grade, previous) > 0 || (isA(grade) && !isA(previous))
+/**
+ * Whether a change of the grade is worth an event: it got worse, or it is A now and was not before. An A without plus or minus comes from
+ * an incomplete scan, so its difference from A+ and A- is no news about the server.
+ */
+export const isNotable = (grade: GradeLetter, previous: GradeLetter): boolean => {
+  if (isA(grade) && isA(previous)) return grade === 'A-' && previous === 'A+'
+  return compareGrades(grade, previous) > 0 || isA(grade)
+}
 
 const isA = (grade: GradeLetter): boolean => grade.startsWith('A')
