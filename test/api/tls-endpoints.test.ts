@@ -5,9 +5,12 @@ import { record } from '../../src/core/change'
 import { jobs } from '../../src/core/db/tables'
 import { parseCertificate } from '../../src/core/x509/chain'
 import { certificateAuthorities, certificatePresences } from '../../src/features/certificates/tables'
+import { LaneCapacity } from '../../src/core/jobs/lanes'
 import { gatherEndpoints } from '../../src/features/tls-endpoints/gather'
 import { scanChanged } from '../../src/features/tls-endpoints/scans/scan-changed'
 import { pruneTlsScans, scanDue } from '../../src/features/tls-endpoints/scans/scan-due'
+import { scanJob } from '../../src/features/tls-endpoints/scans/scan-job'
+import { scanJobFor } from '../../src/features/tls-endpoints/scans/scan-queue'
 import { tlsEndpoints, tlsScans } from '../../src/features/tls-endpoints/tables'
 import { workspaces } from '../../src/access/tables'
 import { makeCertificate } from '../support/make-certificates'
@@ -247,6 +250,15 @@ describe('TLS endpoints', () => {
     await here.limit(here.acme.workspaceId, { tls_endpoints: 5 })
     expect((await importLines('c.test:443\nd.test:443\n')).status).toBe(403)
     expect((await call('GET', '/tls-endpoints')).body.data).toHaveLength(4)
+  })
+
+  test('are scanned at most four at a time in each workspace', async () => {
+    const { here } = await scene()
+    const laneOf = (workspaceId: string, host: string) => scanJobFor({ id: 'tls_a', workspaceId, host }, 'schedule').lane!
+    const capacity = new LaneCapacity(here.hub, scanJob.lanes!, scanJob.concurrency, [])
+    for (const host of ['a.test', 'a.test', 'b.test', 'c.test']) capacity.reserve(laneOf('wks_a', host), 100)
+    expect(capacity.available(laneOf('wks_a', 'd.test'), 100)).toBe(0)
+    expect(capacity.available(laneOf('wks_b', 'a.test'), 100)).toBe(2)
   })
 
   test('of a suspended workspace are not scanned', async () => {

@@ -32,7 +32,8 @@ export interface ScriptedTls {
   stop(): void
 }
 
-export async function scriptedTls(talk: (socket: Socket) => void): Promise<ScriptedTls> {
+/** @param address where to listen */
+export async function scriptedTls(talk: (socket: Socket) => void, address = '127.0.0.1'): Promise<ScriptedTls> {
   const open = new Set<Socket>()
   let all = 0
   const server = createServer(socket => {
@@ -41,7 +42,7 @@ export async function scriptedTls(talk: (socket: Socket) => void): Promise<Scrip
     socket.on('error', () => {}).on('close', () => open.delete(socket))
     talk(socket)
   })
-  await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
+  await new Promise<void>(resolve => server.listen(0, address, resolve))
   return {
     port: (server.address() as AddressInfo).port,
     all: () => all,

@@ -198,7 +198,7 @@ test('thousands of monitors are sent in parts of equal size', () => {
 test('scans run in the thread, under the network policy, and end when they are aborted or it dies', async () => {
   const { clock, supervisor, log } = supervise()
   supervisor.start()
-  const request = { host: '127.0.0.1', port: closedPort(), protocol: 'tls', servername: null } as const
+  const request = { host: '127.0.0.1', port: closedPort(), protocol: 'tls', servername: null, group: 'wks_a' } as const
   const open = { allowPrivate: true, allowRanges: [], requireHttps: false }
   const scanned = await supervisor.scanTls(request, open)
   expect(scanned).toMatchObject({

@@ -32,10 +32,10 @@ export type ScanContext = Pick<CheckContext, 'now' | 'wallNow' | 'signal'>
 export interface ScanLimits {
   /** A connection, from connecting to the server's answer. */
   connectionMs: number
-  /** The whole scan. */
+  /** The whole scan of an address. */
   scanMs: number
 }
-export const scanLimits: ScanLimits = { connectionMs: 4000, scanMs: 30_000 }
+export const scanLimits: ScanLimits = { connectionMs: 4000, scanMs: 25_000 }
 
 /** How many connections of a scan may be open at once. */
 const maxOpen = 2
@@ -97,6 +97,7 @@ export class Exchanges {
 
   async #connect<T>(use: (attempt: Attempt, socket: Socket) => Promise<T>): Promise<T> {
     const { context } = this
+    if (context.signal.aborted) throw new ExchangeFailed(null, new CheckFailed('timeout', 'the scan took too long'))
     if (this.count >= maxConnections)
       throw new ExchangeFailed(null, new CheckFailed('protocol', `the scan needs more than ${maxConnections} connections`))
     this.count++

@@ -2,10 +2,10 @@ import { isIP } from 'node:net'
 import type { VettedHost } from '../../core/net/egress'
 import type { CheckError } from '../check'
 import { connectFailure } from '../connect-failure'
-import { limitConcurrency } from '../concurrency-limit'
-import type { ScanContext } from './exchange'
+import { scanLimits, type ScanContext, type ScanLimits } from './exchange'
 import type { AddressFacts, ScanProtocol } from './facts'
 import { scanAddress } from './scan'
+import { ScanSlots } from './scan-slots'
 
 /** What to scan. */
 export interface HostScanRequest {
@@ -15,6 +15,8 @@ export interface HostScanRequest {
   protocol: ScanProtocol
   /** The name to send in SNI instead of the host; null for the host itself. */
   servername: string | null
+  /** The workspace: the hosts of a group share a number of scans that run at once. */
+  group: string
 }
 
 /** What the scan of a host found. */
@@ -23,19 +25,31 @@ export interface HostFacts {
   addresses: AddressFacts[]
   /** How many further addresses were not scanned. */
   skipped_addresses: number
-  /** Why no address was scanned: the name could not be resolved, or the network policy forbids it. */
+  /** Why no address was scanned: the name could not be resolved, the network policy forbids it, or too many scans are running. */
   error: CheckError | null
 }
 
 const maxAddresses = 8
-/** How many addresses are scanned at once, of all hosts together. */
+/** How many addresses are scanned at once, of all hosts together and of those of a group. */
 const maxScans = 16
+const maxScansPerGroup = 4
+
+/** How long the scan of a host may take, in milliseconds. */
+interface HostScanLimits extends ScanLimits {
+  /** Until its first address is scanned: others may be scanned at the moment. */
+  waitMs: number
+  /** From then on. Afterwards, it ends with what it has found. */
+  hostMs: number
+}
+const hostScanLimits: HostScanLimits = { ...scanLimits, waitMs: 20_000, hostMs: 30_000 }
 
 /** Scans all addresses of hosts. An address that many hosts share is scanned for one of them at a time. */
 export class HostScanner {
   /** The end of the last scan of each address that is being scanned. */
   readonly #busy = new Map<string, Promise<unknown>>()
-  readonly #limited = limitConcurrency(maxScans, (run: () => Promise<AddressFacts>) => run())
+  readonly #slots = new ScanSlots(maxScans, maxScansPerGroup)
+
+  constructor(private readonly limits: HostScanLimits = hostScanLimits) {}
 
   /** @param vetAddresses resolves the host and applies the network policy */
   async scan(
@@ -51,16 +65,48 @@ export class HostScanner {
       return { addresses: [], skipped_addresses: 0, error: { kind, message } }
     }
     const scanned = vetted.slice(0, maxAddresses)
-    const addresses = await Promise.all(scanned.map(one => this.#scanAddress(one, request, context)))
-    return { addresses, skipped_addresses: vetted.length - scanned.length, error: null }
+    const limit = new AbortController()
+    const signal = AbortSignal.any([context.signal, limit.signal])
+    const stop = () => limit.abort()
+    let timer = setTimeout(stop, this.limits.waitMs)
+    let hasStarted = false
+    const start = () => {
+      if (hasStarted) return
+      hasStarted = true
+      clearTimeout(timer)
+      timer = setTimeout(stop, this.limits.hostMs)
+    }
+    try {
+      const addresses = await Promise.all(scanned.map(one => this.#scanAddress(one, request, { ...context, signal }, start)))
+      if (!hasStarted && addresses.length > 0) return { addresses: [], skipped_addresses: 0, error: tooManyScans }
+      return { addresses, skipped_addresses: vetted.length - scanned.length, error: null }
+    } finally {
+      clearTimeout(timer)
+    }
   }
 
-  async #scanAddress(vetted: VettedHost, { protocol, servername }: HostScanRequest, context: ScanContext): Promise<AddressFacts> {
+  /** @param start called when the scan starts @returns an error in the facts if there was no time to scan it */
+  async #scanAddress(
+    vetted: VettedHost,
+    { protocol, servername, group }: HostScanRequest,
+    context: ScanContext,
+    start: () => void,
+  ): Promise<AddressFacts> {
     const name = servername ?? vetted.host
     const target = { vetted, protocol, servername: isIP(name) === 0 ? name : null }
     const others = this.#busy.get(vetted.address) ?? Promise.resolve()
-    const scan = others.then(() => this.#limited(() => scanAddress(target, context)))
-    const end = scan.catch(() => {})
+    const scan = (async () => {
+      await Promise.race([others, abortOf(context.signal)])
+      const hasSlot = await this.#slots.take(group, context.signal)
+      if (hasSlot) start()
+      try {
+        return await scanAddress(target, context, this.limits)
+      } finally {
+        if (hasSlot) this.#slots.release(group)
+      }
+    })()
+    // The others may still run if this one has ended without a slot.
+    const end = Promise.allSettled([others, scan])
     this.#busy.set(vetted.address, end)
     void end.then(() => {
       if (this.#busy.get(vetted.address) === end) this.#busy.delete(vetted.address)
@@ -68,3 +114,11 @@ export class HostScanner {
     return await scan
   }
 }
+
+const tooManyScans: CheckError = { kind: 'timeout', message: 'too many other scans are running' }
+
+const abortOf = (signal: AbortSignal): Promise<void> =>
+  new Promise(resolve => {
+    if (signal.aborted) resolve()
+    else signal.addEventListener('abort', () => resolve(), { once: true })
+  })

@@ -57,7 +57,7 @@ async function measure(engine: EngineSupervisor, port: number, endpoints: number
   const scanNext = async () => {
     while (next < endpoints) {
       const host = addressOf(next++)
-      const { addresses } = await engine.scanTls({ host, port, protocol: 'tls', servername: 'localhost' }, policy)
+      const { addresses } = await engine.scanTls({ host, port, protocol: 'tls', servername: 'localhost', group: 'bench' }, policy)
       const [found] = addresses
       if (!found?.speaks_tls || found.errors.length > 0) failed++
       durations.push(found?.duration_ms ?? 0)

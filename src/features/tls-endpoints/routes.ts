@@ -58,7 +58,7 @@ export const tlsEndpointRoutes = area('tls-endpoints', 'Certificates', [
     verbs: {
       scan: {
         description:
-          'Starts a scan of an endpoint, also if it is not active. It takes up to 30 seconds; then `last_scan_id` is its ID. Limited to 5 scans a minute per endpoint.',
+          'Starts a scan of an endpoint, also if it is not active. It may have to wait for other scans, and then takes up to 30 seconds. When it has finished, `last_scan_id` is its ID. Limited to 5 scans a minute per endpoint.',
         status: 202,
         noLocation: true,
         problems: ['rate_limited'],
@@ -116,7 +116,7 @@ export const tlsEndpointRoutes = area('tls-endpoints', 'Certificates', [
     operationId: 'gradeTlsServer',
     summary: 'Grade a TLS server',
     description:
-      'Scans a server, and returns its grade with the reasons, like the scan of a TLS endpoint. Nothing is stored. A scan takes up to 30 seconds, and connects only to addresses that the network policy allows. If the server can’t be scanned, `grade` is null and `error` explains why. Limited to 10 requests a minute per workspace.',
+      'Scans a server, and returns its grade with the reasons, like the scan of a TLS endpoint. Nothing is stored. A scan takes up to 30 seconds, after up to 20 seconds of waiting for others, and connects only to addresses that the network policy allows. If the server can’t be scanned, `grade` is null and `error` explains why. Limited to 10 requests a minute per workspace.',
     body: TlsGradeInput,
     response: TlsGrade,
     problems: ['rate_limited'],

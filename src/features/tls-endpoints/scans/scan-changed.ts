@@ -74,13 +74,13 @@ async function settle(hub: Hub, some: readonly Seen[]): Promise<Seen[]> {
   return settled
 }
 
-type Endpoint = Pick<TlsEndpointRow, 'id' | 'host' | 'location' | 'lastScanAt'>
+type Endpoint = Pick<TlsEndpointRow, 'id' | 'workspaceId' | 'host' | 'location' | 'lastScanAt'>
 
 /** The endpoints that are scanned on schedule, by location. */
 async function endpointsAt(hub: Hub, workspaceId: string, locations: readonly string[]): Promise<Map<string, Endpoint>> {
   const { id, host, workspaceId: workspace, location, lastScanAt, active } = tlsEndpoints
   const rows = await hub.read
-    .select({ id, host, location, lastScanAt })
+    .select({ id, workspaceId: workspace, host, location, lastScanAt })
     .from(tlsEndpoints)
     .where(and(eq(workspace, workspaceId), inArray(location, [...locations]), eq(active, true)))
   return new Map(rows.map(row => [row.location, row]))

@@ -20,14 +20,16 @@ export interface HostScan {
   withoutTls: ReadonlySet<string>
 }
 
-/** Time limit of a scan, including the wait for other scans of the same address. */
-const scanMs = 30_000
+type ScanTarget = Omit<HostScanRequest, 'group'>
+
+/** Time limit of everything, in case the limits of the scanner fail. */
+const scanMs = 60_000
 
 /**
  * Scans all addresses of a host that the network policy of the workspace allows, and grades what it finds.
  * @throws ScanInterrupted if the check thread ends before the scan
  */
-export async function scanHost(hub: Hub, workspaceId: string, target: HostScanRequest): Promise<HostScan> {
+export async function scanHost(hub: Hub, workspaceId: string, target: ScanTarget): Promise<HostScan> {
   const startedAt = hub.clock.now()
   const started = performance.now()
   const scanned = await scanAddresses(hub, workspaceId, target)
@@ -44,9 +46,9 @@ export async function scanHost(hub: Hub, workspaceId: string, target: HostScanRe
 const isWithoutTls = ({ speaks_tls, errors }: AddressFacts): boolean =>
   !speaks_tls && errors.every(one => one.phase !== 'connect' && one.kind !== 'timeout')
 
-async function scanAddresses(hub: Hub, workspaceId: string, target: HostScanRequest): Promise<ScannedAddress[]> {
+async function scanAddresses(hub: Hub, workspaceId: string, target: ScanTarget): Promise<ScannedAddress[]> {
   const policy = await workspacePolicy(hub.read, workspaceId, false)
-  const { addresses, error } = await factsOf(hub, target, policy)
+  const { addresses, error } = await factsOf(hub, { ...target, group: workspaceId }, policy)
   if (addresses.length === 0) return [{ address: '', error: sentenceOf(error?.message ?? 'The host has no addresses.') }]
   const roots = await rootsOf(hub.read, workspaceId)
   const scanned: ScannedAddress[] = []
@@ -70,13 +72,13 @@ async function scanAddresses(hub: Hub, workspaceId: string, target: HostScanRequ
 /** Scans in real time, whatever the clock of the hub says. @throws ScanInterrupted */
 async function factsOf(
   hub: Hub,
-  { host, port, protocol, servername }: HostScanRequest,
+  { host, port, protocol, servername, group }: HostScanRequest,
   policy: NetworkPolicy,
 ): Promise<HostFacts> {
   const limit = new AbortController()
   const timer = setTimeout(() => limit.abort(), scanMs)
   try {
-    return await scanTls(hub, { host, port, protocol, servername }, policy, limit.signal)
+    return await scanTls(hub, { host, port, protocol, servername, group }, policy, limit.signal)
   } catch (error) {
     if (!limit.signal.aborted) throw error
     return failedScan({ kind: 'timeout', message: `The scan took longer than ${scanMs / 1000} seconds.` })

@@ -26,7 +26,7 @@ const maxScans = 100
 export const scanJob: JobKind<ScanPayload> = {
   kind: scanKind,
   concurrency: 16,
-  lanes: { ...sequentialLanes, maxPerLane: 2 },
+  lanes: { ...sequentialLanes, maxPerLane: 2, maxPerGroup: 4 },
   leaseMs: 120_000,
   retryAfter: attempts => (attempts < 3 ? attempts * 60_000 : null),
   async run(hub, { payload }) {
