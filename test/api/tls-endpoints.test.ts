@@ -271,6 +271,8 @@ describe('TLS endpoints', () => {
     here.clock.advance(2 * day)
     await scanDue(here.hub)
     await here.settle()
+    const [{ nextScanAt }] = (await here.hub.read.select({ nextScanAt: tlsEndpoints.nextScanAt }).from(tlsEndpoints)) as any
+    expect(nextScanAt).toBe(here.clock.now() + day)
     await record(here.hub, async tx => {
       await tx.update(workspaces).set({ suspendedAt: null })
       return { result: undefined }
@@ -408,6 +410,26 @@ describe('TLS endpoints of monitors', () => {
 })
 
 describe('certificates of TLS endpoints', () => {
+  test('stay at addresses that can’t be scanned, and end at addresses that the host no longer has', async () => {
+    const { here, call, create } = await scene()
+    const closed = await startTlsServer()
+    const { id } = (await create({ port: closed.port })).body
+    await closed.close()
+    const [known] = await here.hub.read.select().from(certificatePresences)
+    const data = { ...known!.data, address: '127.0.0.9' } as NonNullable<typeof known>['data']
+    await record(here.hub, async tx => {
+      await tx.insert(certificatePresences).values({ ...known!, id: 'other', place: '127.0.0.9', data })
+      return { result: undefined }
+    })
+    await call('POST', `/tls-endpoints/${id}/scan`)
+    await here.settle()
+    const { endedAt, place } = certificatePresences
+    expect(await here.hub.read.select({ place, endedAt }).from(certificatePresences).orderBy(place)).toEqual([
+      { place: '127.0.0.1', endedAt: null },
+      { place: '127.0.0.9', endedAt: here.clock.now() },
+    ])
+  })
+
   test('are in the inventory, and trusted by the authorities of the workspace', async () => {
     const { here, call, create, get } = await scene()
     const root = await makeCertificate({ subject: 'CN=Own root', isCa: true })

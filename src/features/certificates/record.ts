@@ -22,6 +22,11 @@ export interface Sighting {
   presence: Presence
 }
 
+type CompleteScope = Pick<Place, 'kind' | 'scopeId'> & {
+  /** Places about which nothing is known: they keep their certificates. */
+  unknown?: readonly string[]
+}
+
 /** Certificates of a workspace, including those of CAs. More are not recorded. */
 const maxCertificates = 50_000
 /** How old the time of the last sighting may be (ms), so that unchanged sightings write nothing. */
@@ -35,7 +40,7 @@ const seenEveryMs = 3_600_000
  * Unknown certificates are added to the inventory with their issuers. A place has one certificate at a time: the one that was there before
  * is no longer there. Repeating a call changes nothing. Parsing happens only for certificates that are new to the workspace.
  *
- * @param options.all the sightings are all those of this scope: its other places no longer have a certificate. Use it for complete reports.
+ * @param options.all the sightings are all those of this scope: its other places no longer have a certificate, except for the `unknown` ones.
  * @param now the time (ms UTC)
  * @returns the ID of the first certificate of each chain; null if it can’t be parsed or the workspace has too many
  */
@@ -44,7 +49,7 @@ export async function recordCertificates(
   workspaceId: string,
   sightings: readonly Sighting[],
   now: number,
-  { all = [] }: { all?: readonly Pick<Place, 'kind' | 'scopeId'>[] } = {},
+  { all = [] }: { all?: readonly CompleteScope[] } = {},
 ): Promise<(string | null)[]> {
   const ids = await saveCertificates(tx, workspaceId, sightings, now)
   const places = sightings.flatMap(({ presence }, at) => {
@@ -202,11 +207,11 @@ async function savePresences(
   tx: Tx,
   workspaceId: string,
   placed: readonly PlacedCertificate[],
-  all: readonly Pick<Place, 'kind' | 'scopeId'>[],
+  all: readonly CompleteScope[],
   now: number,
 ): Promise<Set<string>> {
   const wanted = new Map(placed.map(one => [idOf(one), one]))
-  const complete = new Set(all.map(scopeKey))
+  const unknown = new Map(all.map(one => [scopeKey(one), new Set(one.unknown)]))
   const scopes = new Map([...placed, ...all].map(one => [scopeKey(one), one]))
   const before: (typeof certificatePresences.$inferSelect)[] = []
   for (const { kind, scopeId } of scopes.values()) {
@@ -247,7 +252,11 @@ async function savePresences(
         .set({ ...values, lastSeenAt: now, endedAt: null })
         .where(eq(certificatePresences.id, row.id))
       touched.add(row.certificateId)
-    } else if (row.endedAt === null && row.scopeId !== '' && (places.has(placeKey(row)) || complete.has(scopeKey(row)))) {
+    } else if (
+      row.endedAt === null &&
+      row.scopeId !== '' &&
+      (places.has(placeKey(row)) || unknown.get(scopeKey(row))?.has(row.place) === false)
+    ) {
       await tx.update(certificatePresences).set({ endedAt: now }).where(eq(certificatePresences.id, row.id))
       touched.add(row.certificateId)
     }

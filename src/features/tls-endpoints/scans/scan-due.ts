@@ -1,4 +1,4 @@
-import { and, asc, eq, isNull, lt, lte } from 'drizzle-orm'
+import { and, asc, eq, lt, lte } from 'drizzle-orm'
 import { workspaces } from '../../../access/tables'
 import { record } from '../../../core/change'
 import type { Hub } from '../../../core/hub'
@@ -13,25 +13,27 @@ const keptDays = 400
 
 /** Starts the scans of endpoints that are due. Several hubs can run it at once: only one of them starts a scan. */
 export async function scanDue(hub: Hub): Promise<void> {
+  const { id, workspaceId, host, intervalSeconds, nextScanAt } = tlsEndpoints
   for (;;) {
     const now = hub.clock.now()
     const due = await hub.read
-      .select({ endpoint: tlsEndpoints })
+      .select({ id, workspaceId, host, intervalSeconds, nextScanAt, suspendedAt: workspaces.suspendedAt })
       .from(tlsEndpoints)
-      .innerJoin(workspaces, eq(workspaces.id, tlsEndpoints.workspaceId))
-      .where(and(lte(tlsEndpoints.nextScanAt, now), isNull(workspaces.suspendedAt)))
-      .orderBy(asc(tlsEndpoints.nextScanAt))
+      .innerJoin(workspaces, eq(workspaces.id, workspaceId))
+      .where(lte(nextScanAt, now))
+      .orderBy(asc(nextScanAt))
       .limit(perBatch)
     if (due.length === 0) return
     await record(hub, async tx => {
       const jobs: JobDraft[] = []
-      for (const { endpoint } of due) {
+      for (const { suspendedAt, ...endpoint } of due) {
         const claimed = await tx
           .update(tlsEndpoints)
           .set({ nextScanAt: now + endpoint.intervalSeconds * 1000 })
-          .where(and(eq(tlsEndpoints.id, endpoint.id), eq(tlsEndpoints.nextScanAt, endpoint.nextScanAt!)))
-          .returning({ id: tlsEndpoints.id })
-        if (claimed.length > 0) jobs.push(scanJobFor(endpoint, 'schedule'))
+          .where(and(eq(id, endpoint.id), eq(nextScanAt, endpoint.nextScanAt!)))
+          .returning({ id })
+        // The time of suspended ones moves on too, so that they are not read again and again.
+        if (claimed.length > 0 && suspendedAt === null) jobs.push(scanJobFor(endpoint, 'schedule'))
       }
       return { result: undefined, jobs }
     })

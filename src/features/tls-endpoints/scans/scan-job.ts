@@ -96,7 +96,7 @@ const waitSeconds = ({ intervalSeconds, origin, ...row }: TlsEndpointRow, grade:
     ? Math.min(intervalSeconds, minIntervalSeconds)
     : intervalSeconds
 
-/** Records which certificates the addresses serve to modern clients. Those of addresses that could not be scanned are left as they are. */
+/** Records which certificates the addresses serve to modern clients. Those of addresses that could not be scanned are left as they are, and those of addresses that the host no longer has are ended. */
 async function recordServed(
   tx: Tx,
   { id: endpointId, workspaceId, host, port }: TlsEndpointRow,
@@ -104,6 +104,7 @@ async function recordServed(
   now: number,
 ): Promise<AddressGrade[]> {
   const scanned = report.addresses.filter(one => one.address !== '')
+  const failed = scanned.filter(one => one.grade === null)
   const served = scanned.flatMap(({ address }) => {
     const [chain] = chains.get(address) ?? []
     return chain ? [{ address, chain: chain.sent.map(one => one.der) }] : []
@@ -113,7 +114,7 @@ async function recordServed(
     workspaceId,
     served.map(({ address, chain }) => ({ chain, presence: { kind: 'endpoint', endpointId, address, host, port } })),
     now,
-    { all: scanned.length > 0 && served.length === scanned.length ? [{ kind: 'endpoint', scopeId: endpointId }] : [] },
+    { all: scanned.length > 0 ? [{ kind: 'endpoint', scopeId: endpointId, unknown: failed.map(one => one.address) }] : [] },
   )
   const idOf = new Map(served.map(({ address }, at) => [address, ids[at] ?? null]))
   return scanned.map(({ address, grade, error }) => ({
