@@ -198,6 +198,7 @@ describe('TLS endpoints', () => {
     expect(Date.parse((await get(id)).next_scan_at) - here.clock.now()).toBe(hour)
     expect((await call('GET', '/tls-endpoints?tag=shop&grade=T&sort=grade&q=127')).body.data).toHaveLength(1)
     expect((await call('GET', '/tls-endpoints?grade=A')).body.data).toEqual([])
+    expect((await call('GET', `/tls-endpoints?ids=${id}`)).body.data).toHaveLength(1)
     expect((await here.rival.call('GET', `/v1/tls-endpoints/${id}`)).status).toBe(404)
     expect((await here.rival.call('GET', `/v1/tls-endpoints/${id}/scans`)).status).toBe(404)
     expect((await here.readOnly.call('POST', `/v1/tls-endpoints/${id}/scan`)).status).toBe(403)

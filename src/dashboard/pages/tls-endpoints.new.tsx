@@ -17,7 +17,7 @@ export default function NewTlsEndpoint() {
   return (
     <Page
       parent="/tls-endpoints"
-      description="Scans a server now, without storing anything. If you add it, it is scanned every day, and you are notified if its grade gets worse."
+      description="Scans a server now, without storing anything. If you add it, it is scanned every day, and webhook endpoints can receive an event if its grade gets worse."
       actions={
         graded && (
           <SendButton<TlsEndpointView>

@@ -55,6 +55,7 @@ export default function TlsEndpoints() {
       filters={[
         { name: 'grade', label: 'Grade', all: 'All grades', choices: gradeChoices },
         { name: 'origin', label: 'Origin', all: 'All origins', choices: origins },
+        { name: 'active', label: 'Schedule', all: 'All', choices: { true: 'Scanned on schedule', false: 'Not on schedule' } },
         { name: 'tag', label: 'Tag' },
       ]}
       bulk={
@@ -72,7 +73,7 @@ export default function TlsEndpoints() {
       }
       empty={{
         icon: ShieldCheck,
-        text: 'Enter a host to see how well it speaks TLS, and what to change. Then add it, to be notified if its grade gets worse.',
+        text: 'Enter a host to see how well it speaks TLS, and what to change. Then add it, and it is scanned every day.',
       }}
     />
   )

@@ -32,7 +32,7 @@ const maxScansPerMinute = 5
 
 export const tlsEndpointListing = listingOf('tls-endpoints', tlsEndpoints, {
   filters: {
-    id: idsFilter(tlsEndpoints.id),
+    ids: idsFilter(tlsEndpoints.id),
     host: textFilter(tlsEndpoints.host, 'Only endpoints of this host.', { maxLength: 255 }),
     grade: wordsFilter(tlsEndpoints.grade, gradeLetters, 'Only endpoints with one of these grades.'),
     origin: wordsFilter(tlsEndpoints.origin, tlsEndpointOrigins, 'Only endpoints of these origins.'),

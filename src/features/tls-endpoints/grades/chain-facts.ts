@@ -45,6 +45,9 @@ export function parsedOrNull(der: Uint8Array): Certificate | null {
   }
 }
 
+/** The maximum length of a DNS name. */
+const maxNameLength = 253
+
 function chainFacts(
   leaf: Certificate,
   { trust, path, isIncomplete, isMisordered, superfluous }: ChainVerdict,
@@ -56,7 +59,8 @@ function chainFacts(
     subject: nameOf(leaf),
     not_before: notBefore,
     not_after: notAfter,
-    names: [...dnsNames, ...ipAddresses],
+    // Servers can send names of any length.
+    names: [...dnsNames, ...ipAddresses].map(one => one.slice(0, maxNameLength)),
     covers_host: covers(leaf, host),
     key: keyOf(leaf),
     // Clients trust a root for what it is, and not for its signature.

@@ -1,8 +1,12 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { neverTested, type SentChain } from '../../../checks/tls-probe/facts'
+import { trustStore } from '../../../core/x509/chain'
+import { makeCertificate } from '../../../../test/support/make-certificates'
 import { goodChain, scannedAt, serverWith, type ServerDraft, type SuiteName } from '../../../../test/support/tls-facts'
 import { compareGrades, gradeLetters, gradeOf, gradeRules, isNotable, ruleNames, worstGrade, type GradeLetter } from './grade'
+import { packed, unpacked } from '../scans/stored-report'
+import { parsedOrNull, readChain } from './chain-facts'
 import { reportOf } from './report'
 import { effects } from './rule'
 
@@ -411,6 +415,23 @@ test('a server whose certificate is unknown has no grade', () => {
   })
   expect(of({ '1.2': rsaAead }, {}).error).toBe('The certificate could not be retrieved.')
   expect(of({ '1.2': ['TLS_DH_anon_WITH_AES_256_GCM_SHA384'] }, {}).grade).toBe('F')
+})
+
+test('what servers send is stored up to a limit', async () => {
+  const { der } = await makeCertificate({ names: [`${'a.'.repeat(2000)}test`] })
+  const chain = (await readChain([parsedOrNull(der)], ['1.3'], 'a.test', { roots: trustStore([]), known: [], now: scannedAt }))!
+  expect(chain.facts.names[0]).toHaveLength(253)
+  const { facts } = serverWith({ offers: modern, facts: { chains: [sentChain] } })
+  const report = (sent: number) => {
+    const long = { ...chain, sent: Array.from({ length: sent }, () => chain.sent[0]!) }
+    return reportOf(Array.from({ length: 8 }, () => ({ address: '192.0.2.1', facts, chains: Array(6).fill(long) })))
+  }
+  const small = report(2)
+  expect(await unpacked(await packed(small))).toEqual(small)
+  const cut = await unpacked(await packed(report(200)))
+  expect(JSON.stringify(cut).length).toBeLessThan(512 * 1024)
+  expect(cut.addresses[0]!.chains[0]!.sent).toHaveLength(1)
+  expect(cut.addresses[0]!.versions).toEqual(small.addresses[0]!.versions)
 })
 
 test('rules have texts for people', () => {

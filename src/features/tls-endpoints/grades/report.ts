@@ -63,6 +63,9 @@ function gradedAddress(one: ScannedAddress): { grade: Grade | null; error: strin
   return { grade: null, error: first ? sentenceOf(first.message) : 'The server does not speak TLS on this port.' }
 }
 
+/** Maximum length of what servers say. */
+const maxText = 500
+
 /** Makes a message a sentence. */
 export const sentenceOf = (text: string): string => `${text[0]!.toUpperCase()}${text.slice(1)}${text.endsWith('.') ? '' : '.'}`
 
@@ -93,7 +96,9 @@ function addressReport(one: ScannedAddress, grade: Grade | null, error: string |
     connections: facts?.connections ?? 0,
     duration_ms: facts ? Math.round(facts.duration_ms) : 0,
     not_tested: facts ? [...facts.not_tested] : [],
-    errors: facts ? facts.errors.map(({ message, version }) => sentenceOf(version ? `${message} (${version})` : message)) : [],
+    errors: facts
+      ? facts.errors.map(({ message, version }) => sentenceOf(version ? `${message} (${version})` : message).slice(0, maxText))
+      : [],
   }
 }
 
@@ -129,21 +134,19 @@ function certificateReport(one: Certificate): ChainCertificate {
     subject,
     issuer,
     key: keyText(one),
-    signature_algorithm: one.facts.signatureAlgorithm,
+    signature_algorithm: one.facts.signatureAlgorithm.slice(0, maxText),
     not_before: instant(one.facts.notBefore),
     not_after: instant(one.facts.notAfter),
   }
 }
 
-const maxName = 500
-
 function namesIn(one: Certificate): { subject: string; issuer: string } {
-  const line = (name: string | undefined) => (name ?? '').split('\n').join(', ').slice(0, maxName)
+  const line = (name: string | undefined) => (name ?? '').split('\n').join(', ').slice(0, maxText)
   try {
     return { subject: line(one.x509.subject), issuer: line(one.x509.issuer) }
   } catch {
     // The runtime can’t read it.
-    return { subject: one.facts.commonName?.slice(0, maxName) ?? '', issuer: '' }
+    return { subject: one.facts.commonName?.slice(0, maxText) ?? '', issuer: '' }
   }
 }
 
