@@ -7,8 +7,9 @@ import { followingEndpoints, followTargets } from './following'
  * origins are left as they are.
  */
 export async function gatherEndpoints(hub: Hub): Promise<void> {
-  const wanted = Map.groupBy(await tlsTargets(hub.read), one => one.workspaceId)
+  // In this order, so that the monitors of all known endpoints are read.
   const known = Map.groupBy(await followingEndpoints(hub.read, 'monitor'), one => one.workspaceId)
+  const wanted = Map.groupBy(await tlsTargets(hub.read), one => one.workspaceId)
   for (const workspaceId of new Set([...wanted.keys(), ...known.keys()]))
     await followTargets(hub, wanted.get(workspaceId) ?? [], known.get(workspaceId) ?? [], {
       ...{ workspaceId, origin: 'monitor', task: 'gather-endpoints', whenGone: 'No monitor checks it any more.' },
