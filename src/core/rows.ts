@@ -159,10 +159,16 @@ export const deleteRow = <T extends RowTable>(
   })
 
 /** Reports a duplicate name as such. @throws Problem 409 `already_exists` */
-export const uniqueName = <R>({ one }: Pick<Rows, 'one'>, name: string, fn: () => Promise<R>): Promise<R> =>
-  refuseDuplicate(`${one[0]!.toUpperCase()}${one.slice(1)} named ${JSON.stringify(name)} already exists.`, fn, [
-    { pointer: '#/name', code: 'already_exists', detail: 'must be unique within the workspace.' },
-  ])
+export async function uniqueName<R>(rows: Pick<Rows, 'one'>, name: string, fn: () => Promise<R>): Promise<R> {
+  const { detail, extras } = nameTaken(rows, name)
+  return await refuseDuplicate(detail, fn, extras.errors)
+}
+
+/** The problem of a name that another row has. */
+export const nameTaken = ({ one }: Pick<Rows, 'one'>, name: string): Problem =>
+  new Problem('already_exists', `${one[0]!.toUpperCase()}${one.slice(1)} named ${JSON.stringify(name)} already exists.`, {
+    errors: [{ pointer: '#/name', code: 'already_exists', detail: 'must be unique within the workspace.' }],
+  })
 
 /** Reports a violation of a unique index with this text. @throws Problem 409 `already_exists` */
 export async function refuseDuplicate<R>(detail: string, fn: () => Promise<R>, errors?: FieldProblem[]): Promise<R> {

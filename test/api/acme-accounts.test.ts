@@ -51,7 +51,16 @@ test('an account is registered with a key that never leaves', async () => {
   expect(patched.body).toMatchObject({ name: 'CA', contact_email: 'new@example.com', version: 2 })
   await here.settle()
   expect([...ca.accounts.values()]).toMatchObject([{ contact: ['mailto:new@example.com'] }])
-  expect((await create({ name: 'CA' })).body).toMatchObject({ code: 'already_exists' })
+  const { size } = ca.accounts
+  expect((await create({ name: 'CA' })).body).toMatchObject({ code: 'already_exists', errors: [{ pointer: '#/name' }] })
+  for (let at = 0; at < 19; at++) {
+    here.clock.advance(10_000)
+    expect((await create({ name: `Another ${at}` })).status).toBe(201)
+  }
+  here.clock.advance(60_000)
+  expect((await create({ name: 'One more' })).body).toMatchObject({ status: 409, code: 'conflict' })
+  // Nothing was registered for those that were refused.
+  expect(ca.accounts.size).toBe(size + 19)
 })
 
 test('an external account is bound with a key that is not stored', async () => {
@@ -127,6 +136,13 @@ test('a deactivated account has no key, and is not used again', async () => {
   ca.trouble = { html: '/account' }
   expect((await here.acme.call('POST', `${path}/deactivate`)).body).toMatchObject({ code: 'provider_failed' })
   ca.trouble = {}
+  const deactivate = (headers: object) => here.acme.call('POST', `${path}/deactivate`, undefined, headers as never)
+  expect((await deactivate({ 'If-Match': '"9"' })).body).toMatchObject({ status: 412 })
+  // A proxy refuses the request.
+  ca.trouble = { failing: { as: '403', path: '/account', times: 2 } }
+  expect((await deactivate({})).body).toMatchObject({ code: 'provider_failed', failure: 'unauthorized' })
+  ca.trouble = {}
+  expect([...ca.accounts.values()]).toMatchObject([{ status: 'valid' }])
   const ended = await here.acme.call('POST', `${path}/deactivate`)
   expect(ended.body).toMatchObject({ status: 'deactivated', state: 'unknown' })
   expect([...ca.accounts.values()]).toMatchObject([{ status: 'deactivated' }])

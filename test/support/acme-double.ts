@@ -50,7 +50,7 @@ export interface AcmeTrouble {
   /** Rejects this many new orders because of rate limits. */
   rateLimited?: number
   /** Sends server errors or HTML as responses to this many requests for a path, instead of handling them. */
-  failing?: { path: string; times: number; as: 'html' | '502' | 'serverInternal' }
+  failing?: { path: string; times: number; as: 'html' | '403' | '502' | 'serverInternal' }
   /** Closes the connection for requests to this path, after handling them. */
   cuts?: string
 }
@@ -122,7 +122,7 @@ export class AcmeDouble {
     if (failing && failing.times > 0 && pathname.startsWith(failing.path)) {
       failing.times--
       if (failing.as === 'serverInternal') return problem('serverInternal', 'The database is down.', 500)
-      return new Response('<html><body>Wait.</body></html>', { status: failing.as === 'html' ? 200 : 502 })
+      return new Response('<html><body>Wait.</body></html>', { status: failing.as === 'html' ? 200 : Number(failing.as) })
     }
     if (redirects && pathname.startsWith(redirects))
       return new Response(null, { status: 302, headers: { location: `${this.url}/elsewhere` } })

@@ -1,5 +1,6 @@
 import { and, asc, count, eq } from 'drizzle-orm'
 import { refuseTooManyRequests } from '../../../access/limiter'
+import { refuseOverLimit } from '../../../access/plans'
 import {
   accountView,
   createAccount,
@@ -12,16 +13,17 @@ import { adapterContextOf } from '../../../adapters/accounts/context'
 import { refuseOwnAddress } from '../../../adapters/accounts/destinations'
 import type { AdapterContext } from '../../../adapters/context'
 import { AdapterError } from '../../../adapters/failure'
-import { change } from '../../../core/change'
+import { change, record } from '../../../core/change'
 import type { Ctx } from '../../../core/ctx'
 import type { Tx } from '../../../core/db/transaction'
 import type { Hub } from '../../../core/hub'
 
+import { requireMatch } from '../../../core/if-match'
 import { editableView } from '../../../core/members'
 import { areCertificates, certificatesIn } from '../../../core/net/pem'
 import { pluralize } from '../../../core/pluralize'
 import { conflict, invalid, Problem } from '../../../core/problem'
-import { changedRow, findRow, lockRow, saveRow } from '../../../core/rows'
+import { changedRow, findRow, lockRow, nameTaken, saveRow } from '../../../core/rows'
 import { onePage, type Page } from '../../../core/shapes'
 import { rowsOf } from '../../../registry'
 import { AcmeError } from '../client/acme-error'
@@ -96,6 +98,14 @@ export async function createAcmeAccount(ctx: Ctx, input: AcmeAccountInput): Prom
   const ca_pem = checkedCertificates(input.ca_pem)
   await refuseOwnAddress(ctx, { directory_url })
   refuseTooManyRequests(ctx, 'acme-accounts', ctx.workspaceId, 10)
+  // Registering can’t be undone, and uses up the key of an external account.
+  await record(ctx.hub, async tx => {
+    await refuseOverLimit(tx, ctx, 'acme_account')
+    const isSame = and(eq(acmeAccounts.workspaceId, ctx.workspaceId), eq(acmeAccounts.name, input.name))
+    const [same] = await tx.select({ id: acmeAccounts.id }).from(acmeAccounts).where(isSame)
+    if (same) throw nameTaken(accounts.rows, input.name)
+    return { result: undefined }
+  })
   const context = await adapterContextOf(ctx.hub, ctx.workspaceId, { acme_account: 'unsaved' })
   const account_key = await createPrivateKey(key_type)
   const access: AcmeAccess = { directoryUrl: directory_url, ca: ca_pem, accountKey: account_key, accountUrl: null }
@@ -197,6 +207,7 @@ export async function checkAcmeAccountNow(ctx: Ctx, id: string): Promise<AcmeAcc
  */
 export async function deactivateAcmeAccount(ctx: Ctx, id: string): Promise<AcmeAccountView> {
   const found = await acmeAccountOf(ctx, id)
+  requireMatch(ctx, found)
   refuseDeactivated(found)
   try {
     await withAccount(ctx.hub, found, async (context, access) => {
@@ -204,11 +215,12 @@ export async function deactivateAcmeAccount(ctx: Ctx, id: string): Promise<AcmeA
     })
   } catch (error) {
     // After a request that was interrupted, the account is no longer valid.
-    if (error instanceof AdapterError && error.failure !== 'unauthorized') throw acmeProblem(error)
-    if (!(error instanceof AdapterError)) throw error
+    const isGone = error instanceof AcmeError && ['unauthorized', 'accountDoesNotExist'].includes(error.type)
+    if (!isGone) throw error instanceof AdapterError ? acmeProblem(error) : error
   }
   return await change(ctx, 'certificates.acme_account.deactivate', async tx => {
-    const before = await lockRow(tx, ctx, accounts.rows, id)
+    // The version was checked before.
+    const before = await lockRow(tx, { ...ctx, ifMatch: null }, accounts.rows, id)
     const after = await saveRow(tx, ctx, accounts.rows, before, {
       status: 'deactivated',
       secretsSealed: null,

@@ -68,7 +68,7 @@ export const acmeAccountRoutes = area('acme-accounts', 'Certificates', [
       deactivate: {
         description:
           'Deactivates the account at the certificate authority, and destroys its key. This can’t be undone. Certificates that were issued remain valid.',
-        problems: ['conflict', 'provider_failed'],
+        problems: ['conflict', 'precondition_failed', 'provider_failed'],
         run: deactivateAcmeAccount,
       },
     },
