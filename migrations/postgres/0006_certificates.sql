@@ -231,6 +231,7 @@ CREATE TABLE "managed_certificates" (
 	"next_key_sealed" text collate "C",
 	"certificate_id" text collate "C",
 	"chain" text collate "C",
+	"issued_by_account_id" text collate "C",
 	"not_before" bigint,
 	"not_after" bigint,
 	"issued_at" bigint,
@@ -303,6 +304,7 @@ CREATE INDEX "acme_challenges_certificate" ON "acme_challenges" USING btree ("ma
 CREATE INDEX "acme_challenges_expiry" ON "acme_challenges" USING btree ("expires_at");--> statement-breakpoint
 CREATE INDEX "managed_certificates_workspace" ON "managed_certificates" USING btree ("workspace_id","id");--> statement-breakpoint
 CREATE INDEX "managed_certificates_account" ON "managed_certificates" USING btree ("acme_account_id");--> statement-breakpoint
+CREATE INDEX "managed_certificates_issuer" ON "managed_certificates" USING btree ("issued_by_account_id");--> statement-breakpoint
 CREATE INDEX "managed_certificates_renewal" ON "managed_certificates" USING btree ("next_renewal_at") WHERE next_renewal_at is not null;--> statement-breakpoint
 CREATE INDEX "managed_certificates_issuing" ON "managed_certificates" USING btree ("id") WHERE status = 'issuing';--> statement-breakpoint
 CREATE INDEX "managed_certificates_ari" ON "managed_certificates" USING btree ("ari_check_at") WHERE ari_check_at is not null;--> statement-breakpoint

@@ -284,6 +284,7 @@ CREATE TABLE `managed_certificates` (
 	`next_key_sealed` text,
 	`certificate_id` text,
 	`chain` text,
+	`issued_by_account_id` text,
 	`not_before` integer,
 	`not_after` integer,
 	`issued_at` integer,
@@ -302,6 +303,7 @@ CREATE TABLE `managed_certificates` (
 --> statement-breakpoint
 CREATE INDEX `managed_certificates_workspace` ON `managed_certificates` (`workspace_id`,`id`);--> statement-breakpoint
 CREATE INDEX `managed_certificates_account` ON `managed_certificates` (`acme_account_id`);--> statement-breakpoint
+CREATE INDEX `managed_certificates_issuer` ON `managed_certificates` (`issued_by_account_id`);--> statement-breakpoint
 CREATE INDEX `managed_certificates_renewal` ON `managed_certificates` (`next_renewal_at`) WHERE next_renewal_at is not null;--> statement-breakpoint
 CREATE INDEX `managed_certificates_issuing` ON `managed_certificates` (`id`) WHERE status = 'issuing';--> statement-breakpoint
 CREATE INDEX `managed_certificates_ari` ON `managed_certificates` (`ari_check_at`) WHERE ari_check_at is not null;--> statement-breakpoint

@@ -589,6 +589,38 @@ test('no renewal starts while a certificate is being revoked', async () => {
   expect(own.map(one => one.type)).toEqual(['certificate.revoke'])
 })
 
+test('another account is used from the next certificate on, and the first one as long as it is needed', async () => {
+  const directory = { directory_url: ca.directoryUrl, ca_pem: ca.ca, terms_agreed: true }
+  const second = (await call('POST', '/v1/acme-accounts', { name: 'Second', ...directory })).body
+  const change = (id: string, acme_account_id: string) => call('PATCH', `/v1/managed-certificates/${id}`, { acme_account_id })
+  const remove = () => call('DELETE', `/v1/acme-accounts/${second.id}`)
+  // While it is being issued.
+  const { id } = (await create(['accounts.example.com'])).body
+  while (ordersFor('accounts.example.com').length === 0) await here.advance(1000)
+  expect((await change(id, second.id)).body).toMatchObject({ acme_account_id: second.id, status: 'issuing' })
+  await finish(id)
+  expect(await get(id)).toMatchObject({ status: 'valid', acme_account_id: second.id })
+  expect(ordersFor('accounts.example.com').map(one => one.account)).toEqual([account.account_url])
+
+  const { length } = ca.revoked
+  await call('POST', `/v1/managed-certificates/${id}/revoke`)
+  expect(await finish(id)).toMatchObject({ status: 'success' })
+  expect(ca.revoked).toHaveLength(length + 1)
+
+  const renew = async () => {
+    await call('POST', `/v1/managed-certificates/${id}/renew`, { force: true })
+    expect(await finish(id)).toMatchObject({ status: 'success' })
+  }
+  await renew()
+  await change(id, account.id)
+  expect((await remove()).body).toMatchObject({ code: 'conflict' })
+  await renew()
+  expect(ordersFor('accounts.example.com').map(one => one.account)).toEqual(
+    [account, second, account].map(one => one.account_url),
+  )
+  expect((await remove()).status).toBe(204)
+})
+
 test('an account in use is kept, and a deleted managed certificate leaves nothing behind', async () => {
   const { id } = await issue(['deleted.example.com'])
   const path = `/v1/managed-certificates/${id}`

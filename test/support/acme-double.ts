@@ -1,4 +1,4 @@
-import { createHash, createHmac, createPublicKey, generateKeyPairSync, randomBytes, verify } from 'node:crypto'
+import { createHash, createHmac, createPublicKey, generateKeyPairSync, randomBytes, verify, X509Certificate } from 'node:crypto'
 import acme from 'acme-client'
 import { ownCertificate } from './own-certificate'
 
@@ -167,7 +167,7 @@ export class AcmeDouble {
     if (!isSigned) return problem('malformed', 'The signature is wrong.')
     const data = payload === '' ? null : JSON.parse(Buffer.from(payload!, 'base64url').toString())
     if (path === '/account') return this.#newAccount(jwk, data)
-    if (path === '/revoke') return this.#revoke(data)
+    if (path === '/revoke') return this.#revoke(data, account)
     if (!account || account.status !== 'valid') return problem('unauthorized', 'The account is not valid.', 403)
     if (path.startsWith('/orders/')) return this.#listOrders(Number(path.split('/')[3]))
     if (path.startsWith('/account/')) return this.#updateAccount(account, data)
@@ -177,6 +177,7 @@ export class AcmeDouble {
     if (kind === 'challenge') return await this.#challenge(id!, account)
     const order = this.trouble.forgetsOrders ? undefined : this.orders.get(id!)
     if (!order) return problem('malformed', 'There is no such order.', 404)
+    if (order.account !== account.url) return problem('unauthorized', 'The order is one of another account.', 403)
     if (kind === 'finalize') return this.#finalize(order, data)
     if (kind === 'certificate')
       return new Response(order.pem, { headers: { 'content-type': 'application/pem-certificate-chain' } })
@@ -345,8 +346,12 @@ export class AcmeDouble {
     return this.#order(order)
   }
 
-  #revoke({ certificate, reason }: any): Response {
-    this.revoked.push({ der: Buffer.from(certificate, 'base64url'), reason })
+  #revoke({ certificate, reason }: any, account: Account | undefined): Response {
+    const der = Buffer.from(certificate, 'base64url')
+    const found = this.issued.find(one => new X509Certificate(one.pem).raw.equals(der))
+    if (!found || this.orders.get(found.order)!.account !== account?.url)
+      return problem('unauthorized', 'The certificate is one of another account.', 403)
+    this.revoked.push({ der, reason })
     return new Response(null, { status: 200 })
   }
 

@@ -1,4 +1,4 @@
-import { and, asc, count, eq } from 'drizzle-orm'
+import { and, asc, count, eq, gt, isNull, or } from 'drizzle-orm'
 import { refuseTooManyRequests } from '../../../access/limiter'
 import { refuseOverLimit } from '../../../access/plans'
 import {
@@ -184,14 +184,19 @@ export async function updateAcmeAccount(ctx: Ctx, id: string, patch: AcmeAccount
 
 /** Deletes an account and its key. It stays valid at the certificate authority. @throws Problem 404, 409, 412 */
 export const deleteAcmeAccount = (ctx: Ctx, id: string): Promise<void> =>
-  deleteAccount(ctx, accounts, id, tx => refuseInUse(tx, id))
+  deleteAccount(ctx, accounts, id, tx => refuseInUse(tx, id, ctx.hub.clock.now()))
 
-/** @throws Problem 409 while managed certificates use the account */
-async function refuseInUse(tx: Tx, id: string): Promise<void> {
-  const [used] = await tx.select({ n: count() }).from(managedCertificates).where(eq(managedCertificates.acmeAccountId, id))
+/** @throws Problem 409 while managed certificates use the account, or need it to be revoked */
+async function refuseInUse(tx: Tx, id: string, now: number): Promise<void> {
+  const { acmeAccountId, issuedByAccountId, revokedAt, notAfter } = managedCertificates
+  const isIssuer = and(eq(issuedByAccountId, id), isNull(revokedAt), gt(notAfter, now))
+  const [used] = await tx
+    .select({ n: count() })
+    .from(managedCertificates)
+    .where(or(eq(acmeAccountId, id), isIssuer))
   if (used!.n > 0)
     throw conflict(
-      `The account is used by ${pluralize(used!.n, 'managed certificates')}. Delete them or change their account first.`,
+      `The account is used by ${pluralize(used!.n, 'managed certificates')}. Delete them first, or change their account and renew them.`,
     )
 }
 

@@ -88,7 +88,7 @@ export async function storeIssued(
   hub: Hub,
   row: ManagedCertificateRow,
   issued: IssuedCertificate,
-  { keySealed, hasRenewalInfo }: { keySealed: string | null; hasRenewalInfo: boolean },
+  { keySealed, hasRenewalInfo, accountId }: { keySealed: string | null; hasRenewalInfo: boolean; accountId: string },
 ): Promise<{ stored: ManagedCertificateRow; events: EventDraft[] }> {
   const now = hub.clock.now()
   const { workspaceId, issuedAt } = row
@@ -100,6 +100,7 @@ export async function storeIssued(
   if (nextRenewalAt !== null) await updateIssued(tx, workspaceId, certificateId, { renewalDueAt: nextRenewalAt }, now)
   const stored = await saveRow(tx, { hub }, managedRows, row, {
     ...{ certificateId, status: 'valid', chain: issued.chain, notBefore, notAfter, issuedAt: now, nextRenewalAt },
+    issuedByAccountId: accountId,
     ...{ revokedAt: null, keySealed, keyTakenAt: null, nextKeySealed: null, attempts: 0, lastError: null },
     ...{ ariId: issued.ariId, ari: null, ariCheckAt: hasRenewalInfo && issued.ariId !== null ? now : null },
   })

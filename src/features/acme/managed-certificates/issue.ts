@@ -72,15 +72,14 @@ export const issueAction: ActionKind<{ is_renewal: boolean }, IssueState> = {
   }),
   async run(hub, work) {
     const id = work.resources[0]!.id
-    const [found] = await hub.read
-      .select({ row: managedCertificates, account: acmeAccounts })
-      .from(managedCertificates)
-      .innerJoin(acmeAccounts, eq(acmeAccounts.id, managedCertificates.acmeAccountId))
-      .where(eq(managedCertificates.id, id))
-    if (!found) return async () => ({ result: { failed: new Problem('not_found', 'The managed certificate was deleted.') } })
+    const [row] = await hub.read.select().from(managedCertificates).where(eq(managedCertificates.id, id))
+    if (!row) return async () => ({ result: { failed: new Problem('not_found', 'The managed certificate was deleted.') } })
     const state = work.state ?? firstState
     try {
-      const scene = { hub, work, ...found, state }
+      const accountId = state.accountId ?? row.acmeAccountId
+      const [account] = await hub.read.select().from(acmeAccounts).where(eq(acmeAccounts.id, accountId))
+      if (!account) throw new Problem('conflict', 'The ACME account was deleted while it issued the certificate.')
+      const scene = { hub, work, row, account, state }
       return work.state === null ? await check(scene) : await steps[state.step](scene)
     } catch (error) {
       return onError(hub, work, id, state, error)
@@ -139,7 +138,7 @@ async function check(scene: Scene): Promise<Commit> {
     const issuer = { identities: caaIdentities, accountUrl: access.accountUrl! }
     await refuseByCaa(hub.read, row.workspaceId, row.names, issuer)
   })
-  return async () => ({ result: next(state, { step: 'order' }, { step: 'order', progress: 10 }) })
+  return async () => ({ result: next(state, { step: 'order', accountId: account.id }, { step: 'order', progress: 10 }) })
 }
 
 /** The error of authorities that issued a replacement for the certificate already (RFC 9773 section 5). */
@@ -153,7 +152,8 @@ async function order(scene: Scene): Promise<Commit> {
     account,
     async (context, access) => (await readDirectory(context, access)).renewalInfoUrl !== null,
   )
-  const replaces = hasRenewalInfo && row.ari !== null && row.revokedAt === null ? row.ariId : null
+  const isSuccessor = row.ari !== null && row.revokedAt === null && row.issuedByAccountId === account.id
+  const replaces = hasRenewalInfo && isSuccessor ? row.ariId : null
   const { profile } = row
   const create = (one: AcmeSession) =>
     one.createOrder(row.names, { profile, replaces }).catch(error => {
@@ -314,7 +314,7 @@ async function store(scene: Scene): Promise<Commit> {
     const current = await lockManaged(tx, row.id)
     if (!current) return { ...consequences, result: { failed: new Problem('not_found', 'The managed certificate was deleted.') } }
     const keySealed = current.nextKeySealed && (await moveKey(tx, hub, current))
-    const { stored, events } = await storeIssued(tx, hub, current, issued, { keySealed, hasRenewalInfo })
+    const { stored, events } = await storeIssued(tx, hub, current, issued, { keySealed, hasRenewalInfo, accountId: account.id })
     const audit = {
       ...{ workspaceId: row.workspaceId, action: issuing.audit, actor: work.actor, context: jobContext },
       targets: [targetOf(managedRows, row), { type: 'action', id: work.actionId, name: issuing.type }],

@@ -78,6 +78,7 @@ export async function createManagedCertificate(ctx: Ctx, input: ManagedCertifica
         nextKeySealed: null,
         certificateId: null,
         chain: null,
+        issuedByAccountId: null,
         notBefore: null,
         notAfter: null,
       },

@@ -139,7 +139,7 @@ export const readRenewalInfoJob: JobKind<{ managed_certificate_id: string }> = {
     const [found] = await hub.read
       .select({ row: managedCertificates, account: acmeAccounts })
       .from(managedCertificates)
-      .innerJoin(acmeAccounts, eq(acmeAccounts.id, managedCertificates.acmeAccountId))
+      .innerJoin(acmeAccounts, eq(acmeAccounts.id, managedCertificates.issuedByAccountId))
       .where(eq(managedCertificates.id, payload.managed_certificate_id))
     if (!found?.row.ariId) return undefined
     const { row, account } = found

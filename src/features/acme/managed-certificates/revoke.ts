@@ -29,7 +29,7 @@ export const revokeAction: ActionKind<{ reason: number }> = {
     const [found] = await hub.read
       .select({ row: managedCertificates, account: acmeAccounts })
       .from(managedCertificates)
-      .innerJoin(acmeAccounts, eq(acmeAccounts.id, managedCertificates.acmeAccountId))
+      .innerJoin(acmeAccounts, eq(acmeAccounts.id, managedCertificates.issuedByAccountId))
       .where(eq(managedCertificates.id, id))
     if (!found?.row.chain)
       return async () => ({ result: { failed: new Problem('not_found', 'There is no certificate to revoke.') } })

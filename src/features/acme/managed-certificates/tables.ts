@@ -35,6 +35,8 @@ export const managedCertificates = table(
     certificateId: text('certificate_id'),
     // PEM of the certificate and its issuers; null before the first one.
     chain: text('chain'),
+    // The ACME account that issued it. Only this one can revoke it. The other account is used for the next certificate.
+    issuedByAccountId: text('issued_by_account_id'),
     notBefore: time('not_before'),
     notAfter: time('not_after'),
     issuedAt: time('issued_at'),
@@ -57,6 +59,7 @@ export const managedCertificates = table(
   t => [
     index('managed_certificates_workspace').on(t.workspaceId, t.id),
     index('managed_certificates_account').on(t.acmeAccountId),
+    index('managed_certificates_issuer').on(t.issuedByAccountId),
     index('managed_certificates_renewal')
       .on(t.nextRenewalAt)
       .where(sql`next_renewal_at is not null`),
