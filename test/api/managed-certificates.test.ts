@@ -439,6 +439,8 @@ test('a certificate is renewed after two thirds of its life, with a new key, unl
   expect(due).toBeLessThanOrEqual(start + 60 * dayMs)
   const before = (await download(first.id)).body
   const path = `/v1/managed-certificates/${first.id}`
+  for (const verb of ['pause', 'resume', 'revoke', 'download'])
+    expect((await call('POST', `${path}/${verb}`, undefined, { 'If-Match': '"999"' })).body).toMatchObject({ status: 412 })
   await call('POST', `${path}/pause`)
   await here.advance(due - here.clock.now())
   await renewDue(here.hub)

@@ -67,7 +67,7 @@ export const managedCertificateRoutes = area(
         status: 202,
         response: Action,
         collection: '/v1/actions',
-        problems: ['issued_recently', 'resource_locked', ...cannotIssue],
+        problems: ['issued_recently', 'precondition_failed', 'resource_locked', ...cannotIssue],
         run: renewManagedCertificate,
       },
       revoke: {
@@ -77,7 +77,7 @@ export const managedCertificateRoutes = area(
         status: 202,
         response: Action,
         collection: '/v1/actions',
-        problems: ['conflict', 'resource_locked'],
+        problems: ['conflict', 'precondition_failed', 'resource_locked'],
         run: revokeManagedCertificate,
       },
       download: {
@@ -86,15 +86,17 @@ export const managedCertificateRoutes = area(
           'downloaded only once; further requests are answered with 410 `key_gone`. If the request is replayed, the private key is not included.',
         response: ManagedCertificateDownload,
         secretFields: ['private_key'],
-        problems: ['conflict', 'key_gone'],
+        problems: ['conflict', 'key_gone', 'precondition_failed'],
         run: downloadManagedCertificate,
       },
       pause: {
         description: 'Pauses automatic renewals and retries. You can still renew by request.',
+        problems: ['precondition_failed'],
         run: pauseManagedCertificate,
       },
       resume: {
         description: 'Resumes automatic renewals and retries. What is due starts within a minute.',
+        problems: ['precondition_failed'],
         run: resumeManagedCertificate,
       },
     },
