@@ -35,7 +35,7 @@ test('parsers throw nothing but their own errors, and keep nothing', async () =>
   expect(after - before).toBeLessThan(64 * 1024 ** 2)
 })
 
-/** Memory in use (bytes). That of the process also grows with other tests. */
+/** Memory in use (bytes). The memory of the process also grows with other tests. */
 function usedMemory(): number {
   Bun.gc(true)
   return heapStats().heapSize
