@@ -116,10 +116,12 @@ function asUnion(schema: JsonSchema, discriminatedBy: string | undefined, compon
   const nullable = branches.some(branch => branch.type === 'null')
   const others = branches.filter(branch => branch.type !== 'null')
   if (others.every(isWord)) {
+    const words = others.map(branch => branch.const as string)
     return {
       ...rest,
       type: nullable ? ['string', 'null'] : 'string',
-      enum: [...others.map(branch => branch.const), ...(nullable ? [null] : [])],
+      enum: [...words, ...(nullable ? [null] : [])],
+      ...(hasEqualNames(words) && { 'x-enum-varnames': words.map(nameOfWord) }),
     }
   }
   const only = others.length === 1 ? others[0]! : null
@@ -133,6 +135,13 @@ function asUnion(schema: JsonSchema, discriminatedBy: string | undefined, compon
   }
   return withWords({ ...rest, anyOf: branches })
 }
+
+/** Generators name constants by the letters and digits of their values, so that `A+` and `A-` would have the same name. */
+function hasEqualNames(words: readonly string[]): boolean {
+  const names = words.filter(word => /^\w/.test(word)).map(word => word.replaceAll(/\W/g, ''))
+  return new Set(names).size < names.length
+}
+const nameOfWord = (word: string): string => word.replace('+', '_PLUS').replace('-', '_MINUS').toUpperCase()
 
 /** A union without unions in it that only have a description: generators name each level. */
 function flattened({ anyOf, ...rest }: JsonSchema): JsonSchema {
