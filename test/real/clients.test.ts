@@ -37,7 +37,8 @@ const generatorForPython: Client = {
 }
 const pythonClient: Client = {
   name: 'openapi-python-client',
-  generate: 'openapi-python-client generate --path openapi.json --meta none --output-path bailiwick',
+  generate:
+    'openapi-python-client generate --path openapi.json --config openapi-python-client.yaml --meta none --output-path bailiwick',
   compile: 'python -W error -m compileall -q bailiwick',
   run: 'python main.py',
 }
@@ -80,7 +81,8 @@ describe('the client of', () => {
 test('the handbook shows the commands and versions', async () => {
   const handbook = await Bun.file('src/docs/api.md').text()
   for (const { generate } of lanes.flat()) expect(handbook).toContain(`\n${generate}\n`)
-  expect(handbook).toContain(readFileSync('test/real/clients/oapi-codegen/oapi-codegen.yaml', 'utf8'))
+  for (const file of ['oapi-codegen/oapi-codegen.yaml', 'openapi-python-client/openapi-python-client.yaml'])
+    expect(handbook).toContain(readFileSync(`test/real/clients/${file}`, 'utf8'))
   const pinned = ['test/real/clients/requirements.txt', 'test/real/clients/go.mod', 'package.json'].map(file =>
     readFileSync(file, 'utf8'),
   )
