@@ -152,6 +152,20 @@ describe('reports', () => {
       expect(running.logged).toEqual([])
     }))
 
+  test('timers that fire slightly early measure once, and end a minute on time', () =>
+    scene(async (hub, times) => {
+      // While the hub is away, minutes stay on disk.
+      hub.behavior = { status: 503 }
+      const timers = { after: (ms: number, fn: () => void) => times.clock.after(Math.max(0, ms - 20), fn) }
+      const running = startAgent(hub, times, { timers })
+      const sampled: number[] = []
+      const { sample } = running.machine
+      running.machine.sample = at => (sampled.push(at), sample(at))
+      await pass(times, running, minute, 20)
+      expect(sampled.map(at => at - times.clock.now())).toEqual([-50_000, -40_000, -30_000, -20_000, -10_000, 0])
+      expect(waiting()).toHaveLength(1)
+    }))
+
   test('parts that someone wants are sent soon after they were read', () =>
     scene(async (hub, times) => {
       const running = startAgent(hub, times)

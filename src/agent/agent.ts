@@ -165,12 +165,13 @@ export class Agent {
     const { clock, machine, timers } = this.pieces
     const now = clock.now()
     const left = sampleMs - (now % sampleMs)
-    // A timer that fires slightly early must not measure twice.
-    this.sampling = timers.after(left < sampleMs / 20 ? left + sampleMs : left, () => {
+    // A timer that fires slightly early measures for the time it was set to: not twice, and a minute ends on time.
+    const early = left < sampleMs / 20 ? left : 0
+    this.sampling = timers.after(early > 0 ? early + sampleMs : left, () => {
       this.measuring = this.measuring.then(() => this.measure())
     })
     const steady = clock.offsetMs === null ? clock.steady() : null
-    const ended = await machine.sample(now)
+    const ended = await machine.sample(now + early)
     if (ended) this.keep(ended)
     if (ended || !this.hasMeasured) this.unsureSince = steady
     this.hasMeasured = true
