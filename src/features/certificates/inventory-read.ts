@@ -1,6 +1,6 @@
 import { and, asc, eq, gt, isNull, ne } from 'drizzle-orm'
+import { batchesOf } from '../../core/db/rows-in-batches'
 import type { Reader } from '../../core/db/transaction'
-import { isTurnOver, yieldToEventLoop } from '../../core/time-slices'
 import { findingsOf } from './findings'
 import type { CertificateFile, EndpointCertificate, Inventory, KnownCertificate, ServedCertificate } from './known'
 import type { Presence } from './places'
@@ -28,13 +28,14 @@ async function placesOf(read: Reader, workspaceId: string): Promise<Places> {
   const served: ServedCertificate[] = []
   const endpoints: EndpointCertificate[] = []
   const fileData = new Map<string, { data: Presence }[]>()
-  for (let last = ''; ;) {
-    const rows = await read
+  const page = (after: string, max: number) =>
+    read
       .select({ id, certificateId: certificatePresences.certificateId, data, firstSeenAt, lastSeenAt })
       .from(certificatePresences)
-      .where(and(eq(certificatePresences.workspaceId, workspaceId), isNull(endedAt), gt(id, last)))
+      .where(and(eq(certificatePresences.workspaceId, workspaceId), isNull(endedAt), gt(id, after)))
       .orderBy(asc(id))
-      .limit(rowsPerPage)
+      .limit(max)
+  for await (const rows of batchesOf(page, row => row.id, rowsPerPage))
     for (const { certificateId, data: one, ...times } of rows) {
       if (one.kind === 'file') {
         const { serverId, serverName, path, references } = one
@@ -44,10 +45,7 @@ async function placesOf(read: Reader, workspaceId: string): Promise<Places> {
       else if (one.kind === 'endpoint')
         endpoints.push({ endpointId: one.endpointId, address: one.address, certificateId, lastSeenAt: times.lastSeenAt })
     }
-    if (rows.length < rowsPerPage) return { files, served, endpoints, data: fileData }
-    last = rows.at(-1)!.id
-    if (isTurnOver()) await yieldToEventLoop()
-  }
+  return { files, served, endpoints, data: fileData }
 }
 
 const columns = {
@@ -74,8 +72,8 @@ const columns = {
 
 async function certificatesOf(read: Reader, workspaceId: string, files: FileData): Promise<Map<string, KnownCertificate>> {
   const found = new Map<string, KnownCertificate>()
-  for (let last = ''; ;) {
-    const rows = await read
+  const page = (after: string, max: number) =>
+    read
       .select(columns)
       .from(certificates)
       .where(
@@ -83,16 +81,14 @@ async function certificatesOf(read: Reader, workspaceId: string, files: FileData
           eq(certificates.workspaceId, workspaceId),
           eq(certificates.isOnlyIssuer, false),
           ne(certificates.presenceCount, 0),
-          gt(certificates.id, last),
+          gt(certificates.id, after),
         ),
       )
       .orderBy(asc(certificates.id))
-      .limit(rowsPerPage)
+      .limit(max)
+  for await (const rows of batchesOf(page, row => row.id, rowsPerPage))
     for (const row of rows) found.set(row.id, known(row, files.get(row.id) ?? []))
-    if (rows.length < rowsPerPage) return found
-    last = rows.at(-1)!.id
-    if (isTurnOver()) await yieldToEventLoop()
-  }
+  return found
 }
 
 function known(

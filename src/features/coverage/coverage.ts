@@ -4,6 +4,7 @@ import { record } from '../../core/change'
 import { instant } from '../../core/clock'
 import type { Ctx } from '../../core/ctx'
 import { insertRows } from '../../core/db/insert-rows'
+import { batchesOf } from '../../core/db/rows-in-batches'
 import type { Reader } from '../../core/db/transaction'
 import type { Hub } from '../../core/hub'
 import { listingOf, listPage } from '../../core/list'
@@ -57,7 +58,6 @@ const view = (row: CoverageRow, gapIds: string[]): CertificateCoverageView => ({
   gap_ids: gapIds,
 })
 
-const rowsPerPage = 500
 // Keeps transactions short.
 const perChange = 200
 
@@ -92,16 +92,13 @@ export async function saveCoverage(hub: Hub, workspaceId: string, names: readonl
 
 async function storedNames(read: Reader, workspaceId: string): Promise<Map<string, CoverageRow>> {
   const found = new Map<string, CoverageRow>()
-  for (let last = ''; ;) {
-    const rows = await read
+  const page = (after: string, max: number) =>
+    read
       .select()
       .from(certificateCoverage)
-      .where(and(eq(certificateCoverage.workspaceId, workspaceId), gt(certificateCoverage.name, last)))
+      .where(and(eq(certificateCoverage.workspaceId, workspaceId), gt(certificateCoverage.name, after)))
       .orderBy(asc(certificateCoverage.name))
-      .limit(rowsPerPage)
-    for (const row of rows) found.set(row.name, row)
-    if (rows.length < rowsPerPage) return found
-    last = rows.at(-1)!.name
-    if (isTurnOver()) await yieldToEventLoop()
-  }
+      .limit(max)
+  for await (const rows of batchesOf(page, row => row.name)) for (const row of rows) found.set(row.name, row)
+  return found
 }

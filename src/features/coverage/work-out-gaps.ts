@@ -2,11 +2,12 @@ import { and, asc, eq, gt, inArray, lt } from 'drizzle-orm'
 import { auditDrafts, isUnchanged, jobContext, record, systemActor } from '../../core/change'
 import type { AuditDraft, EventDraft, RecordResult } from '../../core/change-result'
 import { forUpdate } from '../../core/db/dialect'
+import { rowsInBatches } from '../../core/db/rows-in-batches'
 import type { Reader, Tx } from '../../core/db/transaction'
 import type { Hub } from '../../core/hub'
 import type { JobKind } from '../../core/jobs/job'
 import { insertRow, pruneRows, saveRow, targetOf } from '../../core/rows'
-import { isTurnOver, runInSlices, yieldToEventLoop } from '../../core/time-slices'
+import { runInSlices } from '../../core/time-slices'
 import { followingEndpoints, followTargets } from '../tls-endpoints/following'
 import { scanAgain } from '../tls-endpoints/scans/scan-again'
 import { gapRows, unacknowledged } from './certificate-gaps'
@@ -22,7 +23,6 @@ import { certificateGaps, type GapRow } from './tables'
 
 /** At most this many gaps of a workspace are stored, the most severe first. */
 const maxGaps = 10_000
-const rowsPerPage = 500
 // Keeps transactions short.
 const perChange = 50
 /** How long resolved gaps are kept (ms). */
@@ -47,7 +47,7 @@ async function workOutGaps(hub: Hub, workspaceId: string): Promise<number | null
   const names = await runInSlices(coveredNames(expected, certificates.values(), endpoints, hub.clock.now()))
   await saveCoverage(hub, workspaceId, names)
   const all = await runInSlices(gapsOf(sources, hub.clock.now()))
-  const found = new Map((await mostSevere(all)).map(one => [one.key, one]))
+  const found = new Map(mostSevere(all).map(one => [one.key, one]))
   const stored = await storedGaps(hub.read, workspaceId)
   const byId = new Map(stored.map(one => [one.id, one]))
   const steps = await runInSlices(reconcile([...found.values()], stored, hub.clock.now()))
@@ -73,26 +73,20 @@ async function workOutGaps(hub: Hub, workspaceId: string): Promise<number | null
   return await runInSlices(nextChange(sources, hub.clock.now()))
 }
 
-async function mostSevere(all: readonly FoundGap[]): Promise<readonly FoundGap[]> {
+function mostSevere(all: readonly FoundGap[]): readonly FoundGap[] {
   if (all.length <= maxGaps) return all
   return gapSeverities.flatMap(severity => all.filter(one => one.severity === severity)).slice(0, maxGaps)
 }
 
-async function storedGaps(read: Reader, workspaceId: string): Promise<GapRow[]> {
-  const found: GapRow[] = []
-  for (let last = ''; ;) {
-    const rows = await read
+const storedGaps = (read: Reader, workspaceId: string): Promise<GapRow[]> =>
+  rowsInBatches((after, max) =>
+    read
       .select()
       .from(certificateGaps)
-      .where(and(eq(certificateGaps.workspaceId, workspaceId), gt(certificateGaps.id, last)))
+      .where(and(eq(certificateGaps.workspaceId, workspaceId), gt(certificateGaps.id, after)))
       .orderBy(asc(certificateGaps.id))
-      .limit(rowsPerPage)
-    found.push(...rows)
-    if (rows.length < rowsPerPage) return found
-    last = rows.at(-1)!.id
-    if (isTurnOver()) await yieldToEventLoop()
-  }
-}
+      .limit(max),
+  )
 
 /** Writes some gaps. Decides again with the rows as they are now: someone may have acknowledged one in the meantime. */
 async function writeGaps(

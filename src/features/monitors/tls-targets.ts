@@ -1,6 +1,7 @@
 import { and, asc, eq, gt, inArray } from 'drizzle-orm'
 import { parseHostPort } from '../../checks/host-port'
 import type { ScanProtocol } from '../../checks/tls-probe/facts'
+import { batchesOf } from '../../core/db/rows-in-batches'
 import type { Reader } from '../../core/db/transaction'
 import { parseAddress } from '../../core/net/address'
 import { canonicalHost } from '../../core/net/host-name'
@@ -30,21 +31,15 @@ const rowsPerPage = 200
 export async function tlsTargets(read: Reader, only?: string): Promise<TlsTarget[]> {
   const found: TlsTarget[] = []
   const { id, workspaceId, type, target, options } = monitors
-  for (let last = ''; ;) {
-    const rows = await read
+  const page = (after: string, max: number) =>
+    read
       .select({ id, workspaceId, type, target, options })
       .from(monitors)
-      .where(and(gt(id, last), inArray(type, [...types]), only === undefined ? undefined : eq(workspaceId, only)))
+      .where(and(gt(id, after), inArray(type, [...types]), only === undefined ? undefined : eq(workspaceId, only)))
       .orderBy(asc(id))
-      .limit(rowsPerPage)
-    for (const row of rows) {
-      const one = targetOf(row)
-      if (one) found.push(one)
-    }
-    if (rows.length < rowsPerPage) return found
-    last = rows.at(-1)!.id
-    if (isTurnOver()) await yieldToEventLoop()
-  }
+      .limit(max)
+  for await (const rows of batchesOf(page, row => row.id, rowsPerPage)) found.push(...rows.flatMap(row => targetOf(row) ?? []))
+  return found
 }
 
 /** The servers that some monitors connect to with TLS, by monitor. Monitors of other kinds are missing. */

@@ -5,6 +5,7 @@ import type { ScanProtocol } from '../../checks/tls-probe/facts'
 import { auditDrafts, jobContext, record, systemActor } from '../../core/change'
 import type { AuditDraft, RecordResult } from '../../core/change-result'
 import { forUpdate } from '../../core/db/dialect'
+import { rowsInBatches } from '../../core/db/rows-in-batches'
 import type { Reader, Tx } from '../../core/db/transaction'
 import type { Hub } from '../../core/hub'
 import type { JobDraft } from '../../core/jobs/draft'
@@ -35,7 +36,7 @@ interface Followed {
   whenGone: string
 }
 
-const rowsPerPage = 500
+const namesPerQuery = 500
 // Keeps transactions short.
 const perChange = 50
 
@@ -78,18 +79,14 @@ async function roomFor(read: Reader, { workspaceId, origin }: Followed): Promise
 export async function followingEndpoints(read: Reader, of: Followed['origin'], workspaceId?: string): Promise<Following[]> {
   const { id, location, origin } = tlsEndpoints
   const own = workspaceId === undefined ? undefined : eq(tlsEndpoints.workspaceId, workspaceId)
-  const found: Following[] = []
-  for (let last = ''; ;) {
-    const rows = await read
+  return await rowsInBatches((after, max) =>
+    read
       .select({ id, workspaceId: tlsEndpoints.workspaceId, location })
       .from(tlsEndpoints)
-      .where(and(eq(origin, of), own, gt(id, last)))
+      .where(and(eq(origin, of), own, gt(id, after)))
       .orderBy(asc(id))
-      .limit(rowsPerPage)
-    found.push(...rows)
-    if (rows.length < rowsPerPage) return found
-    last = rows.at(-1)!.id
-  }
+      .limit(max),
+  )
 }
 
 type Located = [location: string, target: ScanTarget]
@@ -97,8 +94,8 @@ type Located = [location: string, target: ScanTarget]
 /** Those without an endpoint of any origin. */
 async function unknownTargets(read: Reader, workspaceId: string, targets: readonly Located[]): Promise<Located[]> {
   const unknown: Located[] = []
-  for (let at = 0; at < targets.length; at += rowsPerPage) {
-    const some = targets.slice(at, at + rowsPerPage)
+  for (let at = 0; at < targets.length; at += namesPerQuery) {
+    const some = targets.slice(at, at + namesPerQuery)
     const rows = await read
       .select({ location: tlsEndpoints.location })
       .from(tlsEndpoints)

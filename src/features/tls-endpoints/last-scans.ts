@@ -1,7 +1,7 @@
 import { and, asc, eq, gt } from 'drizzle-orm'
 import type { ScanProtocol } from '../../checks/tls-probe/facts'
+import { batchesOf } from '../../core/db/rows-in-batches'
 import type { Reader } from '../../core/db/transaction'
-import { isTurnOver, yieldToEventLoop } from '../../core/time-slices'
 import type { AddressGrade } from './shapes'
 import { tlsEndpoints } from './tables'
 import type { TlsEndpointRow } from './view'
@@ -28,17 +28,15 @@ const rowsPerPage = 200
 export async function lastScansOf(read: Reader, workspaceId: string): Promise<LastScan[]> {
   const { id, host, port, protocol, servername, origin, lastScanAt, failures, chain, addresses } = tlsEndpoints
   const found: LastScan[] = []
-  for (let last = ''; ;) {
-    const rows = await read
+  const page = (after: string, max: number) =>
+    read
       .select({ id, host, port, protocol, servername, origin, lastScanAt, failures, chain, addresses })
       .from(tlsEndpoints)
-      .where(and(eq(tlsEndpoints.workspaceId, workspaceId), gt(id, last)))
+      .where(and(eq(tlsEndpoints.workspaceId, workspaceId), gt(id, after)))
       .orderBy(asc(id))
-      .limit(rowsPerPage)
+      .limit(max)
+  for await (const rows of batchesOf(page, row => row.id, rowsPerPage))
     for (const { failures: failed, chain: state, ...row } of rows)
       found.push({ ...row, hasFailed: failed > 0, isChainIncomplete: state === 'incomplete' })
-    if (rows.length < rowsPerPage) return found
-    last = rows.at(-1)!.id
-    if (isTurnOver()) await yieldToEventLoop()
-  }
+  return found
 }

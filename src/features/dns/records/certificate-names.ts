@@ -1,6 +1,6 @@
 import { and, asc, count, eq, gt, max } from 'drizzle-orm'
+import { batchesOf } from '../../../core/db/rows-in-batches'
 import type { Reader } from '../../../core/db/transaction'
-import { isTurnOver, yieldToEventLoop } from '../../../core/time-slices'
 import type { Octets } from '../../../dns/octets'
 import { fieldsOf } from '../../../dns/rdata'
 import { fqdnOf } from '../zones/names'
@@ -18,7 +18,6 @@ interface NamesInZones {
 }
 
 const types = ['A', 'AAAA', 'ALIAS', 'CAA', 'CNAME', 'HTTPS', 'MX']
-const rowsPerPage = 500
 
 /** Reads the names in the active zones of a workspace that certificates are for, page by page. */
 export async function namesInZones(read: Reader, workspaceId: string): Promise<NamesInZones> {
@@ -44,19 +43,15 @@ interface Row {
 
 async function* recordsOf(read: Reader, workspaceId: string, type: string): AsyncGenerator<Row> {
   const { id, zoneId, name, target, rdata } = dnsRecords
-  for (let last = ''; ;) {
-    const rows = await read
+  const page = (after: string, max: number) =>
+    read
       .select({ id, zoneId, name, target, rdata, options: dnsRrsets.options })
       .from(dnsRecords)
       .innerJoin(dnsRrsets, eq(dnsRrsets.id, dnsRecords.rrsetId))
-      .where(and(eq(dnsRecords.workspaceId, workspaceId), eq(dnsRecords.type, type), gt(id, last)))
+      .where(and(eq(dnsRecords.workspaceId, workspaceId), eq(dnsRecords.type, type), gt(id, after)))
       .orderBy(asc(id))
-      .limit(rowsPerPage)
-    yield* rows
-    if (rows.length < rowsPerPage) return
-    last = rows.at(-1)!.id
-    if (isTurnOver()) await yieldToEventLoop()
-  }
+      .limit(max)
+  for await (const rows of batchesOf(page, row => row.id)) yield* rows
 }
 
 function addTo({ records, caa }: NamesInZones, names: ReadonlyMap<string, string>, type: string, row: Row): void {
