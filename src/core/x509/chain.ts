@@ -2,6 +2,7 @@ import { X509Certificate } from 'node:crypto'
 import { rootCertificates } from 'node:tls'
 import { sha256Hex } from '../crypto'
 import { runInSlices } from '../time-slices'
+import { DerError } from './der'
 import { subjectOf, x509Facts, type X509Facts } from './facts'
 
 /** A certificate, parsed. */
@@ -28,6 +29,16 @@ export function parseCertificate(der: Uint8Array): Certificate {
     get x509() {
       return (x509 ??= new X509Certificate(der))
     },
+  }
+}
+
+/** Parses a certificate that anyone may have sent; null if it is none. */
+export function parsedOrNull(der: Uint8Array): Certificate | null {
+  try {
+    return parseCertificate(der)
+  } catch (error) {
+    if (error instanceof DerError) return null
+    throw error
   }
 }
 

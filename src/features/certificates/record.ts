@@ -7,8 +7,7 @@ import { updateRows } from '../../core/db/update-rows'
 import { newId } from '../../core/ids'
 import { enqueue } from '../../core/jobs/queue'
 import { isTurnOver, yieldToEventLoop } from '../../core/time-slices'
-import { parseCertificate, verifyChain, type Certificate, type VerificationBudget } from '../../core/x509/chain'
-import { DerError } from '../../core/x509/der'
+import { parsedOrNull, verifyChain, type Certificate, type VerificationBudget } from '../../core/x509/chain'
 import { describe, type Described } from './describe'
 import { idsOf, issuersOf, maxChain, rootsOf, verifyAgain } from './paths'
 import { placeOf, type Place, type Presence } from './places'
@@ -114,7 +113,7 @@ async function addCertificate(
   chain: readonly Uint8Array[],
   now: number,
 ): Promise<string | null> {
-  const [leaf, ...issuers] = chain.slice(0, maxChain).map(parsed)
+  const [leaf, ...issuers] = chain.slice(0, maxChain).map(parsedOrNull)
   const described = leaf && describe(leaf)
   if (!leaf || !described) return null
   const joined = await joinPrecertificate(tx, workspaceId, described)
@@ -150,15 +149,6 @@ async function addCertificate(
   // Many certificates may have been waiting for an issuer. Their signatures are not verified while other writes wait.
   if (authorities.length > 0) await enqueue(tx, { clock: { now: () => now } }, [verifyAgain(workspaceId, authorities)])
   return ids[0]!
-}
-
-function parsed(der: Uint8Array): Certificate | null {
-  try {
-    return parseCertificate(der)
-  } catch (error) {
-    if (error instanceof DerError) return null
-    throw error
-  }
 }
 
 /**

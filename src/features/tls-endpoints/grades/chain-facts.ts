@@ -1,5 +1,5 @@
 import { parseAddress, formatAddress } from '../../../core/net/address'
-import { parseCertificate, verifyChain, type Certificate, type trustStore } from '../../../core/x509/chain'
+import { verifyChain, type Certificate, type trustStore } from '../../../core/x509/chain'
 import type { ChainFacts } from './server-facts'
 
 type ChainVerdict = Awaited<ReturnType<typeof verifyChain>>
@@ -34,15 +34,6 @@ export async function readChain(
   const readable = sent.filter(one => one !== null)
   const verdict = await verifyChain(readable as [Certificate, ...Certificate[]], { roots, known, now })
   return { sent: readable, verdict, versions, facts: chainFacts(leaf, verdict, host) }
-}
-
-/** Parses what a server sent as a certificate; null if it is none. */
-export function parsedOrNull(der: Uint8Array): Certificate | null {
-  try {
-    return parseCertificate(der)
-  } catch {
-    return null
-  }
 }
 
 /** The maximum length of a DNS name. */

@@ -3,10 +3,11 @@ import { failedScan } from '../../../checks/engine/pending-scans'
 import type { AddressFacts } from '../../../checks/tls-probe/facts'
 import type { HostFacts, HostScanRequest } from '../../../checks/tls-probe/host-scan'
 import type { Hub } from '../../../core/hub'
+import { parsedOrNull } from '../../../core/x509/chain'
 import type { NetworkPolicy } from '../../../core/net/egress'
 import { issuersOf, rootsOf } from '../../certificates/paths'
 import { scanTls } from '../../monitors/scan-tls'
-import { parsedOrNull, readChain, type ReadChain } from '../grades/chain-facts'
+import { readChain, type ReadChain } from '../grades/chain-facts'
 import { reportOf, sentenceOf, type ScannedAddress, type StoredReport } from '../grades/report'
 
 /** The result of a scan. Times are ms UTC. */
