@@ -1,4 +1,4 @@
-import { eq } from 'drizzle-orm'
+import { and, eq, isNotNull } from 'drizzle-orm'
 import { AdapterError } from '../../../adapters/failure'
 import { jobContext } from '../../../core/change'
 import type { Consequences } from '../../../core/change-result'
@@ -163,7 +163,7 @@ async function order(scene: Scene): Promise<Commit> {
   // An earlier attempt may have created one, without a response.
   const mayExist = work.isRepeated || state.tries > 0 || row.attempts > 0
   const created = await session(scene, async one => {
-    const found = mayExist ? await one.findOrder(row, await knownOrders(hub, account.id)) : null
+    const found = mayExist ? await one.findOrder(row, await knownOrders(hub, row.workspaceId)) : null
     return found ?? (await create(one))
   })
   return async tx => {
@@ -172,10 +172,11 @@ async function order(scene: Scene): Promise<Commit> {
   }
 }
 
-/** URLs of the latest orders of all managed certificates of an account. */
-async function knownOrders({ read }: Hub, accountId: string): Promise<Set<string>> {
-  const { orderUrl, acmeAccountId } = managedCertificates
-  const rows = await read.select({ orderUrl }).from(managedCertificates).where(eq(acmeAccountId, accountId))
+/** URLs of the latest orders of all managed certificates. The account of one may have been changed since. */
+async function knownOrders({ read }: Hub, workspaceId: string): Promise<Set<string>> {
+  const { orderUrl } = managedCertificates
+  const own = and(eq(managedCertificates.workspaceId, workspaceId), isNotNull(orderUrl))
+  const rows = await read.select({ orderUrl }).from(managedCertificates).where(own)
   return new Set(rows.flatMap(one => one.orderUrl ?? []))
 }
 
