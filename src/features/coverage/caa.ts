@@ -1,8 +1,4 @@
-/** A CAA property (RFC 8659 section 4). */
-export interface CaaProperty {
-  tag: string
-  value: string
-}
+import type { CaaProperty } from '../../dns/caa'
 
 /**
  * The CAA records that apply to a name: those of the closest name above it that has any, itself included (RFC 8659 section 3).
@@ -16,18 +12,6 @@ export function caaOf(name: string, records: ReadonlyMap<string, readonly CaaPro
     if (dot < 0) return null
     rest = rest.slice(dot + 1)
   }
-}
-
-/**
- * Whether the records allow an authority to issue a certificate for a name. Wildcards follow `issuewild` if there is any. Without a
- * property for issuing, all authorities are allowed (RFC 8659 sections 4.2 and 4.3).
- * @param identities domain names by which the authority is known
- */
-export function allowsAuthority(properties: readonly CaaProperty[], identities: readonly string[], isWildcard: boolean): boolean {
-  const having = (tag: string) => properties.filter(one => one.tag.toLowerCase() === tag)
-  const wild = isWildcard ? having('issuewild') : []
-  const deciding = wild.length > 0 ? wild : having('issue')
-  return deciding.length === 0 || deciding.some(one => identities.includes(one.value.split(';')[0]!.trim().toLowerCase()))
 }
 
 /** Domain names by which public authorities are known in CAA records, by the organization in their certificates. Source: their practice statements. */

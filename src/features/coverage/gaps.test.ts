@@ -51,7 +51,8 @@ const fine: GapSources = {
   served: [served],
   zones: new Map([['example.com', { id: 'zone_1', isWritable: true }]]),
   recorded: new Set([name.name, 'www.example.com']),
-  caa: new Map([['example.com', [{ tag: 'issue', value: 'letsencrypt.org' }]]]),
+  aliases: new Set(),
+  caa: new Map([['example.com', [{ flags: 0, tag: 'issue', value: 'letsencrypt.org' }]]]),
 }
 const withCertificate = (more: Partial<KnownCertificate>): Partial<GapSources> => ({
   certificates: certificatesOf(certificate(more)),
@@ -76,7 +77,7 @@ const causes: Record<GapKind, Partial<GapSources>> = {
     files: [file, { ...file, certificateId: 'cert_2', firstSeenAt: now - 15 * minuteMs }],
   },
   ct_unknown: { certificates: certificatesOf(certificate(), { ...second, sources: ['ct'], inUse: false }) },
-  caa_conflict: { caa: new Map([['shop.example.com', [{ tag: 'issue', value: 'pki.goog; account=1' }]], ...fine.caa]) },
+  caa_conflict: { caa: new Map([['shop.example.com', [{ flags: 0, tag: 'issue', value: 'pki.goog; account=1' }]], ...fine.caa]) },
   key_readable: withCertificate({ findings: [{ code: 'key_readable', detail: 'Every user can read the private key.' }] }),
   renewal_overdue: withCertificate({ autoRenewing: true, renewalDueAt: now - 9 * dayMs }),
   chain_incomplete: withEndpoint({ isChainIncomplete: true }),
@@ -227,6 +228,11 @@ test('names in the detail are cut', () => {
   expect(JSON.stringify(gap).length).toBeLessThan(2000)
 })
 
+test('CAA records don’t conflict with the certificate of an alias, for whose target other records apply', () => {
+  const kindsWith = (...aliases: string[]) => gapsWith({ ...causes.caa_conflict, aliases: new Set(aliases) }).map(one => one.kind)
+  expect([kindsWith(), kindsWith('shop.example.com')]).toEqual([['caa_conflict'], []])
+})
+
 test('a newer certificate may be on disk for 15 minutes before it has to be served', () => {
   const files = [file, { ...file, certificateId: 'cert_2', firstSeenAt: now - 15 * minuteMs + 1 }]
   expect(gapsWith({ ...causes.stale_on_disk, files })).toEqual([])
@@ -240,7 +246,7 @@ test('servers with two types of keys may present either certificate', () => {
 test('wildcards follow issuewild', () => {
   const wildcard = withCertificate({ names: new Set(['*.example.com', 'shop.example.com']) })
   const kinds = (...caa: [string, string][]) =>
-    gapsWith({ ...wildcard, caa: new Map([['example.com', caa.map(([tag, value]) => ({ tag, value }))]]) })
+    gapsWith({ ...wildcard, caa: new Map([['example.com', caa.map(([tag, value]) => ({ flags: 0, tag, value }))]]) })
       .filter(one => one.kind === 'caa_conflict')
       .map(one => one.key)
   expect(kinds(['issue', 'letsencrypt.org'], ['issuewild', ';'])).toEqual(['caa_conflict lin_1 *.example.com'])

@@ -1,6 +1,7 @@
 import type { CertificateFile, KnownCertificate, ServedCertificate } from '../certificates/known'
 import { criticalAt, overdueAt } from '../certificates/life'
-import { allowsAuthority, caaOf, identitiesOf, type CaaProperty } from './caa'
+import { isPermitted, type CaaProperty } from '../../dns/caa'
+import { caaOf, identitiesOf } from './caa'
 import { gapKindOf, type GapKind, type GapSeverity } from './kinds'
 import { coverOf, maxName, zoneIdOf, type ExpectedName } from './names'
 
@@ -36,6 +37,8 @@ export interface GapSources {
   zones: ReadonlyMap<string, { id: string; isWritable: boolean }>
   /** Names that have address records in the zones, also proxied and wildcard ones. */
   recorded: ReadonlySet<string>
+  /** Names that are an alias of another one, whose CAA records apply (RFC 8659 section 3). */
+  aliases: ReadonlySet<string>
   /** CAA records by name. */
   caa: ReadonlyMap<string, readonly CaaProperty[]>
 }
@@ -319,7 +322,7 @@ function* parentsOf(names: ReadonlySet<string>): Generator<null, Set<string>> {
 }
 
 /** What CAA records of the zones forbid or leave open. */
-function* caaDrafts({ certificates, expected, zones, caa }: GapSources, now: number): Drafts {
+function* caaDrafts({ certificates, expected, zones, aliases, caa }: GapSources, now: number): Drafts {
   for (const one of certificates.values()) {
     yield null
     const identities = one.inUse && one.notAfter > now && one.trust === 'public' ? identitiesOf(one.issuer) : null
@@ -327,8 +330,8 @@ function* caaDrafts({ certificates, expected, zones, caa }: GapSources, now: num
     for (const full of listed(one.names)) {
       const isWildcard = full.startsWith('*.')
       const name = isWildcard ? full.slice(2) : full
-      const properties = zoneIdOf(name, zones) === null ? null : caaOf(name, caa)
-      if (!properties || allowsAuthority(properties, identities, isWildcard)) continue
+      const properties = zoneIdOf(name, zones) === null || aliases.has(name) ? null : caaOf(name, caa)
+      if (!properties || isPermitted(properties, isWildcard, { identities, accountUrl: null })) continue
       yield {
         kind: 'caa_conflict',
         of: `${one.lineageId} ${full}`,

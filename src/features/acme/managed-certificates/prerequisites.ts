@@ -1,7 +1,7 @@
 import type { Reader } from '../../../core/db/transaction'
 import { Problem } from '../../../core/problem'
+import { isPermitted, type CaaIssuer } from '../../../dns/caa'
 import { caaOf, challengePlace, type ChallengePlace } from '../../dns/challenges/challenges'
-import { isPermitted, type CaaIssuer } from './caa'
 import { baseName } from './names'
 
 /** Where the TXT records for each name belong, by the name without its wildcard. @throws Problem 409 `no_managed_zone`, `zone_not_writable` */

@@ -15,7 +15,7 @@ import { zoneTarget } from '../zones/zones'
 import type { ChallengePlace } from './places'
 
 export type { Changer } from '../changes/change-zone'
-export { caaOf, challengePlace, nameOfPlace, type CaaProperty, type ChallengePlace } from './places'
+export { caaOf, challengePlace, nameOfPlace, type ChallengePlace } from './places'
 
 /** A value of a TXT record that answers a challenge. */
 export interface ChallengeValue extends ChallengePlace {

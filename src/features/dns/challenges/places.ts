@@ -1,6 +1,6 @@
 import { and, eq, inArray } from 'drizzle-orm'
 import type { Reader } from '../../../core/db/transaction'
-import { fieldsOf } from '../../../dns/rdata'
+import { caaProperty, type CaaProperty } from '../../../dns/caa'
 import { dnsRecords } from '../records/tables'
 import { fqdnOf, namesAbove, withinZone } from '../zones/names'
 import { dnsZones } from '../zones/tables'
@@ -20,13 +20,6 @@ export interface ChallengePlace {
 interface PlaceFailure {
   code: 'no_managed_zone' | 'zone_not_writable'
   detail: string
-}
-
-/** A property of a CAA record. */
-export interface CaaProperty {
-  flags: number
-  tag: string
-  value: string
 }
 
 // Enough for every sensible delegation, and a limit for loops.
@@ -92,7 +85,7 @@ async function caaAt(read: Reader, workspaceId: string, name: string): Promise<C
       .from(dnsRecords)
       .where(and(eq(dnsRecords.zoneId, zone.id), eq(dnsRecords.name, relative), inArray(dnsRecords.type, ['CAA', 'CNAME'])))
     const alias = rows.find(row => row.type === 'CNAME')
-    if (!alias?.target) return rows.map(row => fieldsOf('CAA', row.rdata) as unknown as CaaProperty)
+    if (!alias?.target) return rows.map(row => caaProperty(row.rdata))
     at = alias.target.replace(/\.$/, '')
   }
   return null

@@ -1,8 +1,7 @@
 import { and, asc, count, eq, gt, max } from 'drizzle-orm'
 import { batchesOf } from '../../../core/db/rows-in-batches'
 import type { Reader } from '../../../core/db/transaction'
-import type { Octets } from '../../../dns/octets'
-import { fieldsOf } from '../../../dns/rdata'
+import { caaProperty, type CaaProperty } from '../../../dns/caa'
 import { fqdnOf } from '../zones/names'
 import { dnsZones } from '../zones/tables'
 import { dnsRecords, dnsRrsets } from './tables'
@@ -14,7 +13,7 @@ interface NamesInZones {
   /** Records with an address or a mail server. Names are in lower case A-labels, without a trailing dot. */
   records: { name: string; zoneId: string; type: string; target: string | null; isProxied: boolean }[]
   /** CAA records by name. */
-  caa: Map<string, { tag: string; value: string }[]>
+  caa: Map<string, CaaProperty[]>
 }
 
 const types = ['A', 'AAAA', 'ALIAS', 'CAA', 'CNAME', 'HTTPS', 'MX']
@@ -59,8 +58,7 @@ function addTo({ records, caa }: NamesInZones, names: ReadonlyMap<string, string
   if (zone === undefined) return
   const name = fqdnOf(row.name, zone)
   if (type === 'CAA') {
-    const { tag, value } = fieldsOf('CAA', row.rdata) as unknown as { tag: string; value: Octets }
-    caa.set(name, [...(caa.get(name) ?? []), { tag, value: typeof value === 'string' ? value : '' }])
+    caa.set(name, [...(caa.get(name) ?? []), caaProperty(row.rdata)])
   } else {
     const target = type === 'MX' && row.target !== null ? row.target.replace(/\.$/, '') : null
     records.push({ name, zoneId: row.zoneId, type, target, isProxied: row.options?.proxied === true })

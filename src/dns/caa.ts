@@ -1,10 +1,25 @@
-import type { CaaProperty } from '../../dns/challenges/challenges'
+import type { Octets } from './octets'
+import { fieldsOf } from './rdata'
+
+/** A property of a CAA record (RFC 8659 section 4.1). */
+export interface CaaProperty {
+  flags: number
+  tag: string
+  value: string
+}
+
+/** Reads the property of a CAA record. A value that isn’t text is empty, which permits nobody. */
+export function caaProperty(rdata: Uint8Array): CaaProperty {
+  const { flags, tag, value } = fieldsOf('CAA', rdata) as unknown as { flags: number; tag: string; value: Octets }
+  return { flags, tag, value: typeof value === 'string' ? value : '' }
+}
 
 /** Who wants to issue a certificate, as CAA records identify it. */
 export interface CaaIssuer {
   /** Names of the certificate authority; at least one. */
   identities: readonly string[]
-  accountUrl: string
+  /** The ACME account. Null if it is not known: then parameters that restrict accounts and methods are not considered. */
+  accountUrl: string | null
 }
 
 /** Properties that this code understands; unknown critical ones forbid everything (RFC 8659 section 4.1). */
@@ -23,6 +38,7 @@ export function isPermitted(properties: readonly CaaProperty[], isWildcard: bool
 function permits(value: string, { identities, accountUrl }: CaaIssuer): boolean {
   const [domain = '', ...parameters] = value.split(';').map(part => part.trim())
   if (!identities.includes(domain.toLowerCase())) return false
+  if (accountUrl === null) return true
   return parameters.every(parameter => {
     const [, name = '', of = ''] = /^([^=]*)=(.*)$/.exec(parameter) ?? []
     if (name.trim().toLowerCase() === 'accounturi') return of.trim() === accountUrl
