@@ -1,7 +1,6 @@
 /** Where a certificate was seen. `label` names the place for people, such as `shop.example.com:443` or `web-1:/etc/ssl/shop.pem`. */
 export type Presence =
   | { kind: 'endpoint'; endpointId: string; address: string; host: string; port: number }
-  | { kind: 'monitor'; monitorId: string; host: string; port: number | null }
   | {
       kind: 'file'
       serverId: string
@@ -26,18 +25,18 @@ export type Presence =
   | { kind: 'issued'; managedCertificateId: string }
   | { kind: 'upload' | 'ct' }
 
-export const presenceKinds = ['endpoint', 'monitor', 'file', 'served', 'ct', 'upload', 'issued'] as const
+export const presenceKinds = ['endpoint', 'file', 'served', 'ct', 'upload', 'issued'] as const
 type PresenceKind = (typeof presenceKinds)[number]
 
 /** Who reported a certificate: an agent reports files and what ports present. */
-export const certificateSources = ['endpoint', 'monitor', 'agent', 'ct', 'upload', 'issued'] as const
+export const certificateSources = ['endpoint', 'agent', 'ct', 'upload', 'issued'] as const
 export type CertificateSource = (typeof certificateSources)[number]
 export const sourceOf = (kind: PresenceKind): CertificateSource => (kind === 'file' || kind === 'served' ? 'agent' : kind)
 
 /** What a place is stored as. */
 export interface Place {
   kind: PresenceKind
-  /** What reports it: the endpoint, monitor, server, or managed certificate. Empty for uploads and CT. */
+  /** What reports it: the endpoint, server, or managed certificate. Empty for uploads and CT. */
   scopeId: string
   /** Which of the places of the scope. A place has one certificate at a time, except for uploads and CT. */
   place: string
@@ -53,10 +52,6 @@ export function placeOf(presence: Presence): Place {
     case 'endpoint': {
       const { endpointId: scopeId, address, host, port } = presence
       return { kind, scopeId, place: address, label: `${host}:${port}`, isUse: true }
-    }
-    case 'monitor': {
-      const { monitorId: scopeId, host, port } = presence
-      return { kind, scopeId, place: '', label: port === null ? host : `${host}:${port}`, isUse: true }
     }
     case 'file': {
       const { serverId: scopeId, serverName, path, references } = presence

@@ -60,7 +60,7 @@ export async function recordCertificates(
   return ids
 }
 
-/** Ends all presences of an endpoint, monitor, server, or managed certificate that no longer exists. @param now the time (ms UTC) */
+/** Ends all presences of an endpoint, server, or managed certificate that no longer exists. @param now the time (ms UTC) */
 export const endPresences = (tx: Tx, workspaceId: string, scope: readonly Pick<Place, 'kind' | 'scopeId'>[], now: number) =>
   recordCertificates(tx, workspaceId, [], now, { all: scope })
 

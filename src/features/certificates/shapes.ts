@@ -36,14 +36,13 @@ const CertificatePresence = Shape(
   {
     kind: Words(presenceKinds, {
       description:
-        'Where: at a TLS `endpoint`, at the target of a `monitor`, in a `file` on a server or `served` by a port of it, as its agent reports, ' +
-        'in a CT log (`ct`), as an `upload`, or `issued` by Bailiwick.',
+        'Where: at a TLS `endpoint`, in a `file` on a server or `served` by a port of it, as its agent reports, in a CT log (`ct`), as an ' +
+        '`upload`, or `issued` by Bailiwick.',
     }),
     endpoint_id: maybe('ID of the TLS endpoint.'),
-    monitor_id: maybe('ID of the monitor.'),
     server_id: maybe('ID of the server.'),
     managed_certificate_id: maybe('ID of the managed certificate.'),
-    host: maybe('Host of the endpoint or monitor.'),
+    host: maybe('Host of the endpoint.'),
     port: Nullable(Type.Integer(), { description: 'Port.' }),
     address: maybe('IP address.'),
     servername: maybe('Server name for which the port presents the certificate.'),
@@ -122,7 +121,7 @@ const exampleCertificate = {
   presence_count: 1,
   presences: [
     {
-      ...{ kind: 'endpoint' as const, endpoint_id: 'tls_01k3zc1d3e5f7g9h1j3k5m7n9p', monitor_id: null, server_id: null },
+      ...{ kind: 'endpoint' as const, endpoint_id: 'tls_01k3zc1d3e5f7g9h1j3k5m7n9p', server_id: null },
       ...{ managed_certificate_id: null, host: 'shop.example.com', port: 443, address: '192.0.2.1', servername: null },
       ...{ process: null, path: null, key: null, mode: null, references: [] },
       ...{ first_seen_at: '2026-11-10T00:05:00.000Z', last_seen_at: at, ended_at: null },
@@ -206,7 +205,7 @@ export const Certificate = Shape(
     revocation_reason: maybe('Why it was revoked. Null if it is not revoked or no reason was given.'),
     in_use: Type.Boolean({
       description:
-        'Whether it is presented by an endpoint, monitor, or port, used by a service, issued here, or uploaded, and not superseded.',
+        'Whether it is presented by an endpoint or port, used by a service, issued here, or uploaded, and not superseded.',
     }),
     sources: Type.Array(Words(certificateSources), { description: 'What reports it now.' }),
     presence_count: Type.Integer({ description: 'Number of places where it is.' }),

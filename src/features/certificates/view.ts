@@ -125,7 +125,6 @@ export const daysLeft = ({ notAfter }: Pick<CertificateRow, 'notAfter'>, now: nu
 const noPlace = {
   ...{
     endpoint_id: null,
-    monitor_id: null,
     server_id: null,
     managed_certificate_id: null,
     host: null,
@@ -150,8 +149,6 @@ function placeView(data: PresenceRow['data']): Partial<CertificatePresenceView> 
   switch (data.kind) {
     case 'endpoint':
       return { endpoint_id: data.endpointId, host: data.host, port: data.port, address: data.address }
-    case 'monitor':
-      return { monitor_id: data.monitorId, host: data.host, port: data.port }
     case 'file':
       return { server_id: data.serverId, path: data.path, key: data.key, mode: data.mode, references: [...data.references] }
     case 'served': {

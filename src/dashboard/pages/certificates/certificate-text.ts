@@ -38,7 +38,6 @@ export const trustTitles: Record<CertificateView['trust'], string> = {
 
 export const sourceTitles: Record<CertificateView['sources'][number], string> = {
   endpoint: 'TLS endpoint',
-  monitor: 'Monitor',
   agent: 'Agent',
   ct: 'CT log',
   upload: 'Upload',
@@ -65,8 +64,7 @@ export const describeKey = ({ key }: CertificateView): string => [key.type?.toUp
 /** Where a certificate is, without the server. */
 export function describePlace(one: CertificatePresenceView): string {
   const { kind, host, port, address, servername, process, path } = one
-  if (kind === 'endpoint' || kind === 'monitor')
-    return [`${host}${port === null ? '' : `:${port}`}`, address].filter(Boolean).join(' · ')
+  if (kind === 'endpoint') return [`${host}:${port}`, address].filter(Boolean).join(' · ')
   if (kind === 'file') return path!
   if (kind === 'served')
     return [`Port ${port}${servername === null ? '' : ` as ${servername}`}`, process].filter(Boolean).join(' · ')
