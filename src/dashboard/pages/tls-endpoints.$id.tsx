@@ -119,13 +119,20 @@ function Scan({ scan, protocol }: { scan: TlsScanView; protocol: string }) {
           {one => (
             <span className="wrap-anywhere">
               <span className="text-muted">{capitalize(humanize(one.field))}: </span>
-              {one.from === null ? `added ${one.to}` : one.to === null ? `removed ${one.from}` : `${one.from} became ${one.to}`}
+              {changeText(one)}
             </span>
           )}
         </ListCard>
       )}
     </>
   )
+}
+
+/** Rules have names such as `no_hsts`. */
+function changeText({ field, from, to }: TlsScanView['changes'][number]): string {
+  const text = (value: string) => (field === 'rules' ? humanize(value) : value)
+  if (from === null) return `added ${text(to!)}`
+  return to === null ? `removed ${text(from)}` : `${text(from)} became ${text(to)}`
 }
 
 interface ScansProps {

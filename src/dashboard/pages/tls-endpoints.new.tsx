@@ -25,7 +25,7 @@ export default function NewTlsEndpoint() {
             call={{
               method: 'POST',
               path: '/tls-endpoints',
-              body: { host: graded.host, port: graded.port, protocol: graded.protocol },
+              body: { host: graded.host, port: graded.port, protocol: graded.protocol, servername: graded.servername },
             }}
             send={{
               toast: 'Endpoint added',
@@ -41,11 +41,11 @@ export default function NewTlsEndpoint() {
       <div className="flex flex-col gap-4">
         <Card>
           <Form<TlsGradeView>
-            initial={{ host: '', protocol: 'tls' }}
-            call={({ host, protocol }) => ({
+            initial={{ host: '', protocol: 'tls', servername: '' }}
+            call={({ host, protocol, servername }) => ({
               method: 'POST',
               path: '/tls-grades',
-              body: pastedTarget(String(host), String(protocol)),
+              body: { ...pastedTarget(String(host), String(protocol)), ...(servername !== '' && { servername }) },
             })}
             send={{ onSuccess: setGraded }}
             submitLabel="Grade server"
@@ -54,6 +54,7 @@ export default function NewTlsEndpoint() {
               <TextField name="host" label="Host" mono autoFocus placeholder="shop.example.com or a URL" />
               <SelectField name="protocol" label="Protocol" choices={protocolTitles} />
             </Columns>
+            <TextField name="servername" label="Server name" mono hint="The name to send (SNI), if it isn’t the host." />
           </Form>
         </Card>
         {graded && <TlsReport key={graded.scanned_at} report={graded} protocol={graded.protocol} />}

@@ -8,7 +8,7 @@ import { GradeBadge, gradeMeaning } from './grade'
 import { Reasons } from './reasons'
 
 /** What a scan found, without what was scanned. */
-type Report = Omit<TlsGradeView, 'host' | 'port' | 'protocol' | 'scanned_at' | 'duration_ms'>
+type Report = Omit<TlsGradeView, 'host' | 'port' | 'protocol' | 'servername' | 'scanned_at' | 'duration_ms'>
 
 const parts = [
   ['protocol', 'Protocols', '30 %'],

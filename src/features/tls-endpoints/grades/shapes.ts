@@ -285,6 +285,7 @@ export const TlsGrade = Shape(
     host: Type.String({ description: 'Host that was scanned.' }),
     port: scanned.port,
     protocol: scanned.protocol,
+    servername: scanned.servername,
     ...report,
     scanned_at: Instant({ description: 'When it was scanned.' }),
     duration_ms: Type.Integer({ description: 'Duration of the scan in milliseconds.' }),
@@ -294,7 +295,7 @@ export const TlsGrade = Shape(
     description: 'How well a server speaks TLS, and why.',
     examples: [
       {
-        ...{ host: 'shop.example.com', port: 443, protocol: 'tls' as const },
+        ...{ host: 'shop.example.com', port: 443, protocol: 'tls' as const, servername: null },
         ...exampleReport,
         ...{ scanned_at: '2026-11-27T10:00:00.000Z', duration_ms: 31 },
       },

@@ -18,7 +18,7 @@ export async function gradeNow(ctx: Ctx, input: TlsGradeInput): Promise<TlsGrade
   const startedAt = ctx.hub.clock.now()
   const { durationMs, report } = await scanHost(ctx.hub, ctx.workspaceId, { host, port, protocol, servername }).catch(interrupted)
   const result: TlsGradeView = {
-    ...{ host, port, protocol },
+    ...{ host, port, protocol, servername },
     ...reportView(report, protocol),
     scanned_at: instant(startedAt),
     duration_ms: durationMs,
