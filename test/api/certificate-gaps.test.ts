@@ -81,6 +81,18 @@ async function published(w: World): Promise<string[]> {
   })
 }
 
+test('a certificate for the IP address of an endpoint has no gaps', async () => {
+  const { w } = await scene()
+  const issuer = await trustedRoot(w)
+  await serve(await makeCertificate({ names: ['127.0.0.1'], issuer, notAfter: new Date(w.clock.now() + 90 * dayMs) }))
+  const { id } = (await w.acme.call('POST', '/v1/tls-endpoints', { host: '127.0.0.1', port: server.port })).body
+  await w.settle()
+  await w.advance(5 * minuteMs)
+  await scan(w, id)
+  await workOut(w)
+  expect(await gapsOf(w)).toEqual([])
+})
+
 test('a gap opens after two scans, is acknowledged, expires, resolves, and opens again', async () => {
   const { w, zone, selfSigned, addEndpoint } = await scene()
   await serve(selfSigned)

@@ -96,5 +96,5 @@ function known(
   files: readonly { data: Presence }[],
 ): KnownCertificate {
   const findings = findingsOf({ ...row, contents }, files, 1)
-  return { ...row, names: new Set(contents.dns_names.map(name => name.toLowerCase())), findings }
+  return { ...row, names: new Set([...contents.dns_names.map(name => name.toLowerCase()), ...contents.ip_addresses]), findings }
 }

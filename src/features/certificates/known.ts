@@ -2,7 +2,7 @@
 export interface KnownCertificate {
   id: string
   commonName: string
-  /** In lower case. */
+  /** DNS names in lower case, and IP addresses. */
   names: ReadonlySet<string>
   issuer: string
   keyType: string | null
