@@ -5,7 +5,7 @@ import type { ServerProcess } from '../support/server-process'
 import { scanLocal, suitesFound } from '../support/tls-scan'
 import { openSslServer, serverKeys, suitesOfOpenSsl, type ServerKeys } from '../support/tls-servers'
 
-// The scan finds what OpenSSL says it accepts. More servers are in test/real/tls-scan.test.ts.
+// The scan finds what OpenSSL says it accepts. More servers are in test/real/tls-matrix.test.ts.
 
 const everything = 'ALL:@SECLEVEL=0'
 const cases: [name: string, key: 'rsa' | 'ec', others: RegExp, options: string[], ciphers: string][] = [

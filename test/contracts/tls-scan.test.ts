@@ -14,6 +14,7 @@ import {
   serverHello,
   type ReadHello,
 } from '../support/tls-messages'
+import { ssl2Hello } from '../support/old-tls-server'
 import { scanLocal, scriptedTls, suitesFound, type ScriptedTls } from '../support/tls-scan'
 import { stopTalkers, talker } from '../support/talker'
 
@@ -109,11 +110,7 @@ test('SSLv2 lists its suites', async () => {
   const server = await serverThat(socket =>
     socket.once('data', octets => {
       if (octets[0] !== 0x80) return void socket.end(alert(70))
-      const body = Buffer.concat([
-        Buffer.from([4, 0, 1, 0, 2, certificate.length >> 8, certificate.length & 0xff, 0, 6, 0, 16]),
-        ...[certificate, Buffer.from([7, 0, 0xc0, 2, 0, 0x80]), Buffer.alloc(16)],
-      ])
-      socket.write(Buffer.concat([Buffer.from([0x80 | (body.length >> 8), body.length & 0xff]), body]))
+      socket.write(ssl2Hello(certificate))
     }),
   )
   const facts = await scanLocal(server.port)

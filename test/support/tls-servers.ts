@@ -97,7 +97,7 @@ export async function suitesOfOpenSsl(ciphers: string, ...options: string[]): Pr
   return lines.map(line => line.split(' ')[0]!)
 }
 
-async function openssl(...words: string[]): Promise<string> {
+export async function openssl(...words: string[]): Promise<string> {
   const run = Bun.spawn(['openssl', ...words], { stdin: 'ignore', stdout: 'pipe', stderr: 'pipe' })
   const [output, errors] = await Promise.all([new Response(run.stdout).text(), new Response(run.stderr).text()])
   if ((await run.exited) !== 0) throw new Error(errors)

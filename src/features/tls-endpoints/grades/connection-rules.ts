@@ -2,7 +2,7 @@ import type { ProtocolVersion } from '../../../checks/tls-probe/facts'
 import { pluralize } from '../../../core/pluralize'
 import { hsts, modernSuites, modernVersions, noCompression, safeRenegotiation, type Configs } from './configs'
 import type { Finding, Rule } from './rule'
-import { ratedKeys, scoreParts } from './score'
+import { ratedKeys } from './score'
 import { offeredIn, versionNames, type ServerFacts, type VersionedSuite } from './server-facts'
 
 const day = 86_400
@@ -38,9 +38,11 @@ const isRc4 = ({ cipher }: VersionedSuite) => cipher.startsWith('RC4')
 const isExport = ({ key_exchange: kind, bits }: VersionedSuite) => kind.endsWith('_export') || (bits > 0 && bits <= 40)
 
 function weakestKey(server: ServerFacts, from: number, to: number): Finding | null {
-  const points = scoreParts(server).key_exchange
+  // Anonymous suites, which have no points, have a rule of their own.
+  const rated = ratedKeys(server).filter(one => one.points > 0)
+  const points = Math.min(100, ...rated.map(one => one.points))
   if (points < from || points > to) return null
-  const keys = [...new Set(ratedKeys(server).flatMap(one => (one.points === points ? [one.what] : [])))]
+  const keys = [...new Set(rated.flatMap(one => (one.points === points ? [one.what] : [])))]
   return { detail: `The key exchange depends on a weak key: ${keys[0]}.`, evidence: { keys } }
 }
 

@@ -221,6 +221,13 @@ const cases: Case[] = [
     'anonymous_cipher no_tls13',
   ],
   [
+    'anonymous suites with DH parameters of 1024 bits',
+    { offers: { '1.2': ['TLS_DH_anon_WITH_AES_256_GCM_SHA384', ...rsaAead] }, dhBits: 1024, chains: [rsa] },
+    'F',
+    0,
+    'anonymous_cipher weak_key_exchange no_tls13',
+  ],
+  [
     'export suites and DES',
     {
       offers: {
