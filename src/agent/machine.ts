@@ -14,6 +14,7 @@ export const reportParts = [
   'mounts',
   'sessions',
   'processes',
+  'packages',
   'problems',
   'update',
 ] as const

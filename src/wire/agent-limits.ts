@@ -53,3 +53,6 @@ export const liveIntervalMs = 2000
 export const liveMs = 60_000
 /** Size of live metrics, compressed and not. */
 export const maxLiveBytes = { compressed: 32 * 1024, decompressed: 128 * 1024 }
+
+/** Limits of the installed packages in a report. */
+export const packageLimits = { packages: 5000, name: 150, version: 150 }

@@ -1,7 +1,7 @@
 import { Type, type Static } from '@sinclair/typebox'
 import { Line, Nullable, Shape, Words } from '../core/shapes'
 import { AgentCertificates } from './agent-certificates'
-import { maxColumns, maxMinutes } from './agent-limits'
+import { maxColumns, maxMinutes, packageLimits } from './agent-limits'
 import { maxPermissions } from './agent-permissions'
 import type { SignedCommand } from './agent-command'
 
@@ -252,6 +252,14 @@ export const AgentReport = Shape({
     }),
     100,
     'Users who are logged in.',
+  ),
+  packages: part(
+    Shape({
+      name: words(packageLimits.name, 'Name, followed by a colon and the architecture if the server has another one.'),
+      version: words(packageLimits.version, 'Installed version. Several versions are separated by commas.'),
+    }),
+    packageLimits.packages,
+    'Installed packages.',
   ),
   certificates: Type.Optional(AgentCertificates),
   firewall: Type.Optional(

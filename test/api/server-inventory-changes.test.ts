@@ -131,6 +131,28 @@ test('the changes of a report and of a day are limited', async () => {
   expect(await total()).toBe(1100)
 })
 
+test('packages that were installed, removed, or updated are changes, which don’t hide those of ports', async () => {
+  const { here, reports, changes, shown } = await scene()
+  const total = async (kind: string) => (await changes(`?include=total&kind=${kind}`)).pagination.total
+  const packages = (version: string, length = 3) => Array.from({ length }, (_, at) => ({ name: `package-${at}`, version }))
+  await reports({ packages: packages('1'), sockets: [] })
+  expect(await shown()).toEqual([])
+  const [, second, third] = packages('1')
+  await reports({ packages: [second, { ...third, version: '2' }, { name: 'nginx', version: '1.22.1-9' }] })
+  expect((await shown()).sort()).toEqual(['package nginx added', 'package package-0 removed', 'package package-2 changed'])
+  expect((await changes('?name=package-2')).data[0]).toMatchObject({ before: { version: '1' }, after: { version: '2' } })
+
+  for (let version = 3; version < 9; version++) await reports({ packages: packages(`${version}`, 600) })
+  expect(await total('package')).toBe(2000)
+  await reports({ packages: packages('9', 600), sockets: [socket(443)] })
+  expect([await total('package'), await total('port')]).toEqual([2000, 1])
+  for (let day = 0; day < 2; day++) {
+    await here.advance(dayMs)
+    for (let version = 0; version < 4; version++) await reports({ packages: packages(`${day}.${version}`, 600) })
+  }
+  expect([await total('package'), await total('port')]).toEqual([5000, 1])
+})
+
 test('events about opened ports are limited, and never repeated', async () => {
   const { here, reports } = await scene()
   const opened = async (): Promise<number[]> => {

@@ -94,3 +94,38 @@ test('servers of other workspaces have no inventory, and reading it needs cloud.
   const { call } = await here.scoped('dns.read')
   expect((await call('GET', `/v1/servers/${id}/inventory`)).status).toBe(403)
 })
+
+test('packages are listed and searched apart from the inventory', async () => {
+  const here = await world()
+  const id = await addServer(here, 'web-1')
+  const list = async (query = '', caller = here.acme) => await caller.call('GET', `/v1/servers/${id}/packages${query}`)
+  const unknown = { stale: false, total: 0, packages: [], reported_at: null }
+  expect((await list()).body).toEqual({ ...unknown, agent_id: null, observed_at: null, reason: 'The server has no agent.' })
+  const agent = await AgentDouble.enroll(here, id)
+  const first = time(here)
+  const packages = [
+    { name: 'bash', version: '5.2.15-2+b2' },
+    { name: 'libssl3', version: '3.0.15-1' },
+    { name: 'openssl', version: '3.0.15-1' },
+  ]
+  expect((await agent.sendReport({ packages })).status).toBe(200)
+  await here.advance(minuteMs)
+  expect((await agent.sendReport({})).status).toBe(200)
+  const known = { agent_id: agent.id, observed_at: time(here), reported_at: first, stale: false, reason: null, total: 3 }
+  expect((await list()).body).toEqual({ ...known, packages })
+  expect((await list('?q=SSL')).body).toEqual({ ...known, packages: packages.slice(1) })
+  expect((await list(`?q=${'x'.repeat(101)}`)).status).toBe(400)
+  expect((await list('', here.rival)).status).toBe(404)
+  expect(Object.keys((await inventory(here, id)).body)).not.toContain('packages')
+
+  for (const [one, detail] of [
+    [{ name: 'a', version: '' }, 'packages/0/version'],
+    [{ name: 'a\nb', version: '1' }, 'packages/0/name'],
+    [{ name: 'a' }, 'packages/0/version'],
+  ] as const) {
+    const { status, body } = await agent.sendReport({ packages: [one] })
+    expect([status, body.errors[0].pointer]).toEqual([422, `#/${detail}`])
+  }
+  const many = Array.from({ length: 5001 }, (_, at) => ({ name: `p${at}`, version: '1' }))
+  expect((await agent.sendReport({ packages: many })).status).toBe(422)
+})

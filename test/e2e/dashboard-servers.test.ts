@@ -462,6 +462,10 @@ test('the page of a server shows what its agent reports, what has failed first, 
       { protocol: 'tcp', address: '127.0.0.1', port: 5432, process: 'postgres', user: 'postgres' },
     ],
     mounts: [],
+    packages: [
+      { name: 'bash', version: '5.2.15-2+b2' },
+      { name: 'openssl', version: '3.0.14-1' },
+    ],
     sessions: [{ user: 'alice', terminal: 'pts/0', from: '192.0.2.7', since: null }],
   }
   expect((await machine.report(report)).status).toBe(200)
@@ -472,7 +476,8 @@ test('the page of a server shows what its agent reports, what has failed first, 
     moments: [{ at: Date.now() - 60_000, ...moment }],
     events: [{ at: Date.now(), kind: 'container.died', name: 'import', detail: 'exit code 1' }],
   }
-  expect((await machine.report({ ...report, ...news, sockets: [...report.sockets, opened] })).status).toBe(200)
+  const packages = [report.packages[0], { name: 'openssl', version: '3.0.15-1' }, { name: 'nginx', version: '1.22.1-9' }]
+  expect((await machine.report({ ...report, ...news, packages, sockets: [...report.sockets, opened] })).status).toBe(200)
 
   const page = await openServer('db-1')
   const table = page.getByRole('table', { name: 'Services and disks' })
@@ -501,6 +506,15 @@ test('the page of a server shows what its agent reports, what has failed first, 
   const changes = section(page, 'Inventory changes')
   await changes.getByText('Port 0.0.0.0:8080/tcp opened').waitFor()
   await changes.getByText('user www-data').waitFor()
+  await changes.getByRole('listitem').filter({ hasText: 'Package openssl updated' }).getByText('3.0.14-1 → 3.0.15-1').waitFor()
+  await changes.getByText('Package nginx installed').waitFor()
+  const installed = section(page, 'Packages')
+  await installed.getByRole('button', { name: 'Show packages' }).click()
+  await installed.getByText('3 packages, reported').waitFor()
+  await installed.getByRole('row').filter({ hasText: 'bash' }).getByText('5.2.15-2+b2').waitFor()
+  await installed.getByLabel('Search packages').fill('SSL')
+  await installed.getByText('bash', { exact: true }).waitFor({ state: 'hidden' })
+  await installed.getByText('3.0.15-1', { exact: true }).waitFor()
   const agent = section(page, 'Agent')
   for (const text of ['7 s behind the hub', '3 minutes', 'reboot', '/mnt/backup doesn’t respond.'])
     await agent.getByText(text, { exact: true }).waitFor()

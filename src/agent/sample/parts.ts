@@ -6,6 +6,7 @@ import type { Containers } from './containers'
 import { readFacts } from './facts'
 import { mountedIn } from './filesystems'
 import { nameOf } from './line'
+import { InstalledPackages } from './packages'
 import type { Root } from './root'
 import { readSessions } from './sessions'
 import { refreshSmartFile, statesIn } from './smart-file'
@@ -35,6 +36,8 @@ const intervals = {
   certificates: minuteMs,
   // Only looks for changes most of the time.
   updates: 10 * minuteMs,
+  // Only looks for changes most of the time.
+  packages: 10 * minuteMs,
 }
 type Part = keyof typeof intervals
 
@@ -65,6 +68,7 @@ export class PartsReader {
   private readonly running = new Map<Part, Promise<void>>()
   private readonly problemsOf = new Map<Part, readonly string[]>()
   private readonly updates: PackageUpdates
+  private readonly packages: InstalledPackages
   private readonly openPorts: OpenPorts
   private watched: readonly string[] = []
   private isWanted = false
@@ -74,6 +78,7 @@ export class PartsReader {
 
   constructor(private readonly options: PartsOptions) {
     this.updates = new PackageUpdates(options.root)
+    this.packages = new InstalledPackages(options.root)
     this.openPorts = new OpenPorts(options.root)
   }
 
@@ -89,6 +94,7 @@ export class PartsReader {
     disks: (problem, now) => this.disks(problem, now),
     certificates: (problem, now, isForced) => this.options.certificates?.read(problem, now, isForced) ?? null,
     updates: problem => this.updates.read(problem),
+    packages: problem => this.packages.read(problem),
   }
 
   /** Programs whose processes are counted. */

@@ -21,6 +21,7 @@ import { ServerFacts } from './cloud/server-facts'
 import { ServerFirewalls } from './cloud/server-firewalls'
 import { InventoryChanges } from './cloud/inventory-changes'
 import { ServerInventory } from './cloud/server-inventory'
+import { ServerPackages } from './cloud/server-packages'
 import { ServerSnapshots } from './cloud/server-snapshots'
 import { RecentActions, ServerHistory } from './cloud/server-history'
 import { ServerJournal } from './cloud/server-journal'
@@ -68,6 +69,7 @@ function ServerPage({ resource: server }: { resource: ServerView }) {
           {server.status !== 'draft' && <ServerMetrics id={server.id} name={server.name} hasAgent={server.agent !== null} />}
           {(server.account_id === null || server.controllers.length > 0) && <ServerControllers server={server} />}
           {server.agent && <ServerInventory id={server.id} />}
+          {server.agent && <ServerPackages id={server.id} />}
           {server.agent && <ServerCertificates id={server.id} />}
           {server.status !== 'draft' && <ServerJournal id={server.id} hasAgent={server.agent !== null} />}
           {server.status !== 'draft' && <InventoryChanges id={server.id} hasAgent={server.agent !== null} />}

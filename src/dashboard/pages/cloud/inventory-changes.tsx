@@ -10,6 +10,7 @@ const kinds: Readonly<Record<InventoryChangeView['kind'], string>> = {
   disk: 'Disk',
   array: 'Disk array',
   container: 'Container',
+  package: 'Package',
   fact: 'Fact',
 }
 
@@ -19,6 +20,8 @@ const verbs: Readonly<Partial<Record<`${InventoryChangeView['kind']} ${Inventory
   'port removed': 'closed',
   'file_system added': 'mounted',
   'file_system removed': 'unmounted',
+  'package added': 'installed',
+  'package changed': 'updated',
 }
 
 type Values = NonNullable<InventoryChangeView['before']>
@@ -35,7 +38,8 @@ const shown = (field: string, value: unknown): string =>
 
 /** The fields that differ, or the known ones of what was added or removed. */
 function details({ name, before, after }: InventoryChangeView): string[] {
-  const labelOf = (field: string) => (field === 'value' ? '' : `${field} `)
+  // A package has only a version.
+  const labelOf = (field: string) => (field === 'value' || field === 'version' ? '' : `${field} `)
   const text = (values: Values, field: string) => shown(field === 'value' ? name : field, values[field])
   if (before && after)
     return Object.keys(after)

@@ -1,9 +1,10 @@
 import { Type, type Static, type TSchema } from '@sinclair/typebox'
 import { Nullable, NullableInstant, Shape } from '../../../core/shapes'
 import { AgentReport } from '../../../wire/agent'
+import { packageLimits } from '../../../wire/agent-limits'
 import type { PartName } from './tables'
 
-const { containers, units, disks, arrays, sockets, mounts, sessions, processes, problems } = AgentReport.properties
+const { containers, units, disks, arrays, sockets, mounts, sessions, processes, packages, problems } = AgentReport.properties
 const { path, source, type } = mounts.items.properties
 const { user, terminal, from } = sessions.items.properties
 
@@ -147,3 +148,35 @@ export const ServerInventory = Shape(
   },
 )
 export type ServerInventoryView = Static<typeof ServerInventory>
+
+export const ServerPackages = Shape(
+  {
+    agent_id: Nullable(Type.String(), { description: 'ID of the agent that reports them; null if the server has none.' }),
+    observed_at: NullableInstant({ description: 'When the last report of the agent was stored; null if none was.' }),
+    stale: Type.Boolean({ description: 'Whether the agent no longer reports, so that all of it may be outdated.' }),
+    reported_at: NullableInstant({
+      description:
+        'When the agent last sent its packages, which it does when some have changed. They were still the same at `observed_at`. Null if the agent never did.',
+    }),
+    reason: Nullable(Type.String(), { description: 'Why no packages are known; null if some are.' }),
+    total: Type.Integer({ description: 'Number of installed packages, also of those that the search leaves out.' }),
+    packages: Type.Array(Shape(packages.items.properties, { $id: 'ServerPackage', description: 'An installed package.' }), {
+      description: `Packages by name, at most ${packageLimits.packages.toLocaleString('en')}.`,
+    }),
+  },
+  {
+    $id: 'ServerPackages',
+    description: 'The packages that are installed on a server.',
+    examples: [
+      {
+        ...{ agent_id: 'agent_01k3z9a1b2c3d4e5f6g7h8j9km', observed_at: at, stale: false },
+        ...{ reported_at: '2026-11-26T06:12:00.000Z', reason: null, total: 412 },
+        packages: [
+          { name: 'libssl3', version: '3.0.15-1~deb12u1' },
+          { name: 'openssl', version: '3.0.15-1~deb12u1' },
+        ],
+      },
+    ],
+  },
+)
+export type ServerPackagesView = Static<typeof ServerPackages>

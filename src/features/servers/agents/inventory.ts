@@ -1,4 +1,3 @@
-import { eq } from 'drizzle-orm'
 import { instant } from '../../../core/clock'
 import type { Ctx } from '../../../core/ctx'
 import { findRow } from '../../../core/rows'
@@ -6,8 +5,9 @@ import type { AgentReport } from '../../../wire/agent'
 import { hoursLeftOf, mostHoursLeft } from '../metrics/hours-left'
 import { serverRows } from '../view'
 import type { ServerInventoryView } from './inventory-shapes'
+import { partRows } from './parts'
 import { agentOf, whyNotReported } from './rows'
-import { agentParts, partNames, type PartName } from './tables'
+import { partNames, type PartName } from './tables'
 
 /** Why a part that was reported is empty. */
 const whyEmpty: Readonly<Record<PartName, string>> = {
@@ -39,7 +39,7 @@ export async function getInventory(ctx: Ctx, id: string): Promise<ServerInventor
   const { read } = ctx.hub
   await findRow(read, ctx, serverRows, id)
   const agent = await agentOf(read, id)
-  const rows = agent ? await read.select().from(agentParts).where(eq(agentParts.agentId, agent.id)) : []
+  const rows = agent ? await partRows(read, agent.id, partNames) : []
   const partOf = (name: PartName) => {
     const found = rows.find(row => row.name === name)
     return {

@@ -1,8 +1,8 @@
-import { inArray, sql } from 'drizzle-orm'
+import { and, eq, inArray, sql } from 'drizzle-orm'
 import type { Reader, Tx } from '../../../core/db/transaction'
 import type { AgentReport } from '../../../wire/agent'
 import { compareParts, comparedParts, type InventoryChange } from '../journal/compare'
-import { agentParts, partNames, type PartName } from './tables'
+import { agentParts, partNames, storedParts, type PartName, type StoredPart } from './tables'
 
 /**
  * Stores the parts that a report contains. Parts that it omits have not changed.
@@ -11,10 +11,10 @@ import { agentParts, partNames, type PartName } from './tables'
 export async function saveParts(
   tx: Tx,
   agentId: string,
-  report: Pick<AgentReport, PartName>,
+  report: Pick<AgentReport, StoredPart>,
   at: number,
 ): Promise<InventoryChange[]> {
-  const rows = partNames.flatMap(name => {
+  const rows = storedParts.flatMap(name => {
     const data = report[name]
     return data === undefined ? [] : [{ id: `${agentId} ${name}`, agentId, name, data, at }]
   })
@@ -46,7 +46,18 @@ export async function partsOf(read: Reader, agentIds: readonly string[]): Promis
   for (const { agentId, name, data } of await read
     .select()
     .from(agentParts)
-    .where(inArray(agentParts.agentId, [...agentIds])))
+    .where(and(inArray(agentParts.agentId, [...agentIds]), inArray(agentParts.name, [...partNames]))))
     found.set(agentId, { ...found.get(agentId), [name]: data })
   return found
 }
+
+/** The stored rows of some parts of an agent. */
+export const partRows = (
+  read: Reader,
+  agentId: string,
+  names: readonly StoredPart[],
+): Promise<(typeof agentParts.$inferSelect)[]> =>
+  read
+    .select()
+    .from(agentParts)
+    .where(and(eq(agentParts.agentId, agentId), inArray(agentParts.name, [...names])))

@@ -1,14 +1,16 @@
+import { Type } from '@sinclair/typebox'
 import { crud } from '../../../api/crud'
 import { area, route } from '../../../api/route'
 import { getCertificates } from '../certificates/certificates'
 import { ServerCertificates } from '../certificates/shapes'
 import { listQuery } from '../../../core/list'
+import { Shape } from '../../../core/shapes'
 import { changeListing, listChanges } from '../journal/changes'
 import { journalListing, listJournal } from '../journal/journal'
 import { InventoryChangeList, JournalEntryList } from '../journal/shapes'
 import { installAgent, installAgentOnServer } from './install'
 import { getInventory } from './inventory'
-import { ServerInventory } from './inventory-shapes'
+import { ServerInventory, ServerPackages } from './inventory-shapes'
 import {
   agentListing,
   approveAgent,
@@ -20,6 +22,7 @@ import {
   rotateAgentToken,
   updateAgent,
 } from './management'
+import { getPackages } from './packages'
 import { getAgentUpdates, retryAgentUpdates, updateAgentUpdates } from './rollouts'
 import {
   Agent,
@@ -68,6 +71,20 @@ export const agentRoutes = area('agents', 'Servers and cloud', [
   }),
   route({
     method: 'GET',
+    path: '/v1/servers/:id/packages',
+    guard: 'cloud.read',
+    operationId: 'listServerPackages',
+    summary: 'List the packages of a server',
+    description:
+      'Lists the packages that are installed on a server, with their versions, as its agent last reported them. The response contains all of them, without pages. What was installed, removed, or updated is in the inventory changes.',
+    query: Shape({
+      q: Type.Optional(Type.String({ maxLength: 100, description: 'Only packages whose names contain this text, in any case.' })),
+    }),
+    response: ServerPackages,
+    run: (ctx, { params, query }) => getPackages(ctx, params.id!, query),
+  }),
+  route({
+    method: 'GET',
     path: '/v1/servers/:id/certificates',
     guard: 'cloud.read',
     operationId: 'getServerCertificates',
@@ -84,7 +101,7 @@ export const agentRoutes = area('agents', 'Servers and cloud', [
     operationId: 'listServerInventoryChanges',
     summary: 'List changes of the inventory of a server',
     description:
-      'Lists what has changed in the inventory of a server, newest first: listening ports, file systems, disks, disk arrays, containers and their images, and facts such as the kernel or the size of the memory. The first report of an agent contains no changes. Changes are kept for 365 days, at most 5,000 of each server, and at most 1,000 a day are recorded.',
+      'Lists what has changed in the inventory of a server, newest first: listening ports, file systems, disks, disk arrays, containers and their images, installed packages, and facts such as the kernel or the size of the memory. The first report of an agent contains no changes. Changes are kept for 365 days, at most 5,000 of packages and 5,000 others of each server. At most 2,000 changes of packages and 1,000 others are recorded a day.',
     query: listQuery(changeListing),
     response: InventoryChangeList,
     run: (ctx, { params, query }) => listChanges(ctx, params.id!, query),

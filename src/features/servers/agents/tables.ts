@@ -144,6 +144,9 @@ export const partNames = [
   'problems',
 ] as const
 export type PartName = (typeof partNames)[number]
+/** The same with packages, which are many, and therefore read only when someone asks for them. */
+export const storedParts = [...partNames, 'packages'] as const
+export type StoredPart = (typeof storedParts)[number]
 
 /** The parts that agents reported last. */
 export const agentParts = table(
@@ -154,7 +157,7 @@ export const agentParts = table(
     agentId: text('agent_id')
       .notNull()
       .references(() => agents.id, { onDelete: 'cascade' }),
-    name: text('name', { enum: [...partNames] }).notNull(),
+    name: text('name', { enum: [...storedParts] }).notNull(),
     data: json<readonly unknown[]>('data').notNull(),
     // When it was reported.
     at: time('at').notNull(),

@@ -1,4 +1,4 @@
-import { and, count, eq, gte } from 'drizzle-orm'
+import { and, count, eq, gte, ne, type SQL } from 'drizzle-orm'
 import type { EventDraft } from '../../../core/change-result'
 import { instant } from '../../../core/clock'
 import type { Ctx } from '../../../core/ctx'
@@ -17,10 +17,20 @@ import { keepNewest } from './keep-newest'
 import { changeKinds, changeWords, type InventoryChangeView } from './shapes'
 import { inventoryChanges } from './tables'
 
-/** At most this many changes of a report, of a day, and of a server are kept. */
-const maxPerReport = 100
-const maxPerDay = 1000
-const maxPerServer = 5000
+/**
+ * At most this many changes of a report, of a day, and of a server are kept. Packages have limits of their own, because an update changes
+ * hundreds of them, which must not hide the changes of ports.
+ */
+const limits: Readonly<Record<'packages' | 'others', Limits>> = {
+  packages: { ofKind: eq(inventoryChanges.kind, 'package'), perReport: 500, perDay: 2000, perServer: 5000 },
+  others: { ofKind: ne(inventoryChanges.kind, 'package'), perReport: 100, perDay: 1000, perServer: 5000 },
+}
+interface Limits {
+  ofKind: SQL
+  perReport: number
+  perDay: number
+  perServer: number
+}
 /** At most this many events are sent for a report, and for the ports of a server that were opened in a day. */
 const maxEvents = 20
 const maxEventsPerDay = 50
@@ -43,20 +53,43 @@ export async function recordChanges(
   if (changes.length === 0) return []
   const [server] = await tx.select().from(servers).where(eq(servers.id, serverId))
   if (!server) return []
-  const today = and(eq(inventoryChanges.serverId, server.id), gte(inventoryChanges.at, at - dayMs))
-  const [{ stored }] = (await tx.select({ stored: count() }).from(inventoryChanges).where(today)) as [{ stored: number }]
-  const kept = changes.slice(0, Math.max(0, Math.min(maxPerReport, maxPerDay - stored)))
+  const { packages = [], others = [] } = Object.groupBy(changes, one => (one.kind === 'package' ? 'packages' : 'others'))
+  const kept = await withinLimits(tx, server.id, others, limits.others, at)
   const opened = await newlyOpened(tx, server, kept, facts, at)
-  if (kept.length > 0) {
-    await tx.insert(inventoryChanges).values(kept.map(one => ({ id: newId('ichg'), serverId: server.id, at, ...one })))
-    await keepNewest(tx, inventoryChanges, server.id, maxPerServer)
-  }
+  await store(tx, server.id, kept, limits.others, at)
+  await store(tx, server.id, await withinLimits(tx, server.id, packages, limits.packages, at), limits.packages, at)
   return opened.map(socket => ({
     workspaceId: server.workspaceId,
     kind: 'port.opened',
     resource: { type: 'server', id: server.id },
     data: { server: { id: server.id, name: server.name }, socket, opened_at: instant(at) },
   }))
+}
+
+/** The first of some changes, as many as may still be stored. */
+async function withinLimits(
+  read: Reader,
+  serverId: string,
+  changes: readonly InventoryChange[],
+  { ofKind, perReport, perDay }: Limits,
+  at: number,
+): Promise<readonly InventoryChange[]> {
+  if (changes.length === 0) return []
+  const today = and(eq(inventoryChanges.serverId, serverId), gte(inventoryChanges.at, at - dayMs), ofKind)
+  const [{ stored }] = (await read.select({ stored: count() }).from(inventoryChanges).where(today)) as [{ stored: number }]
+  return changes.slice(0, Math.max(0, Math.min(perReport, perDay - stored)))
+}
+
+async function store(
+  tx: Tx,
+  serverId: string,
+  changes: readonly InventoryChange[],
+  { ofKind, perServer }: Limits,
+  at: number,
+): Promise<void> {
+  if (changes.length === 0) return
+  await tx.insert(inventoryChanges).values(changes.map(one => ({ id: newId('ichg'), serverId, at, ...one })))
+  await keepNewest(tx, inventoryChanges, serverId, perServer, ofKind)
 }
 
 /**
@@ -80,7 +113,7 @@ async function newlyOpened(
     .select({ name, change, after })
     .from(inventoryChanges)
     .where(and(ofPorts, gte(inventoryChanges.at, at - dayMs)))
-    .limit(maxPerDay)
+    .limit(limits.others.perDay)
   const known = new Set(recent.map(one => one.name))
   const opened = recent.filter(one => one.change === 'added' && isPublic(socketOf(one).address, own))
   // Each port once: one that is closed and opened all the time must not use up the events of the others.

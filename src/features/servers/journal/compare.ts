@@ -15,7 +15,7 @@ export interface InventoryChange {
 }
 
 /** The parts of reports in which changes are looked for. */
-export const comparedParts = ['sockets', 'mounts', 'disks', 'arrays', 'containers'] as const
+export const comparedParts = ['sockets', 'mounts', 'disks', 'arrays', 'containers', 'packages'] as const
 type ComparedPart = (typeof comparedParts)[number]
 type ItemOf<Part extends ComparedPart> = NonNullable<AgentReport[Part]>[number]
 type Socket = ItemOf<'sockets'>
@@ -38,6 +38,7 @@ const comparisons: { readonly [Part in ComparedPart]: Comparison<Part> } = {
   disks: { kind: 'disk', nameOf: one => one.device, valueOf: ({ device, model, serial }) => ({ device, model, serial }) },
   arrays: { kind: 'array', nameOf: one => one.name, valueOf: ({ name, kind }) => ({ name, kind }) },
   containers: { kind: 'container', nameOf: one => one.name, valueOf: ({ name, image }) => ({ name, image }) },
+  packages: { kind: 'package', nameOf: one => one.name, valueOf: ({ version }) => ({ version }) },
 }
 
 /** Compares a part with the one that was reported before. */

@@ -3,7 +3,7 @@ import { Instant, ListOf, Nullable, Shape, Words } from '../../../core/shapes'
 import { agentEventKinds, AgentReport } from '../../../wire/agent'
 
 /** What can change in the inventory of a server. */
-export const changeKinds = ['port', 'file_system', 'disk', 'array', 'container', 'fact'] as const
+export const changeKinds = ['port', 'file_system', 'disk', 'array', 'container', 'package', 'fact'] as const
 export const changeWords = ['added', 'removed', 'changed'] as const
 
 const value = (description: string) => Nullable(Type.Record(Type.String(), Type.Unknown()), { description })
@@ -19,7 +19,7 @@ const InventoryChange = Shape(
     change: Words(changeWords, { description: 'Whether it was added, removed, or changed.' }),
     name: Type.String({
       description:
-        'What has changed: address, port, and protocol of a socket, path of a file system, name of a container or an array, device of a disk, or name of a fact.',
+        'What has changed: address, port, and protocol of a socket, path of a file system, name of a container or an array, device of a disk, name of a package, or name of a fact.',
     }),
     before: value('Previous value. Null if it was added.'),
     after: value('New value. Null if it was removed.'),

@@ -23,7 +23,7 @@ import { recordMinutes } from '../minutes'
 import { saveParts } from '../parts'
 import { agentRows, lockAgent, type AgentRow, type AnyAgentRow } from '../rows'
 import { judgeRun, type RunVerdict } from '../runs'
-import { agents, partNames } from '../tables'
+import { agents, storedParts } from '../tables'
 import { touchAgent } from '../touch-agents'
 import { rolledBackNotice, updateColumns } from '../updates'
 import { authenticateAgent } from './authenticate'
@@ -119,7 +119,7 @@ export async function receiveReport(hub: Hub, { request, ip }: { request: Reques
 
 /** Whether a report contains a part of the inventory of the server. */
 const hasParts = (report: AgentReport): boolean =>
-  report.facts !== undefined || partNames.some(name => report[name] !== undefined)
+  report.facts !== undefined || storedParts.some(name => report[name] !== undefined)
 
 /** Stores the minutes of a report. Of a minute that it contains twice, the last one is stored. */
 async function store(
