@@ -1,9 +1,13 @@
 import { statSync, writeFileSync } from 'node:fs'
+import { dirname } from 'node:path'
+import { sha256Hex } from '../../core/sha256'
 import type { AgentCertificates } from '../../wire/agent-certificates'
 import { runProgram } from '../sample/program'
+import type { Root } from '../sample/root'
 
 /** Where the agent exchanges certificates with its other parts. */
 interface ReaderOptions {
+  root: Root
   /** The command that prints certificates, without the sockets to leave out. It is another process, so that its memory is freed. */
   command: readonly [string, ...string[]]
   /** A unit of systemd reads the files as root when this file exists, and deletes it. */
@@ -13,16 +17,26 @@ interface ReaderOptions {
 }
 
 const hourMs = 3_600_000
+/** Changed files are read again at most this often (ms): a folder in which something is written all the time must not cost CPU time. */
+const changedMs = 600_000
+/** Certbot writes here with each renewal. Only root can open the folders of its certificates. */
+const renewalFolders = ['etc/letsencrypt/renewal', 'usr/local/etc/letsencrypt/renewal']
+/** At most this many files and folders are looked at for changes. */
+const maxWatched = 300
 /** At most, 50 ports are asked four at a time for 5 seconds each. */
 const limits = { timeoutMs: 120_000, maxBytes: 4 * 1024 * 1024, environment: { BUN_JSC_useJIT: '0' } }
 /** The files are read within this time, or the previous ones are used. */
 const rootMs = 20_000
 const pollMs = 100
 
-/** Finds certificates every hour, when someone asks for them, and when root has found other ones. */
+/** Finds certificates every hour, when someone asks for them, when root has found other ones, and when a file or folder has changed. */
 export class CertificateReader {
   private readAt: number | null = null
   private resultAt: number | null = null
+  private watched: readonly string[] = renewalFolders
+  /** When the watched files and folders were changed, as of the last reading, and as they were last looked at. */
+  private state = ''
+  private seen = ''
   private withoutTls: readonly string[] = []
 
   constructor(private readonly options: ReaderOptions) {}
@@ -34,8 +48,11 @@ export class CertificateReader {
    */
   async read(problem: (sentence: string) => void, now: number, isForced: boolean): Promise<AgentCertificates | null> {
     const isDue = isForced || this.readAt === null || now < this.readAt || now >= this.readAt + hourMs
-    if (!isDue && this.changedAt() === this.resultAt) return null
-    if (isDue) await this.readAsRoot()
+    const hasChanged = this.hasChanged() && !isDue && now >= this.readAt! + changedMs
+    if (!isDue && !hasChanged && this.changedAt() === this.resultAt) return null
+    // What changes meanwhile is read the next time.
+    this.state = this.watchedState()
+    if (isDue || hasChanged) await this.readAsRoot()
     this.readAt = now
     this.resultAt = this.changedAt()
     const { command } = this.options
@@ -45,11 +62,34 @@ export class CertificateReader {
       const { certificates, problems, without_tls: withoutTls } = JSON.parse(typeof run === 'object' ? run.out : '')
       this.withoutTls = withoutTls
       for (const one of problems) problem(one)
+      this.watch(certificates as AgentCertificates)
       return certificates as AgentCertificates
     } catch {
       problem(`Certificates are unknown, because they could not be read${run === 'timeout' ? ' in time' : ''}.`)
       return null
     }
+  }
+
+  /** Looks for changes of the files with certificates and of their folders, if the user of the agent can. */
+  private watch({ files }: AgentCertificates): void {
+    // Files with several certificates have the name after this.
+    const paths = files.map(one => one.path.slice(1).replace(/#.*$/, ''))
+    const all = [...new Set([...renewalFolders, ...paths.flatMap(path => [dirname(path), path])])].slice(0, maxWatched)
+    if (all.join() === this.watched.join()) return
+    this.watched = all
+    this.state = this.watchedState()
+  }
+
+  /** Whether something has changed since the last reading, and not since a minute ago: until then, the service may be reloaded, too. */
+  private hasChanged(): boolean {
+    const before = this.seen
+    this.seen = this.watchedState()
+    return this.seen === before && this.seen !== this.state
+  }
+
+  /** Looks at up to 300 files, which takes less than a millisecond. */
+  private watchedState(): string {
+    return sha256Hex(this.watched.map(path => mtimeOf(this.options.root.path(path))).join())
   }
 
   /** Lets root read the files, if there is a unit for it, which has stored a result before. */
@@ -67,5 +107,14 @@ export class CertificateReader {
 
   private changedAt(): number | null {
     return statSync(this.options.resultFile, { throwIfNoEntry: false })?.mtimeMs ?? null
+  }
+}
+
+/** Null if there is no such file, or the user can’t see it. */
+function mtimeOf(path: string): number | null {
+  try {
+    return statSync(path).mtimeMs
+  } catch {
+    return null
   }
 }

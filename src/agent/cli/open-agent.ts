@@ -7,6 +7,7 @@ import { CertificateReader } from '../certificates/reader'
 import { configFile, InvalidConfigFile, readConfigFile, type AgentSettings } from '../config-file'
 import { RequirementNotMet } from '../install/requirement'
 import { rootFolders } from '../root/folders'
+import { Root } from '../sample/root'
 import { ServerMachine } from '../server-machine'
 import { ownProgram } from '../own-program'
 import { readIdentity, readJson, signingKey, type Identity } from '../state/identity'
@@ -57,8 +58,9 @@ export async function openAgent(
 function openMachine(settings: AgentSettings, path: string): Promise<ServerMachine> {
   const { disks, certificates: resultFile, certificatesWanted: requestFile } = rootFolders(settings)
   const program = ownProgram()
-  const certificates =
-    program && new CertificateReader({ command: [...program, 'certificates', '--config', path], requestFile, resultFile })
+  const command = program && ([...program, 'certificates', '--config', path] as const)
+  const root = new Root(settings.root)
+  const certificates = command && new CertificateReader({ root, command, requestFile, resultFile })
   return ServerMachine.open({
     folder: settings.root,
     smartFile: disks,

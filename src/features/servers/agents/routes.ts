@@ -90,7 +90,7 @@ export const agentRoutes = area('agents', 'Servers and cloud', [
     operationId: 'getServerCertificates',
     summary: 'Get the certificates of a server',
     description:
-      'Returns the certificates that the agent of a server found in files, and those that its TCP ports present. `on_disk_not_served` is true if a certificate was renewed on disk, but the service still presents the previous one. The agent looks for certificates every hour, and when you perform the action `collect`.',
+      'Returns the certificates that the agent of a server found in files, and those that its TCP ports present. `on_disk_not_served` is true if a certificate was renewed on disk, but the service still presents the previous one. The agent looks for certificates every hour, after files with certificates have changed, and when you perform the action `collect`.',
     response: ServerCertificates,
     run: (ctx, { params }) => getCertificates(ctx, params.id!),
   }),
