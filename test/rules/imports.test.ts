@@ -189,6 +189,7 @@ const forbiddenImports: [files: RegExp, refused: RegExp, reason: string, typesTo
 
 /** What features offer to other features, in addition to their shapes. Everything else is private. */
 const publicModules: Record<string, string[]> = {
+  acme: ['managed-certificates/issue-names'],
   actions: ['actions', 'kind', 'open-actions', 'start'],
   audit: ['list'],
   certificates: ['gaps-job', 'inventory-read', 'issued', 'known', 'life', 'paths', 'record', 'served', 'summary'],

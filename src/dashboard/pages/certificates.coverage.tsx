@@ -9,6 +9,7 @@ import { RelativeTime } from '../parts/time'
 import { usePerson } from '../session'
 import { SettingsButton } from './certificates/certificate-settings'
 import { certificateTabs } from './certificates/certificate-text'
+import { NameDetails } from './certificates/name-details'
 import { causeTitles, coverTitles } from './certificates/gap-text'
 
 const columns: TableColumns<CertificateCoverageView> = [
@@ -77,6 +78,7 @@ export default function CertificateCoverage() {
         { name: 'covered', label: 'Certificate', all: 'All names', choices: coverTitles },
         { name: 'zone_id', label: 'Zone', all: 'All zones', Picker: ZonePicker },
       ]}
+      details={one => ({ title: one.name, content: <NameDetails of={one} /> })}
       actions={canWrite && <SettingsButton />}
       empty={{
         icon: ShieldCheck,

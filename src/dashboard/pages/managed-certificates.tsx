@@ -12,6 +12,7 @@ import { Status, Tags } from '../parts/status'
 import { RelativeTime } from '../parts/time'
 import { useOne, useSend } from '../queries'
 import { usePerson } from '../session'
+import { AccountField } from './issuing/account-field'
 import { issuingTabs } from './issuing/issuing-tabs'
 import { FollowedAction } from './actions/followed-action'
 
@@ -280,17 +281,6 @@ function IssueFields({ accounts }: { accounts: readonly AcmeAccountView[] }) {
     </>
   )
 }
-
-const AccountField = ({ accounts }: { accounts: readonly AcmeAccountView[] }) => (
-  <SelectField
-    name="acme_account_id"
-    label="ACME account"
-    choices={[
-      ['', 'Choose an account'] as const,
-      ...accounts.filter(one => one.status === 'valid').map(one => [one.id, one.name] as const),
-    ]}
-  />
-)
 
 const RequestField = () => (
   <TextareaField

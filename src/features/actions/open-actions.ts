@@ -1,5 +1,6 @@
-import { and, count, eq, exists, gt, inArray, type Column, type SQL } from 'drizzle-orm'
+import { and, count, desc, eq, exists, gt, inArray, type Column, type SQL } from 'drizzle-orm'
 import type { Reader } from '../../core/db/transaction'
+import type { ActionRow } from './action-view'
 import { actionResources, actions, openStates } from './tables'
 
 /** Which of these actions have not finished. */
@@ -10,6 +11,23 @@ export async function openActionIds(read: Reader, ids: readonly string[]): Promi
     .from(actions)
     .where(and(inArray(actions.id, [...ids]), inArray(actions.status, [...openStates])))
   return new Set(rows.map(row => row.id))
+}
+
+/** The newest actions that work on a resource. */
+export const latestActionsOf = async (
+  read: Reader,
+  workspaceId: string,
+  resourceId: string,
+  max: number,
+): Promise<ActionRow[]> => {
+  const rows = await read
+    .select({ action: actions })
+    .from(actionResources)
+    .innerJoin(actions, eq(actions.id, actionResources.actionId))
+    .where(and(eq(actionResources.resourceId, resourceId), eq(actions.workspaceId, workspaceId)))
+    .orderBy(desc(actionResources.actionId))
+    .limit(max)
+  return rows.map(row => row.action)
 }
 
 /** A condition: an action of this type on the resource has failed since then. */

@@ -1,3 +1,4 @@
+import { Type } from '@sinclair/typebox'
 import { requestChannels, type AuditActionDrafts } from '../../core/audit-actions'
 
 export const coverageActions = {
@@ -21,5 +22,13 @@ export const coverageActions = {
     channels: [...requestChannels, 'job'],
     changes: { of: 'certificates.gap.acknowledge' },
     example: { before: { status: 'acknowledged' }, after: { status: 'open' } },
+  },
+  'certificates.gap.issue': {
+    phrase: 'issue a certificate for {certificate_gap}',
+    number: 'CE304',
+    description: 'Issuing of a certificate that closes a gap was started.',
+    targets: ['certificate_gap', 'managed_certificate', 'action'],
+    changes: { fields: { names: Type.Array(Type.String(), { description: 'Names of the certificate.' }) } },
+    example: { before: {}, after: { names: ['shop.example.com'] } },
   },
 } satisfies AuditActionDrafts

@@ -2,13 +2,14 @@ import { ne } from 'drizzle-orm'
 import { change } from '../../core/change'
 import { instant } from '../../core/clock'
 import type { Ctx } from '../../core/ctx'
+import type { Tx } from '../../core/db/transaction'
 import { listingOf, listPage } from '../../core/list'
 import { idsFilter, searchFilter, textFilter, timeFilters, wordsFilter } from '../../core/list-filters'
 import { editableView } from '../../core/members'
 import { conflict, invalid, notFound } from '../../core/problem'
 import { changedRow, findRow, lockRow, saveRow } from '../../core/rows'
 import { rowsOf } from '../../registry'
-import { gapEvent, gapRank } from './gap-rows'
+import { gapEvent, gapRank, timelineWith } from './gap-rows'
 import { gapKindNames, gapSeverities } from './kinds'
 import { gapStatuses, type CertificateGapView, type GapAcknowledgement } from './shapes'
 import { certificateGaps, type GapRow } from './tables'
@@ -63,10 +64,25 @@ export const listCertificateGaps = (ctx: Ctx, query: Record<string, unknown>) =>
 
 /** @throws Problem 404 */
 export async function getCertificateGap(ctx: Ctx, id: string): Promise<CertificateGapView> {
+  return view(await findGap(ctx, id))
+}
+
+/** @throws Problem 404 */
+export async function findGap(ctx: Ctx, id: string): Promise<GapRow> {
   const row = await findRow(ctx.hub.read, ctx, gapRows, id)
   if (row.status === 'pending') throw notFound('certificate gap')
-  return view(row)
+  return row
 }
+
+/** Locks a gap that isn’t resolved until the transaction ends. @throws Problem 404, 409 if it is resolved, 412 */
+export async function lockUnresolved(tx: Tx, ctx: Ctx, id: string): Promise<GapRow> {
+  const row = await lockRow(tx, ctx, gapRows, id)
+  if (row.status === 'pending') throw notFound('certificate gap')
+  if (row.status === 'resolved') throw isResolved()
+  return row
+}
+
+export const isResolved = () => conflict('The gap is resolved.')
 
 /**
  * Accepts a gap until it is resolved, or until a time. Acknowledging it again replaces the acknowledgement.
@@ -82,18 +98,20 @@ export function acknowledgeCertificateGap(
   if (untilMs !== null && (untilMs <= now || untilMs > now + maxAcknowledgedMs))
     throw invalid([{ pointer: '#/until', code: 'range', detail: 'must be in the future, at most 366 days from now.' }])
   const { type, id: actorId, name } = ctx.actor
-  return changeGap(ctx, 'certificates.gap.acknowledge', id, row => {
-    if (row.status === 'resolved') throw conflict('The gap is resolved.')
-    const acknowledgedBy = { type, id: actorId, name }
-    return { status: 'acknowledged', acknowledgedAt: now, acknowledgedUntil: untilMs, acknowledgedBy, note }
-  })
+  const actor = { type, id: actorId, name }
+  return changeGap(ctx, 'certificates.gap.acknowledge', id, row => ({
+    ...{ status: 'acknowledged', acknowledgedAt: now, acknowledgedUntil: untilMs, acknowledgedBy: actor, note },
+    timeline: timelineWith(row.timeline, { at: now, kind: 'acknowledged', text: note, actor }),
+  }))
 }
 
 /** Removes the acknowledgement, if there is one. @throws Problem 404, 409 if the gap is resolved, 412 */
 export const unacknowledgeCertificateGap = (ctx: Ctx, id: string): Promise<CertificateGapView> =>
   changeGap(ctx, 'certificates.gap.unacknowledge', id, row => {
-    if (row.status === 'resolved') throw conflict('The gap is resolved.')
-    return row.status === 'open' ? {} : { status: 'open', ...unacknowledged }
+    if (row.status === 'open') return {}
+    const { type, id: actorId, name } = ctx.actor
+    const entry = { at: ctx.hub.clock.now(), kind: 'unacknowledged', text: '', actor: { type, id: actorId, name } } as const
+    return { status: 'open', ...unacknowledged, timeline: timelineWith(row.timeline, entry) }
   })
 
 /** The columns of a gap that isn’t acknowledged. */
@@ -106,8 +124,7 @@ const changeGap = (
   columnsOf: (row: GapRow) => Partial<GapRow>,
 ): Promise<CertificateGapView> =>
   change(ctx, action, async tx => {
-    const before = await lockRow(tx, ctx, gapRows, id)
-    if (before.status === 'pending') throw notFound('certificate gap')
+    const before = await lockUnresolved(tx, ctx, id)
     const columns = columnsOf(before)
     const after = await saveRow(tx, ctx, gapRows, before, { ...columns, rank: gapRank({ ...before, ...columns }) })
     const changed = await changedRow(gapRows, before, after, view)

@@ -1,11 +1,20 @@
 import type { EventDraft } from '../../core/change-result'
 import { instant } from '../../core/clock'
 import { gapSeverities } from './kinds'
-import type { GapRow } from './tables'
+import type { GapEntry, GapRow } from './tables'
 
 /** The place of a gap in a list with problems first: open ones by severity, then acknowledged ones, then resolved ones. */
 export const gapRank = ({ status, severity }: Pick<GapRow, 'status' | 'severity'>): number =>
   ['open', 'acknowledged', 'resolved', 'pending'].indexOf(status) * gapSeverities.length + gapSeverities.indexOf(severity)
+
+/** The newest entries are kept. */
+const maxEntries = 50
+
+/** The timeline of a gap with another entry. @param at ms UTC */
+export const timelineWith = (before: readonly GapEntry[], entry: Omit<GapEntry, 'actor'> & Partial<GapEntry>): GapEntry[] => [
+  ...before.slice(1 - maxEntries),
+  { actor: null, ...entry },
+]
 
 /** The event of a gap whose status has changed. @param now ms UTC */
 export const gapEvent = (row: GapRow, now: number): EventDraft => ({

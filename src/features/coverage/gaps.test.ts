@@ -51,7 +51,7 @@ const fine: GapSources = {
   served: [served],
   zones: new Map([['example.com', { id: 'zone_1', isWritable: true }]]),
   recorded: new Set([name.name, 'www.example.com']),
-  aliases: new Set(),
+  aliases: new Map(),
   caa: new Map([['example.com', [{ flags: 0, tag: 'issue', value: 'letsencrypt.org' }]]]),
 }
 const withCertificate = (more: Partial<KnownCertificate>): Partial<GapSources> => ({
@@ -119,6 +119,9 @@ describe.each(gapKindNames)('%s', kind => {
     expect(gap!.isIssuable).toBe('isIssuable' in gapKinds[kind])
     const readOnly = new Map([['example.com', { id: 'zone_1', isWritable: false }]])
     expect(gapsWith({ ...more, zones: readOnly })[0]!.isIssuable).toBe(false)
+    const delegated = { zones: new Map([...readOnly, ['acme.test', { id: 'zone_2', isWritable: true }]]) }
+    const aliases = new Map([[`_acme-challenge.${gap!.name}`, 'shop.acme.test']])
+    expect(gapsWith({ ...more, ...delegated, aliases })[0]!.isIssuable).toBe('isIssuable' in gapKinds[kind])
   })
 
   test('opens, stays, is acknowledged, resolves, and opens again', () => {
@@ -229,7 +232,8 @@ test('names in the detail are cut', () => {
 })
 
 test('CAA records don’t conflict with the certificate of an alias, for whose target other records apply', () => {
-  const kindsWith = (...aliases: string[]) => gapsWith({ ...causes.caa_conflict, aliases: new Set(aliases) }).map(one => one.kind)
+  const kindsWith = (...aliases: string[]) =>
+    gapsWith({ ...causes.caa_conflict, aliases: new Map(aliases.map(one => [one, 'cdn.test'])) }).map(one => one.kind)
   expect([kindsWith(), kindsWith('shop.example.com')]).toEqual([['caa_conflict'], []])
 })
 

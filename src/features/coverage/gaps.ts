@@ -37,8 +37,8 @@ export interface GapSources {
   zones: ReadonlyMap<string, { id: string; isWritable: boolean }>
   /** Names that have address records in the zones, also proxied and wildcard ones. */
   recorded: ReadonlySet<string>
-  /** Names that are an alias of another one, whose CAA records apply (RFC 8659 section 3). */
-  aliases: ReadonlySet<string>
+  /** Names that are an alias, with the name whose CAA records apply instead (RFC 8659 section 3) and that answers challenges. */
+  aliases: ReadonlyMap<string, string>
   /** CAA records by name. */
   caa: ReadonlyMap<string, readonly CaaProperty[]>
 }
@@ -96,25 +96,33 @@ type Draft = { kind: GapKind; of: string; name: string; detail: string } & Parti
  * @param now ms UTC
  */
 export function* gapsOf(sources: GapSources, now: number): Generator<void, FoundGap[]> {
-  const { zones } = sources
   const found: FoundGap[] = []
   let steps = 0
   for (const draft of draftsOf(sources, now)) {
-    if (draft) found.push(gapOf(draft, zones))
+    if (draft) found.push(gapOf(draft, sources))
     if (++steps % 100 === 0) yield
   }
   return found
 }
 
-function gapOf({ kind, of, name, ...more }: Draft, zones: GapSources['zones']): FoundGap {
+function gapOf({ kind, of, name, ...more }: Draft, sources: GapSources): FoundGap {
   const { severity, fix, isIssuable = false } = gapKindOf(kind)
-  const zoneId = zoneIdOf(name, zones)
-  const isWritable = zoneId !== null && [...namesUp(name)].some(one => zones.get(one)?.isWritable)
+  const zoneId = zoneIdOf(name, sources.zones)
   return {
     ...{ key: `${kind} ${of}`, kind, severity, name, zoneId, fix, evidence: {}, observedAt: null },
-    ...{ endpointId: null, certificateId: null, serverId: null, isIssuable: isIssuable && isWritable },
+    ...{ endpointId: null, certificateId: null, serverId: null, isIssuable: isIssuable && isAnswerable(name, sources) },
     ...more,
   }
+}
+
+const maxAliases = 8
+
+/** Whether a zone can answer the challenge of a name. */
+function isAnswerable(name: string, { zones, aliases }: Pick<GapSources, 'zones' | 'aliases'>): boolean {
+  let at = `_acme-challenge.${name.replace(/^\*\./, '')}`
+  for (let hops = 0; hops < maxAliases && aliases.has(at); hops++) at = aliases.get(at)!
+  const closest = [...namesUp(at)].find(one => zones.has(one))
+  return closest !== undefined && zones.get(closest)!.isWritable
 }
 
 function* namesUp(name: string): Generator<string> {

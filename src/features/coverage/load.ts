@@ -38,7 +38,7 @@ export async function sourcesOf(read: Reader, workspaceId: string): Promise<Sour
     ...{ expected, zones, caa, certificates, files, served },
     endpoints: await runInSlices(scannedEndpoints(scans, endpoints)),
     recorded: new Set(records.map(one => one.name)),
-    aliases: new Set(records.flatMap(one => (one.type === 'CNAME' ? one.name : []))),
+    aliases: new Map(records.flatMap(one => (one.type === 'CNAME' && one.target !== null ? [[one.name, one.target]] : []))),
   }
   return { gapSources, wanted: await runInSlices(wantedEndpoints(expected, scans, monitors)) }
 }

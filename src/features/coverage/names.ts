@@ -15,7 +15,7 @@ export interface NamedRecord {
   name: string
   zoneId: string
   type: string
-  /** The host of an MX record; null for others. */
+  /** The host of an MX record, or the target of a CNAME record; null for most others. */
   target: string | null
   /** Whether the provider answers for it with a certificate of its own. */
   isProxied: boolean

@@ -1,6 +1,18 @@
 import { Type, type Static } from '@sinclair/typebox'
 import { members, patchMembers, viewMembers } from '../../core/members'
-import { actorFields, editable, Instant, Line, ListOf, Nullable, NullableInstant, Prose, Shape, Words } from '../../core/shapes'
+import {
+  actorFields,
+  editable,
+  Instant,
+  Line,
+  ListOf,
+  Nullable,
+  NullableInstant,
+  Prose,
+  Shape,
+  SinglePageOf,
+  Words,
+} from '../../core/shapes'
 import { gapKindNames, gapSeverities } from './kinds'
 import { causes, coverages, covers } from './names'
 
@@ -52,6 +64,9 @@ export const CertificateSettingsPatch = Shape(patchMembers(certificateSettingMem
 })
 export type CertificateSettingsView = Static<typeof CertificateSettings>
 export type CertificateSettingsPatch = Static<typeof CertificateSettingsPatch>
+
+/** What happens to a gap. */
+const gapEntryKinds = ['opened', 'acknowledged', 'unacknowledged', 'issue_started', 'issued', 'issue_failed', 'resolved'] as const
 
 /** Those of the API: pending ones are not part of it. */
 export const gapStatuses = ['open', 'acknowledged', 'resolved'] as const
@@ -109,6 +124,50 @@ export const CertificateGap = Shape(
 )
 export const CertificateGapList = ListOf(CertificateGap)
 export type CertificateGapView = Static<typeof CertificateGap>
+
+const CertificateGapEntry = Shape(
+  {
+    at: Instant({ description: 'When it happened.' }),
+    kind: Words(gapEntryKinds, {
+      description:
+        'What happened. `issue_started`: a certificate was requested for the gap. `issued`: it was issued, and has to be installed. `issue_failed`: the request failed.',
+    }),
+    text: Type.String({ description: 'Details, as a sentence; empty if there are none.' }),
+    actor: Nullable(Shape(actorFields), { description: 'Who did it; null for automatic changes.' }),
+    action_id: Nullable(Type.String(), { description: 'ID of the action that issues the certificate; null for other entries.' }),
+  },
+  {
+    $id: 'CertificateGapEntry',
+    description: 'An entry of the timeline of a gap.',
+    examples: [
+      {
+        ...{ at: '2026-11-27T10:00:20.000Z', kind: 'issued', text: 'The certificate is valid until 2027-02-25.' },
+        ...{ actor: null, action_id: 'act_01k3z9a1b2c3d4e5f6g7h8j9km' },
+      },
+    ],
+  },
+)
+export const CertificateGapTimeline = SinglePageOf(CertificateGapEntry)
+export type CertificateGapEntryView = Static<typeof CertificateGapEntry>
+
+export const GapIssue = Shape(
+  {
+    acme_account_id: Type.String({ maxLength: 100, description: 'ID of the ACME account to issue the certificate with.' }),
+    include: Type.Optional(
+      Type.Array(Type.String({ minLength: 1, maxLength: 255 }), {
+        maxItems: 99,
+        default: [],
+        description: 'More names for the certificate.',
+      }),
+    ),
+  },
+  {
+    $id: 'GapIssue',
+    description: 'How to issue the certificate.',
+    examples: [{ acme_account_id: 'acme_01k3z9a1b2c3d4e5f6g7h8j9km', include: ['www.shop.example.com'] }],
+  },
+)
+export type GapIssue = Static<typeof GapIssue>
 
 export const GapAcknowledgement = Shape(
   {

@@ -17,6 +17,16 @@ export const certificateSettings = table('certificate_settings', {
   ...memberColumns(certificateSettingMembers),
 })
 
+/** A change of a gap’s status. */
+export interface GapEntry {
+  /** Milliseconds UTC. */
+  at: number
+  kind: 'opened' | 'acknowledged' | 'unacknowledged' | 'resolved'
+  text: string
+  /** Null for automatic changes. */
+  actor: Pick<AuditActor, 'type' | 'id' | 'name'> | null
+}
+
 export const certificateGaps = table(
   'certificate_gaps',
   {
@@ -44,6 +54,9 @@ export const certificateGaps = table(
     acknowledgedUntil: time('acknowledged_until'),
     acknowledgedBy: json<Pick<AuditActor, 'type' | 'id' | 'name'> | null>('acknowledged_by'),
     note: text('note').notNull(),
+    timeline: json<GapEntry[]>('timeline')
+      .notNull()
+      .default(sql`'[]'`),
     resolvedAt: time('resolved_at'),
   },
   t => [

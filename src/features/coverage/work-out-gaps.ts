@@ -11,7 +11,7 @@ import { runInSlices } from '../../core/time-slices'
 import { followingEndpoints, followTargets } from '../tls-endpoints/following'
 import { scanAgain } from '../tls-endpoints/scans/scan-again'
 import { gapRows, unacknowledged } from './certificate-gaps'
-import { gapEvent, gapRank } from './gap-rows'
+import { gapEvent, gapRank, timelineWith } from './gap-rows'
 import { gapsOf, nextChange, type FoundGap } from './gaps'
 import { gapSeverities } from './kinds'
 import { saveCoverage } from './coverage'
@@ -144,7 +144,7 @@ const expired = (before: GapRow, after: GapRow): AuditDraft[] =>
       target: targetOf(gapRows, after),
       before: { status: before.status, severity: before.severity },
       after: { status: after.status, severity: after.severity },
-      reason: before.severity === after.severity ? 'The acknowledgement expired.' : 'It became more severe.',
+      reason: endOfAcknowledgement(before, after),
     },
   )
 
@@ -158,6 +158,7 @@ const newColumns = ({ found, status }: GapStep & { do: 'add' }, now: number) => 
   ...unacknowledged,
   ...{ status, rank: gapRank({ status, severity: found.severity }), openedAt: now, resolvedAt: null },
   observedAt: status === 'pending' ? found.observedAt : null,
+  timeline: status === 'open' ? timelineWith([], { at: now, kind: 'opened', text: found.detail }) : [],
 })
 
 const columnsOf = ({ found, status, observedAt }: GapStep & { do: 'keep' }, before: GapRow) => ({
@@ -170,20 +171,28 @@ function changedColumns(step: GapStep & { do: 'keep' | 'resolve' }, before: GapR
   if (step.do === 'resolve') {
     const isNew = before.status !== 'resolved'
     const { severity } = before
+    const timeline = timelineWith(before.timeline, { at: now, kind: 'resolved', text: 'It no longer exists.' })
     return {
       ...{ status: 'resolved', rank: gapRank({ status: 'resolved', severity }), observedAt: null },
-      ...(isNew && { ...unacknowledged, resolvedAt: now }),
+      ...(isNew && { ...unacknowledged, resolvedAt: now, timeline }),
     }
   }
   const columns = columnsOf(step, before)
-  const isOpened = step.status === 'open' && before.status !== 'open'
+  if (step.status !== 'open' || before.status === 'open') return { ...columns, rank: gapRank(columns) }
+  const wasAcknowledged = before.status === 'acknowledged'
+  const entry = wasAcknowledged
+    ? ({ at: now, kind: 'unacknowledged', text: endOfAcknowledgement(before, step.found) } as const)
+    : ({ at: now, kind: 'opened', text: step.found.detail } as const)
   return {
     ...columns,
-    rank: gapRank(columns),
-    ...(isOpened && unacknowledged),
-    ...(isOpened && before.status !== 'acknowledged' && { openedAt: now, resolvedAt: null }),
+    ...unacknowledged,
+    ...{ rank: gapRank(columns), timeline: timelineWith(before.timeline, entry) },
+    ...(!wasAcknowledged && { openedAt: now, resolvedAt: null }),
   }
 }
+
+const endOfAcknowledgement = (before: Pick<GapRow, 'severity'>, after: Pick<GapRow, 'severity'>): string =>
+  before.severity === after.severity ? 'The acknowledgement expired.' : 'It became more severe.'
 
 export const pruneGaps = (hub: Hub): Promise<void> =>
   pruneRows(

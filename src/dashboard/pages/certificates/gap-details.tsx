@@ -1,11 +1,15 @@
 import type { CertificateGapView } from '../../../features/coverage/shapes'
 import { hubNow } from '../../hub-clock'
+import { Button } from '../../parts/button'
 import { SelectField, TextareaField } from '../../parts/form'
 import { Json } from '../../parts/json'
 import { openForm } from '../../parts/open-dialog'
 import { Facts } from '../../parts/page'
 import { ResourceLink } from '../../parts/resource'
 import { formatDateTime } from '../../parts/time'
+import { usePerson } from '../../session'
+import { GapTimeline } from './gap-timeline'
+import { isIssuable, issueForGap } from './issue-for-gap'
 import { gapInvalidates as invalidates, severityTitles, statusTitles } from './gap-text'
 
 /** What was found, what to do about it, and the evidence. */
@@ -13,6 +17,8 @@ export const GapDetails = ({ gap: one }: { gap: CertificateGapView }) => (
   <div className="flex flex-col gap-4">
     <p className="wrap-anywhere">{one.detail}</p>
     <p className="font-medium wrap-anywhere">{one.fix}</p>
+    <IssueButton gap={one} />
+    <GapTimeline gap={one} />
     <Facts
       rows={[
         ['Name', one.name],
@@ -35,6 +41,21 @@ export const GapDetails = ({ gap: one }: { gap: CertificateGapView }) => (
     {Object.keys(one.evidence).length > 0 && <Json label="Evidence" value={one.evidence} />}
   </div>
 )
+
+/** Issues a certificate that closes a gap, if that is possible. */
+export function IssueButton({ gap }: { gap: CertificateGapView }) {
+  const { canWrite } = usePerson()
+  return (
+    canWrite &&
+    isIssuable(gap) && (
+      <div>
+        <Button kind="primary" onClick={() => issueForGap(gap)}>
+          Issue certificate
+        </Button>
+      </div>
+    )
+  )
+}
 
 const dayMs = 86_400_000
 

@@ -5,6 +5,7 @@ import { AdapterError } from '../../../adapters/failure'
 import { instant } from '../../../core/clock'
 import { change } from '../../../core/change'
 import type { Ctx } from '../../../core/ctx'
+import type { Tx } from '../../../core/db/transaction'
 import { listingOf, listPage } from '../../../core/list'
 import { flagFilter, searchFilter, textFilter, timeFilters, wordsFilter } from '../../../core/list-filters'
 import { inputColumns, patchColumns } from '../../../core/members'
@@ -68,25 +69,35 @@ export async function createManagedCertificate(ctx: Ctx, input: ManagedCertifica
   const account = await accountOf(ctx, input.acme_account_id)
   await requirePermission(ctx, names, account)
   return await change(ctx, 'certificates.managed_certificate.create', async tx => {
-    await refuseOverLimit(tx, ctx, 'managed_certificate')
-    const row = await insertRow(tx, ctx, managedRows, {
-      ...inputColumns(managedCertificateMembers, input),
-      ...{ names, namesText: textOf(names), acmeAccountId: account.id, status: 'pending', paused: false, ...key },
-      ...{
-        keySealed: null,
-        keyTakenAt: null,
-        nextKeySealed: null,
-        certificateId: null,
-        chain: null,
-        issuedByAccountId: null,
-        notBefore: null,
-        notAfter: null,
-      },
-      ...{ issuedAt: null, revokedAt: null, ariId: null, ari: null, ariCheckAt: null, nextRenewalAt: null },
-      ...{ attempts: 0, lastError: null, actionId: null },
-    })
+    const row = await insertManaged(tx, ctx, input, { names, account, key })
     const started = await startIssuing(tx, ctx, row)
     return { ...(await changedRow(managedRows, null, started.row, managedView)), jobs: started.jobs ?? [] }
+  })
+}
+
+/** Inserts a managed certificate, within a change. @throws Problem 403 `plan_limit_reached` */
+export async function insertManaged(
+  tx: Tx,
+  ctx: Ctx,
+  input: ManagedCertificateInput,
+  { names, account, key }: { names: string[]; account: AcmeAccountRow; key: ReturnType<typeof keyColumns> },
+): Promise<ManagedCertificateRow> {
+  await refuseOverLimit(tx, ctx, 'managed_certificate')
+  return await insertRow(tx, ctx, managedRows, {
+    ...inputColumns(managedCertificateMembers, input),
+    ...{ names, namesText: textOf(names), acmeAccountId: account.id, status: 'pending', paused: false, ...key },
+    ...{
+      keySealed: null,
+      keyTakenAt: null,
+      nextKeySealed: null,
+      certificateId: null,
+      chain: null,
+      issuedByAccountId: null,
+      notBefore: null,
+      notAfter: null,
+    },
+    ...{ issuedAt: null, revokedAt: null, ariId: null, ari: null, ariCheckAt: null, nextRenewalAt: null },
+    ...{ attempts: 0, lastError: null, actionId: null },
   })
 }
 
@@ -164,7 +175,7 @@ export async function renewManagedCertificate(
 }
 
 /** @throws Problem 409 `issued_recently` */
-async function refuseIssuedRecently(ctx: Ctx, { namesText }: ManagedCertificateRow): Promise<void> {
+export async function refuseIssuedRecently(ctx: Ctx, { namesText }: Pick<ManagedCertificateRow, 'namesText'>): Promise<void> {
   const [recent] = await ctx.hub.read
     .select({ issuedAt: managedCertificates.issuedAt })
     .from(managedCertificates)
@@ -178,7 +189,7 @@ async function refuseIssuedRecently(ctx: Ctx, { namesText }: ManagedCertificateR
   if (recent)
     throw new Problem(
       'issued_recently',
-      `A certificate with these names was issued at ${instant(recent.issuedAt)}. Certificate authorities limit how often the same names are issued; set \`force\` to renew anyway.`,
+      `A certificate with these names was issued at ${instant(recent.issuedAt)}. Certificate authorities limit how often the same names are issued; renew it with \`force\` to issue it anyway.`,
     )
 }
 
@@ -241,7 +252,7 @@ export const downloadManagedCertificate = (ctx: Ctx, id: string): Promise<Manage
   })
 
 /** @throws Problem 422 if there is no such account, 409 if it was deactivated */
-async function accountOf(ctx: Ctx, id: string): Promise<AcmeAccountRow> {
+export async function accountOf(ctx: Ctx, id: string): Promise<AcmeAccountRow> {
   const account = await acmeAccountOf(ctx, id).catch(error => {
     if (!(error instanceof Problem)) throw error
     throw invalid([{ pointer: '#/acme_account_id', code: 'not_found', detail: 'There is no ACME account with this ID.' }])
@@ -254,7 +265,7 @@ async function accountOf(ctx: Ctx, id: string): Promise<AcmeAccountRow> {
  * Refuses what would certainly fail. If the certificate authority can’t be reached, CAA records are checked by the action.
  * @throws Problem 409, 429
  */
-async function requirePermission(ctx: Ctx, names: readonly string[], account: AcmeAccountRow): Promise<void> {
+export async function requirePermission(ctx: Ctx, names: readonly string[], account: AcmeAccountRow): Promise<void> {
   await placesOf(ctx.hub.read, ctx.workspaceId, names)
   refuseTooManyRequests(ctx, 'certificate-orders', ctx.workspaceId, 30)
   try {
@@ -267,13 +278,13 @@ async function requirePermission(ctx: Ctx, names: readonly string[], account: Ac
   }
 }
 
-const textOf = (names: readonly string[]): string => names.toSorted().join(' ')
+export const textOf = (names: readonly string[]): string => names.toSorted().join(' ')
 
 const notAllowed = (pointer: string, mode: string) =>
   invalid([{ pointer, code: 'not_allowed', detail: `is not allowed with the key mode \`${mode}\`.` }])
 
 /** @throws Problem 422 */
-function keyColumns({ key = {}, csr }: ManagedCertificateInput, names: readonly string[]) {
+export function keyColumns({ key = {}, csr }: ManagedCertificateInput, names: readonly string[]) {
   const { mode = 'hub', type, retention } = key
   if (mode === 'hub') {
     if (csr !== undefined) throw notAllowed('#/csr', mode)

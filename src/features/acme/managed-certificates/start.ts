@@ -38,16 +38,17 @@ type Started = { row: ManagedCertificateRow; action: ActionView } & Pick<RecordR
 
 /**
  * Starts to issue a certificate, in the caller's transaction.
- * @param isRenewal whether there is a certificate to replace
+ * @param also other resources that the action works on
  * @throws Problem 409 `resource_locked`
  */
 export async function startIssuing(
   tx: Tx,
   by: Pick<Ctx, 'hub' | 'workspaceId' | 'actor'>,
   row: ManagedCertificateRow,
+  also: readonly { type: string; id: string }[] = [],
 ): Promise<Started> {
   const { action, job } = await startAction(tx, by, issuing, {
-    resources: [{ type: managedRows.type, id: row.id }],
+    resources: [{ type: managedRows.type, id: row.id }, ...also],
     input: { is_renewal: row.issuedAt !== null },
   })
   const columns = { status: 'issuing', actionId: action.id, nextRenewalAt: null } as const

@@ -60,7 +60,7 @@ function addTo({ records, caa }: NamesInZones, names: ReadonlyMap<string, string
   if (type === 'CAA') {
     caa.set(name, [...(caa.get(name) ?? []), caaProperty(row.rdata)])
   } else {
-    const target = type === 'MX' && row.target !== null ? row.target.replace(/\.$/, '') : null
+    const target = row.target?.replace(/\.$/, '') ?? null
     records.push({ name, zoneId: row.zoneId, type, target, isProxied: row.options?.proxied === true })
   }
 }

@@ -1,0 +1,1 @@
+ALTER TABLE `certificate_gaps` ADD `timeline` text DEFAULT '[]' NOT NULL;
