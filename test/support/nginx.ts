@@ -6,8 +6,11 @@ import { freePort } from './free-port'
 /** A local nginx that responds to `/` with 200, on a loopback port that stays the same across restarts. */
 export interface Nginx extends AsyncDisposable {
   url: string
+  port: number
   start(): Promise<void>
   stop(): Promise<void>
+  /** Installs a certificate and reloads: from then on, the port only speaks TLS. */
+  install(certificate: { chain: string; key: string }): Promise<void>
 }
 
 /** Starts nginx. @throws Error if it does not start */
@@ -16,7 +19,7 @@ export async function startNginx(): Promise<Nginx> {
   const port = await freePort()
   const url = `http://127.0.0.1:${port}/`
   const file = join(folder, 'nginx.conf')
-  writeFileSync(file, configuration(folder, port))
+  writeFileSync(file, configuration(folder, `127.0.0.1:${port}`))
   let run: ReturnType<typeof Bun.spawn> | null = null
   const start = async () => {
     run = Bun.spawn(['/usr/sbin/nginx', '-c', file, '-e', join(folder, 'error.log')], { stdout: 'ignore', stderr: 'ignore' })
@@ -34,10 +37,24 @@ export async function startNginx(): Promise<Nginx> {
     run = null
   }
   await start()
+  const install = async ({ chain, key }: { chain: string; key: string }) => {
+    writeFileSync(join(folder, 'chain.pem'), chain)
+    writeFileSync(join(folder, 'key.pem'), key, { mode: 0o600 })
+    const tls = `ssl; ssl_certificate ${folder}/chain.pem; ssl_certificate_key ${folder}/key.pem`
+    writeFileSync(file, configuration(folder, `127.0.0.1:${port} ${tls}`))
+    run!.kill('SIGHUP')
+    const isLoaded = () => answers(url.replace('http:', 'https:'), { tls: { rejectUnauthorized: false } })
+    for (let at = 0; !(await isLoaded()); at++) {
+      if (at === 200) throw new Error('nginx did not load the certificate.')
+      await Bun.sleep(50)
+    }
+  }
   return {
     url,
+    port,
     start,
     stop,
+    install,
     async [Symbol.asyncDispose]() {
       await stop()
       rmSync(folder, { recursive: true, force: true })
@@ -45,7 +62,7 @@ export async function startNginx(): Promise<Nginx> {
   }
 }
 
-const configuration = (folder: string, port: number): string => `
+const configuration = (folder: string, listen: string): string => `
 daemon off;
 worker_processes 1;
 pid ${folder}/pid;
@@ -58,15 +75,15 @@ http {
   uwsgi_temp_path ${folder}/uwsgi;
   scgi_temp_path ${folder}/scgi;
   server {
-    listen 127.0.0.1:${port};
+    listen ${listen};
     location / { return 200 "ok\\n"; }
   }
 }
 `
 
-async function answers(url: string): Promise<boolean> {
+async function answers(url: string, options: BunFetchRequestInit = {}): Promise<boolean> {
   try {
-    return (await fetch(url)).status === 200
+    return (await fetch(url, options)).status === 200
   } catch {
     return false
   }

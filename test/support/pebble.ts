@@ -11,6 +11,8 @@ export interface Pebble extends AsyncDisposable {
   directoryUrl: string
   /** PEM of the certificate to trust for its API. */
   ca: string
+  /** PEM of the root of the certificates that it issues. */
+  root(): Promise<string>
 }
 
 interface Options {
@@ -27,13 +29,14 @@ export async function startPebble({ dnsPort, externalAccounts = {}, rejectedNonc
   const folder = mkdtempSync(join(tmpdir(), 'bailiwick-pebble-'))
   const at = (file: string) => join(folder, file)
   const port = await freePort()
+  const managementPort = await freePort()
   const lifetime = { from: Date.now() - dayMs, until: Date.now() + 30 * dayMs }
   const own = ownCertificate({ names: ['localhost'], isOwnIssuer: true, ...lifetime })
   writeFileSync(at('cert.pem'), own.pem)
   writeFileSync(at('key.pem'), own.key)
   const pebble = {
     listenAddress: `127.0.0.1:${port}`,
-    managementListenAddress: `127.0.0.1:${await freePort()}`,
+    managementListenAddress: `127.0.0.1:${managementPort}`,
     certificate: at('cert.pem'),
     privateKey: at('key.pem'),
     ...{ httpPort: 5002, tlsPort: 5001, ocspResponderURL: '' },
@@ -52,10 +55,14 @@ export async function startPebble({ dnsPort, externalAccounts = {}, rejectedNonc
     await run.exited
     rmSync(folder, { recursive: true, force: true })
   }
+  const root = async () => {
+    const answer = await fetch(`https://localhost:${managementPort}/roots/0`, { tls: { ca: own.pem } })
+    return await answer.text()
+  }
   const directoryUrl = `https://localhost:${port}/dir`
   for (let tries = 0; tries < 600 && run.exitCode === null; tries++) {
     const answer = await fetch(directoryUrl, { tls: { ca: own.pem } }).catch(() => null)
-    if (answer?.ok) return { directoryUrl, ca: own.pem, [Symbol.asyncDispose]: stop }
+    if (answer?.ok) return { directoryUrl, ca: own.pem, root, [Symbol.asyncDispose]: stop }
     await Bun.sleep(50)
   }
   await stop()
