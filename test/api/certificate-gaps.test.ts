@@ -237,7 +237,7 @@ test('names are listed with the certificate that covers them', async () => {
   expect((await w.acme.call('GET', path)).body.data.map((one: any) => one.name)).toEqual(['ns1.example.com', 'shop.example.com'])
   expect(names).toEqual([
     {
-      ...{ name: 'shop.example.com', zone_id: zone.id, because: ['record'], covered: 'none' },
+      ...{ name: 'shop.example.com', zone_id: zone.id, sources: ['record'], covered: 'none' },
       ...{ certificate_id: null, valid_until: null, endpoint_ids: [], gap_ids: [] },
     },
   ])
@@ -263,7 +263,7 @@ test('names are listed with the certificate that covers them', async () => {
   expect((await w.rival.call('POST', '/v1/monitors', { target: 'https://other.test/' })).status).toBe(201)
   await w.acme.call('PATCH', '/v1/certificate-settings', { coverage: 'watched' })
   await w.advance(settleMs)
-  const watched = (await w.acme.call('GET', path)).body.data.map((one: any) => [one.name, one.because, one.zone_id])
+  const watched = (await w.acme.call('GET', path)).body.data.map((one: any) => [one.name, one.sources, one.zone_id])
   expect(watched).toEqual(['named.test', 'partner.test'].map(name => [name, ['monitor'], null]))
   await w.acme.call('PATCH', '/v1/certificate-settings', { coverage: 'off' })
   await w.advance(settleMs)

@@ -54,7 +54,7 @@ export default resourcePage<CertificateView>({ path: '/certificates', parent: '/
             </ListCard>
           )}
           <Places
-            title="Where it is"
+            title="Locations"
             rows={one.presences.filter(place => place.ended_at === null)}
             empty="It isn’t used anywhere."
           />
@@ -170,7 +170,10 @@ function Replacement({ certificate: one }: { certificate: CertificateView }) {
       title="Renewal"
       facts={[
         ['Days left', String(one.days_left)],
-        ['Renewal', one.auto_renewing ? (one.renewal_overdue ? 'Automatic, overdue' : 'Automatic') : 'Not known to be automatic'],
+        [
+          'Renewal',
+          one.auto_renewing ? (one.renewal_overdue ? 'Automatic, overdue' : 'Automatic') : 'Not automatic, as far as known',
+        ],
         [
           one.auto_renewing ? 'Renewal due' : 'Expiring from',
           <RelativeTime at={one.auto_renewing ? one.renewal_due_at : one.expiring_at} />,

@@ -5,7 +5,7 @@ import { TextareaField, TextField } from '../parts/form'
 import { ListPage, menuColumn, type TableColumns } from '../parts/list'
 import { confirmDelete, openForm } from '../parts/open-dialog'
 import { Facts } from '../parts/page'
-import { formatDate, RelativeTime } from '../parts/time'
+import { formatDate } from '../parts/time'
 import { usePerson } from '../session'
 import { certificateTabs, invalidates } from './certificates/certificate-text'
 
@@ -15,7 +15,7 @@ export default function CertificateAuthorities() {
   const columns: TableColumns<CertificateAuthorityView> = [
     { title: 'Name', sort: 'name', look: 'strong', render: one => one.name },
     { title: 'Subject', width: '40cqw', showFrom: 'md', onPhone: 'line', look: 'muted', render: one => one.subject },
-    { title: 'Expires', sort: 'not_after', width: '8rem', render: one => <RelativeTime at={one.not_after} /> },
+    { title: 'Expires', sort: 'not_after', width: '8rem', render: one => formatDate(one.not_after) },
     canWrite &&
       menuColumn<CertificateAuthorityView>(
         one => one.name,
@@ -38,7 +38,7 @@ export default function CertificateAuthorities() {
   return (
     <ListPage
       label="Certificate authorities"
-      description="Roots that this workspace trusts in addition to the public ones."
+      description="Root certificates that this workspace trusts in addition to the public ones."
       path="/certificate-authorities"
       tabs={certificateTabs}
       columns={columns}

@@ -1,7 +1,7 @@
 import { Link } from '@tanstack/react-router'
 import { ShieldCheck } from 'lucide-react'
 import type { CertificateCoverageView } from '../../features/coverage/shapes'
-import { ListPage, type TableColumns } from '../parts/list'
+import { ListPage, type Column } from '../parts/list'
 import { resourcePicker } from '../parts/resource-search'
 import { ResourceLink } from '../parts/resource'
 import { Status } from '../parts/status'
@@ -11,8 +11,9 @@ import { SettingsButton } from './certificates/certificate-settings'
 import { certificateTabs } from './certificates/certificate-text'
 import { NameDetails } from './certificates/name-details'
 import { causeTitles, coverTitles } from './certificates/gap-text'
+import { useZoneNames } from './dns/zone-names'
 
-const columns: TableColumns<CertificateCoverageView> = [
+const columnsWith = (zoneName: (id: string) => string | undefined): readonly Column<CertificateCoverageView>[] => [
   {
     title: 'Name',
     render: one => <span className="font-medium wrap-anywhere">{one.name}</span>,
@@ -36,10 +37,10 @@ const columns: TableColumns<CertificateCoverageView> = [
   },
   {
     title: 'Zone',
-    width: '8rem',
+    width: '14rem',
     showFrom: 'lg',
     onPhone: 'hidden',
-    render: one => one.zone_id && <ResourceLink type="zone" id={one.zone_id} name="Show zone" />,
+    render: one => one.zone_id && <ResourceLink type="zone" id={one.zone_id} name={zoneName(one.zone_id) ?? 'Show zone'} />,
   },
   {
     title: 'Source',
@@ -47,7 +48,7 @@ const columns: TableColumns<CertificateCoverageView> = [
     showFrom: 'md',
     onPhone: 'hidden',
     look: 'muted',
-    render: one => one.because.map(cause => causeTitles[cause]).join(', '),
+    render: one => one.sources.map(source => causeTitles[source]).join(', '),
   },
   {
     title: 'Gaps',
@@ -71,7 +72,7 @@ export default function CertificateCoverage() {
       path="/certificates/coverage"
       idOf={one => one.name}
       tabs={certificateTabs}
-      columns={columns}
+      columns={columnsWith(useZoneNames())}
       search={{ label: 'Search names', name: 'q' }}
       counted
       filters={[

@@ -77,7 +77,7 @@ export default function CertificateGaps() {
           name: 'status',
           label: 'Status',
           initial: unresolved,
-          choices: { [unresolved]: 'Open or acknowledged', open: 'Open', acknowledged: 'Acknowledged', resolved: 'Resolved' },
+          choices: { [unresolved]: 'Unresolved', open: 'Open', acknowledged: 'Acknowledged', resolved: 'Resolved' },
         },
         { name: 'severity', label: 'Severity', all: 'All severities', choices: severityTitles },
         { name: 'kind', label: 'Kind', all: 'All kinds', choices: gapTitles },

@@ -58,7 +58,7 @@ export default function Certificates() {
   return (
     <ListPage
       label="Certificates"
-      description="Every certificate that is served or stored somewhere, or that you uploaded."
+      description="All certificates that were found on your servers, issued, or uploaded."
       path="/certificates"
       page="/certificates/$id"
       tabs={certificateTabs}

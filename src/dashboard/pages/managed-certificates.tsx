@@ -74,7 +74,7 @@ export default function ManagedCertificates() {
   return (
     <ListPage
       label="Managed certificates"
-      description="Certificates that are issued for your names, and renewed before they expire."
+      description="Certificates that Bailiwick issues for names in your DNS zones, and renews before they expire."
       tabs={issuingTabs}
       path="/managed-certificates"
       columns={columns}

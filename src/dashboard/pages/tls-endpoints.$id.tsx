@@ -111,7 +111,7 @@ function Scan({ scan, protocol }: { scan: TlsScanView; protocol: string }) {
       <TlsReport key={scan.id} report={scan} protocol={protocol} />
       {scan.compared_to !== null && (
         <ListCard
-          title="Changes since the scan before"
+          title="Changes since the previous scan"
           rows={scan.changes}
           keyOf={one => `${one.field} ${one.from} ${one.to}`}
           empty="Nothing changed."

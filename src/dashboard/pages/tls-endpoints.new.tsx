@@ -10,14 +10,14 @@ import { protocolTitles } from './tls-endpoints/grade'
 import { TlsReport } from './tls-endpoints/report'
 import { pastedTarget } from './tls-endpoints/pasted-target'
 
-/** Grades a host at once, and adds it as an endpoint afterwards. */
+/** Grades a host immediately, and adds it as an endpoint afterwards. */
 export default function NewTlsEndpoint() {
   const navigate = useNavigate()
   const [graded, setGraded] = useState<TlsGradeView | null>(null)
   return (
     <Page
       parent="/tls-endpoints"
-      description="Scans a server now, without storing anything. If you add it, it is scanned every day, and webhook endpoints can receive an event if its grade gets worse."
+      description="Scans a server immediately, without storing anything. To scan it every day, and to get events when its grade gets worse, add it as an endpoint afterwards."
       actions={
         graded && (
           <SendButton<TlsEndpointView>
@@ -54,7 +54,7 @@ export default function NewTlsEndpoint() {
               <TextField name="host" label="Host" mono autoFocus placeholder="shop.example.com or a URL" />
               <SelectField name="protocol" label="Protocol" choices={protocolTitles} />
             </Columns>
-            <TextField name="servername" label="Server name" mono hint="The name to send (SNI), if it isn’t the host." />
+            <TextField name="servername" label="Server name" mono hint="Name to send (SNI), if it isn’t the host." />
           </Form>
         </Card>
         {graded && <TlsReport key={graded.scanned_at} report={graded} protocol={graded.protocol} />}

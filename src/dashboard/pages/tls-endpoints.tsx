@@ -25,8 +25,8 @@ export default function TlsEndpoints() {
   const columns: readonly Column<TlsEndpointView>[] = [
     { title: 'Host', sort: 'host', look: 'strong', width: 'clamp(12rem, 26cqw, 30rem)', render: one => locationText(one) },
     { title: 'Grade', sort: 'grade', width: '6rem', onPhone: 'corner', render: one => <GradeBadge grade={one.grade} /> },
-    { title: 'Change', width: '10rem', showFrom: 'lg', onPhone: 'line', render: one => <Change endpoint={one} /> },
-    { title: 'To change', showFrom: 'md', onPhone: 'line', render: one => <Problems endpoint={one} /> },
+    { title: 'Previous grade', width: '10rem', showFrom: 'lg', onPhone: 'line', render: one => <Change endpoint={one} /> },
+    { title: 'Issues', showFrom: 'md', onPhone: 'line', render: one => <Problems endpoint={one} /> },
     { title: 'Scanned', width: '8rem', render: one => <RelativeTime at={one.last_scan_at} /> },
     tagsColumn(
       one => one.tags,
@@ -36,7 +36,7 @@ export default function TlsEndpoints() {
   return (
     <ListPage<TlsEndpointView>
       label="TLS endpoints"
-      description="Servers whose TLS is scanned and graded on schedule: versions, ciphers, keys, and certificates."
+      description="Servers whose TLS configuration is scanned and graded on a schedule: versions, ciphers, keys, and certificates."
       path="/tls-endpoints"
       page="/tls-endpoints/$id"
       create="/tls-endpoints/new"
@@ -55,7 +55,12 @@ export default function TlsEndpoints() {
       filters={[
         { name: 'grade', label: 'Grade', all: 'All grades', choices: gradeChoices },
         { name: 'origin', label: 'Origin', all: 'All origins', choices: origins },
-        { name: 'active', label: 'Schedule', all: 'All', choices: { true: 'Scanned on schedule', false: 'Not on schedule' } },
+        {
+          name: 'active',
+          label: 'Schedule',
+          all: 'All schedules',
+          choices: { true: 'Scanned on a schedule', false: 'Only scanned manually' },
+        },
         { name: 'tag', label: 'Tag' },
       ]}
       bulk={

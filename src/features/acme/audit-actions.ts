@@ -62,7 +62,7 @@ export const acmeActions = {
   },
   'certificates.managed_certificate.renew': {
     number: 'CE204',
-    description: 'The renewal of a managed certificate was started by request.',
+    description: 'The renewal of a managed certificate was started manually.',
     targets: ['managed_certificate', 'action'],
     changes: ofManaged,
     example: { before: { status: 'valid' }, after: { status: 'issuing' } },

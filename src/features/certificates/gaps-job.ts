@@ -2,7 +2,7 @@ import type { JobDraft } from '../../core/jobs/draft'
 
 export const gapsJobKind = 'certificates.gaps'
 
-/** How long after a scan, a report, or a change of a zone the gaps are worked out (ms), so that many of them cause one run. */
+/** How long after a scan, a report, or a change of a zone the gaps are evaluated (ms), so that many of them cause one run. */
 export const settleMs = 30_000
 
 /** Works out the gaps again at a time (ms UTC) at which they change by themselves. Doesn’t keep others from being added. */
@@ -12,7 +12,7 @@ export const gapsJobAt = (workspaceId: string, runAt: number): JobDraft => ({
   replaces: true,
 })
 
-/** A job that works out the gaps of a workspace. @param runAt ms UTC; now if absent */
+/** A job that evaluates the gaps of a workspace. @param runAt ms UTC; now if absent */
 export const gapsJobFor = (workspaceId: string, runAt?: number): JobDraft => ({
   kind: gapsJobKind,
   payload: { workspace_id: workspaceId },

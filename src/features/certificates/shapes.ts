@@ -199,8 +199,7 @@ export const Certificate = Shape(
     }),
     superseded_by: maybe('ID of the newer certificate that replaced it everywhere. Null if there is none.'),
     revoked_at: NullableInstant({
-      description:
-        'When it was revoked with its managed certificate. Null if it was not; revocations in other ways are not noticed.',
+      description: 'When it was revoked with its managed certificate. Null if it was not; other revocations are not detected.',
     }),
     revocation_reason: maybe('Why it was revoked. Null if it is not revoked or no reason was given.'),
     in_use: Type.Boolean({

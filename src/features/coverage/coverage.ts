@@ -50,7 +50,7 @@ export async function listCertificateCoverage(ctx: Ctx, query: Record<string, un
 const view = (row: CoverageRow, gapIds: string[]): CertificateCoverageView => ({
   name: row.name,
   zone_id: row.zoneId,
-  because: row.because,
+  sources: row.because,
   covered: row.covered,
   certificate_id: row.certificateId,
   valid_until: instant(row.validUntil),

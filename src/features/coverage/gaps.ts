@@ -313,8 +313,7 @@ function* certificateDrafts({ certificates, recorded, zones }: GapSources, now: 
           coverOf(each, recorded) === 'none' &&
           !(each.startsWith('*.') && parents.has(each.slice(2))),
       )
-    if (isOrphan)
-      yield { kind: 'orphan', ...own, detail: `None of the names of the certificate for ${name} has records any more.` }
+    if (isOrphan) yield { kind: 'orphan', ...own, detail: `The names in the certificate for ${name} no longer have DNS records.` }
   }
 }
 

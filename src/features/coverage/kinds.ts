@@ -44,7 +44,7 @@ export const gapKinds = {
   untrusted_served: {
     title: 'Certificate is not trusted',
     severity: 'high',
-    when: 'A server presents a certificate that leads to no trusted root.',
+    when: 'A server presents a certificate that no trusted authority issued.',
     fix: 'Install a certificate of a public authority. If your own authority issued it, add its root to the certificate authorities.',
     isServed: true,
     isIssuable: true,
@@ -70,7 +70,7 @@ export const gapKinds = {
     fix: 'Find out who requested it. If nobody did, ask the authority to revoke it, and restrict authorities with CAA records.',
   },
   caa_conflict: {
-    title: 'CAA forbids the authority',
+    title: 'CAA records don’t allow the authority',
     severity: 'high',
     when: 'A certificate in use was issued by an authority that the CAA records of the name don’t allow, so that its renewal will fail.',
     fix: 'Add the authority to the CAA records, or use an authority that they allow.',
@@ -91,7 +91,7 @@ export const gapKinds = {
   chain_incomplete: {
     title: 'Intermediate certificate is missing',
     severity: 'medium',
-    when: 'A server doesn’t send the intermediate certificates that lead to the root.',
+    when: 'A server doesn’t send the intermediate certificates that link its certificate to a root.',
     fix: 'Install the full chain instead of the certificate alone.',
     isServed: true,
   },
@@ -109,16 +109,16 @@ export const gapKinds = {
     fix: 'Replace the certificate with one that is valid for a shorter time.',
   },
   served_not_on_disk: {
-    title: 'Served certificate is in no file',
+    title: 'Served certificate is not in any file',
     severity: 'low',
-    when: 'A server with an agent presents a certificate that is in none of the files that the agent reads.',
+    when: 'A server with an agent presents a certificate that isn’t in any of the files that the agent reads.',
     fix: 'Add the folder of the certificate to the setting `certificates` of the agent.',
   },
   caa_missing: {
-    title: 'Zone without CAA',
+    title: 'Zone without CAA records',
     severity: 'low',
-    when: 'A zone whose names need certificates has no CAA record, so that every authority can issue certificates for them.',
-    fix: 'Add CAA records with the authorities that you use.',
+    when: 'A zone whose names need certificates has no CAA record, so any certificate authority can issue certificates for them.',
+    fix: 'Add CAA records for the certificate authorities that you use.',
   },
   disk_unused: {
     title: 'Certificate on disk is not used',
@@ -129,7 +129,7 @@ export const gapKinds = {
   orphan: {
     title: 'Certificate for names that no longer exist',
     severity: 'info',
-    when: 'All names of a certificate in use are in your zones, but none has records any more. For a wildcard, these are the names with one more label.',
+    when: 'All names of a certificate in use are in your zones, but have no records anymore. For a wildcard, the names directly below it count.',
     fix: 'Remove the certificate and its renewal.',
   },
 } as const satisfies Readonly<Record<string, GapKindEntry>>

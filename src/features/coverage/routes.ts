@@ -56,7 +56,7 @@ export const coverageRoutes = area('certificate-gaps', 'Certificates', [
     operationId: 'listCertificateCoverage',
     summary: 'List certificate coverage',
     description:
-      'Lists the names that should have a certificate, with the valid certificate that covers each, as they were last worked out. `PATCH /v1/certificate-settings` changes which names these are.',
+      'Lists the names that should have a certificate, with the valid certificate that covers each, as of the last evaluation. `PATCH /v1/certificate-settings` changes which names these are.',
     query: listQuery(coverageListing),
     response: CertificateCoverageList,
     run: (ctx, { query }) => listCertificateCoverage(ctx, query),
@@ -66,7 +66,7 @@ export const coverageRoutes = area('certificate-gaps', 'Certificates', [
     response: CertificateGap,
     list: {
       description:
-        'Lists the gaps of the workspace. They are worked out every hour, and soon after scans, reports of agents, and changes of zones. Resolved gaps are deleted after 90 days.',
+        'Lists the gaps of the workspace. They are evaluated every hour, and soon after scans, reports of agents, and changes of zones. Resolved gaps are deleted after 90 days.',
       listing: gapListing,
       response: CertificateGapList,
       run: listCertificateGaps,

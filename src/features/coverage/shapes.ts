@@ -190,9 +190,9 @@ const CertificateCoverage = Shape(
   {
     name: Type.String({ description: 'Name that should have a certificate.' }),
     zone_id: Nullable(Type.String(), { description: 'ID of the zone that contains the name; null if none does.' }),
-    because: Type.Array(Words(causes), {
+    sources: Type.Array(Words(causes), {
       description:
-        'Why it should have one: because of a `record` with an address, a `mail` server, a `monitor`, or the `agent` of a server.',
+        'What the name is from: a `record` with an address, a `mail` server of an MX record, a `monitor`, or the `agent` of a server.',
     }),
     covered: Words(covers, {
       description: 'Whether a valid certificate contains the name (`full`), a `wildcard` for it, or neither (`none`).',
@@ -209,7 +209,7 @@ const CertificateCoverage = Shape(
       {
         name: 'shop.example.com',
         zone_id: 'zone_01k3z9a1b2c3d4e5f6g7h8j9km',
-        because: ['record', 'monitor'],
+        sources: ['record', 'monitor'],
         covered: 'wildcard',
         certificate_id: 'cert_01k3zc1d3e5f7g9h1j3k5m7n9p',
         valid_until: '2027-02-08T00:00:00.000Z',

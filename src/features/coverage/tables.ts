@@ -72,7 +72,7 @@ export const certificateGaps = table(
 )
 export type GapRow = typeof certificateGaps.$inferSelect
 
-/** The names that should have a certificate, as they were last worked out. */
+/** The names that should have a certificate, as of the last evaluation. */
 export const certificateCoverage = table(
   'certificate_coverage',
   {

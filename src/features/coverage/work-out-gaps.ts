@@ -67,7 +67,7 @@ async function workOutGaps(hub: Hub, workspaceId: string): Promise<number | null
       workspaceId,
       origin: 'coverage',
       task: gapsJobKind,
-      whenGone: 'Its name needs no certificate any more, or another endpoint scans it.',
+      whenGone: 'Its name no longer needs a certificate, or another endpoint scans it.',
     },
   })
   return await runInSlices(nextChange(sources, hub.clock.now()))

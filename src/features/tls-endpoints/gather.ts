@@ -12,6 +12,6 @@ export async function gatherEndpoints(hub: Hub): Promise<void> {
   const wanted = Map.groupBy(await tlsTargets(hub.read), one => one.workspaceId)
   for (const workspaceId of new Set([...wanted.keys(), ...known.keys()]))
     await followTargets(hub, wanted.get(workspaceId) ?? [], known.get(workspaceId) ?? [], {
-      ...{ workspaceId, origin: 'monitor', task: 'gather-endpoints', whenGone: 'No monitor checks it any more.' },
+      ...{ workspaceId, origin: 'monitor', task: 'gather-endpoints', whenGone: 'No monitor checks it anymore.' },
     })
 }

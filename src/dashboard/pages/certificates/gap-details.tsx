@@ -8,39 +8,43 @@ import { Facts } from '../../parts/page'
 import { ResourceLink } from '../../parts/resource'
 import { formatDateTime } from '../../parts/time'
 import { usePerson } from '../../session'
+import { useZoneNames } from '../dns/zone-names'
 import { GapTimeline } from './gap-timeline'
 import { isIssuable, issueForGap } from './issue-for-gap'
 import { gapInvalidates as invalidates, severityTitles, statusTitles } from './gap-text'
 
 /** What was found, what to do about it, and the evidence. */
-export const GapDetails = ({ gap: one }: { gap: CertificateGapView }) => (
-  <div className="flex flex-col gap-4">
-    <p className="wrap-anywhere">{one.detail}</p>
-    <p className="font-medium wrap-anywhere">{one.fix}</p>
-    <IssueButton gap={one} />
-    <GapTimeline gap={one} />
-    <Facts
-      rows={[
-        ['Name', one.name],
-        ['Severity', severityTitles[one.severity]],
-        ['Status', statusTitles[one.status]],
-        ['Zone', one.zone_id && <ResourceLink type="zone" id={one.zone_id} name="Show zone" />],
-        [
-          'Certificate',
-          one.certificate_id && <ResourceLink type="certificate" id={one.certificate_id} name="Show certificate" />,
-        ],
-        ['Server', one.server_id && <ResourceLink type="server" id={one.server_id} name="Show server" />],
-        ['Opened', formatDateTime(one.opened_at)],
-        ['Acknowledged', one.acknowledged_at && formatDateTime(one.acknowledged_at)],
-        ['Acknowledged by', one.acknowledged_by?.name ?? one.acknowledged_by?.id],
-        ['Acknowledged until', one.acknowledged_until && formatDateTime(one.acknowledged_until)],
-        ['Note', one.note],
-        ['Resolved', one.resolved_at && formatDateTime(one.resolved_at)],
-      ]}
-    />
-    {Object.keys(one.evidence).length > 0 && <Json label="Evidence" value={one.evidence} />}
-  </div>
-)
+export function GapDetails({ gap: one }: { gap: CertificateGapView }) {
+  const zoneName = useZoneNames()
+  return (
+    <div className="flex flex-col gap-4">
+      <p className="wrap-anywhere">{one.detail}</p>
+      <p className="font-medium wrap-anywhere">{one.fix}</p>
+      <IssueButton gap={one} />
+      <GapTimeline gap={one} />
+      <Facts
+        rows={[
+          ['Name', one.name],
+          ['Severity', severityTitles[one.severity]],
+          ['Status', statusTitles[one.status]],
+          ['Zone', one.zone_id && <ResourceLink type="zone" id={one.zone_id} name={zoneName(one.zone_id) ?? 'Show zone'} />],
+          [
+            'Certificate',
+            one.certificate_id && <ResourceLink type="certificate" id={one.certificate_id} name="Show certificate" />,
+          ],
+          ['Server', one.server_id && <ResourceLink type="server" id={one.server_id} name="Show server" />],
+          ['Opened', formatDateTime(one.opened_at)],
+          ['Acknowledged', one.acknowledged_at && formatDateTime(one.acknowledged_at)],
+          ['Acknowledged by', one.acknowledged_by?.name ?? one.acknowledged_by?.id],
+          ['Acknowledged until', one.acknowledged_until && formatDateTime(one.acknowledged_until)],
+          ['Note', one.note],
+          ['Resolved', one.resolved_at && formatDateTime(one.resolved_at)],
+        ]}
+      />
+      {Object.keys(one.evidence).length > 0 && <Json label="Evidence" value={one.evidence} />}
+    </div>
+  )
+}
 
 /** Issues a certificate that closes a gap, if that is possible. */
 export function IssueButton({ gap }: { gap: CertificateGapView }) {
@@ -63,7 +67,7 @@ const dayMs = 86_400_000
 export const acknowledgeGap = ({ id, name }: CertificateGapView): void =>
   openForm({
     title: 'Acknowledge gap',
-    description: `Accepts the gap of ${name}. It opens again if it becomes more severe.`,
+    description: `Accepts the gap of ${name} until it is resolved. It is opened again if it becomes more severe.`,
     submitLabel: 'Acknowledge gap',
     initial: { note: '', days: '30' },
     call: ({ note, days }) => ({

@@ -52,7 +52,7 @@ export const coverTitles: Record<CertificateCoverageView['covered'], string> = {
   none: 'Not covered',
 }
 
-export const causeTitles: Record<CertificateCoverageView['because'][number], string> = {
+export const causeTitles: Record<CertificateCoverageView['sources'][number], string> = {
   record: 'DNS record',
   mail: 'Mail server',
   monitor: 'Monitor',

@@ -2,7 +2,7 @@ import type { AddressReport, ChainCertificate, ChainReport } from '../../../feat
 import { Mono } from '../../parts/code'
 import { Card } from '../../parts/page'
 import { pluralize } from '../../parts/plural'
-import { humanize, Status, type Tone } from '../../parts/status'
+import { capitalize, humanize, Status, type Tone } from '../../parts/status'
 import { formatDate } from '../../parts/time'
 
 const versionNames: Record<string, string> = {
@@ -23,10 +23,10 @@ export const AddressDetails = ({ report }: { report: AddressReport }) => (
       <ChainCard key={at} chain={chain} />
     ))}
     <Card
-      title="Options"
+      title="Connection details"
       facts={[
         ['Address', <Mono>{report.address}</Mono>],
-        ['Groups', report.groups.length > 0 && <Mono>{report.groups.join(', ')}</Mono>],
+        ['Key exchange groups', report.groups.length > 0 && <Mono>{report.groups.join(', ')}</Mono>],
         [
           'HSTS',
           report.hsts &&
@@ -36,13 +36,17 @@ export const AddressDetails = ({ report }: { report: AddressReport }) => (
         ['OCSP stapling', yesOrNo(report.ocsp_stapling)],
         ['Secure renegotiation', yesOrNo(report.secure_renegotiation)],
         ['Compression', yesOrNo(report.compression)],
-        ['Not tested', report.not_tested.map(humanize).join(', ')],
+        ['Not tested', report.not_tested.map(nameOfAttack).join(', ')],
         ['Incomplete', report.errors.length > 0 && report.errors.map(one => <div key={one}>{one}</div>)],
         ['Connections', String(report.connections)],
       ]}
     />
   </>
 )
+
+const attackNames: Record<string, string> = { ccs_injection: 'CCS injection', robot: 'ROBOT', drown: 'DROWN' }
+
+const nameOfAttack = (attack: string): string => attackNames[attack] ?? capitalize(humanize(attack))
 
 const yesOrNo = (value: boolean | null): string => (value === null ? 'Unknown' : value ? 'Yes' : 'No')
 

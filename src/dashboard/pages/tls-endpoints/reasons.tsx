@@ -30,8 +30,8 @@ const applyTexts: Record<Server, string> = {
 }
 
 const effectTexts: Record<ExplainedReason['effect'], string> = {
-  T: 'The grade is T (not trusted), whatever else is good.',
-  M: 'The grade is M (for another name), whatever else is good.',
+  T: 'The grade is T (not trusted), regardless of other results.',
+  M: 'The grade is M (for another name), regardless of other results.',
   F: 'The grade is F.',
   C: 'The grade is C at best.',
   B: 'The grade is B at best.',
@@ -45,13 +45,13 @@ export function Reasons({ reasons, protocol }: { reasons: readonly ExplainedReas
   const chosen = (server in servers ? server : initial) as Server
   if (reasons.length === 0)
     return (
-      <Card title="What to change">
-        <p>Nothing. No rule found a problem.</p>
+      <Card title="Recommendations">
+        <p>None. No problems were found.</p>
       </Card>
     )
   return (
     <Card
-      title="What to change"
+      title="Recommendations"
       actions={<ToggleGroup label="Server software" value={chosen} onChange={next => set({ server: next })} choices={servers} />}
       flush
     >

@@ -72,7 +72,7 @@ export const managedCertificateRoutes = area(
       },
       revoke: {
         description:
-          'Starts an action that revokes the current certificate with the ACME account. This can’t be undone. It is no longer renewed automatically, but can be renewed by request.',
+          'Starts an action that revokes the current certificate with the ACME account. This can’t be undone. It is no longer renewed automatically, but can be renewed manually.',
         body: ManagedCertificateRevocation,
         status: 202,
         response: Action,
@@ -90,7 +90,7 @@ export const managedCertificateRoutes = area(
         run: downloadManagedCertificate,
       },
       pause: {
-        description: 'Pauses automatic renewals and retries. You can still renew by request.',
+        description: 'Pauses automatic renewals and retries. You can still renew it manually.',
         problems: ['precondition_failed'],
         run: pauseManagedCertificate,
       },

@@ -35,7 +35,7 @@ export const managedCertificateMembers = members({
   },
   renew: {
     schema: Words(renewModes, {
-      description: '`auto`: the certificate is renewed before it expires. `manual`: it is only renewed by request.',
+      description: '`auto`: the certificate is renewed before it expires. `manual`: it is only renewed when you request it.',
     }),
     default: 'auto',
   },

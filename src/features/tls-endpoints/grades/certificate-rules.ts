@@ -76,8 +76,8 @@ export const certificateRules = {
   self_signed: {
     effect: 'T',
     title: 'Self-signed certificate',
-    meaning: 'The certificate is signed with its own key, so clients can’t know whose it is, and show a warning.',
-    fix: 'Get a certificate from a public authority, such as Let’s Encrypt. For a private service, add its certificate to the certificate authorities of the workspace.',
+    meaning: 'The certificate is signed with its own key, so clients can’t verify who it belongs to, and show a warning.',
+    fix: 'Get a certificate from a public certificate authority, such as Let’s Encrypt. For a private service, add its certificate to the certificate authorities of the workspace.',
     configs: certificateFile,
     isZero: true,
     find: server =>
@@ -90,8 +90,9 @@ export const certificateRules = {
   untrusted: {
     effect: 'T',
     title: 'Certificate not trusted',
-    meaning: 'The chain does not lead to an authority that browsers and operating systems trust, so clients show a warning.',
-    fix: 'Get a certificate from a public authority, such as Let’s Encrypt. If your own authority issued it, add its root certificate to the certificate authorities of the workspace.',
+    meaning:
+      'The chain does not lead to a certificate authority that browsers and operating systems trust, so clients show a warning.',
+    fix: 'Get a certificate from a public certificate authority, such as Let’s Encrypt. If your own authority issued it, add its root certificate to the certificate authorities of the workspace.',
     configs: certificateFile,
     isZero: true,
     find: server =>
@@ -105,7 +106,7 @@ export const certificateRules = {
     effect: 'T',
     title: 'Certificate signed with SHA-1',
     meaning: 'SHA-1 signatures can be forged, so browsers stopped accepting them in 2017.',
-    fix: 'Get a new certificate. All authorities sign with SHA-256 or better today.',
+    fix: 'Get a new certificate. All certificate authorities sign with SHA-256 or better today.',
     configs: certificateFile,
     isZero: true,
     find: server => signedWith(server, ['sha1'], 'SHA-1'),
@@ -113,7 +114,7 @@ export const certificateRules = {
   unreadable_certificate: {
     effect: 'T',
     title: 'Certificate unreadable',
-    meaning: 'What the server sends as its certificate breaks the rules for certificates (RFC 5280), so clients refuse it.',
+    meaning: 'The certificate that the server sends violates RFC 5280, so clients refuse it.',
     fix: 'Install a certificate in the format X.509. If you created it yourself, check that its serial number is positive, and create it again with a current tool.',
     configs: certificateFile,
     isZero: true,
@@ -124,7 +125,7 @@ export const certificateRules = {
     effect: 'M',
     title: 'Certificate for another name',
     meaning: 'The certificate is valid, but not for the name of this server, so clients show a warning.',
-    fix: 'Get a certificate that includes the name, or let the server send the right certificate for it: often the virtual host for this name is missing, and the default one answers.',
+    fix: 'Get a certificate that includes the name, or let the server send the right certificate for it: often the virtual host for this name is missing, so the default one responds.',
     configs: {
       ...certificateFile,
       nginx: `server {\n  listen 443 ssl;\n  server_name www.example.com;\n  ${certificateFile.nginx!.replace('\n', '\n  ')}\n}`,
@@ -141,8 +142,8 @@ export const certificateRules = {
   md5_signature: {
     effect: 'F',
     title: 'Certificate signed with MD5 or MD2',
-    meaning: 'Signatures with MD5 and MD2 have been forged. Anyone could have made this certificate.',
-    fix: 'Get a new certificate. All authorities sign with SHA-256 or better today.',
+    meaning: 'Signatures with MD5 and MD2 can be forged, so anyone could have created this certificate.',
+    fix: 'Get a new certificate. All certificate authorities sign with SHA-256 or better today.',
     configs: certificateFile,
     isZero: true,
     find: server => signedWith(server, ['md5', 'md2', 'md4'], 'MD5 or MD2'),

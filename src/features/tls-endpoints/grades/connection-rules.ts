@@ -76,7 +76,7 @@ export const connectionRules = {
   null_cipher: {
     effect: 'F',
     title: 'Suites without encryption',
-    meaning: 'Connections with these suites are not encrypted: anyone on the way can read them.',
+    meaning: 'Connections with these suites are not encrypted: anyone on the network can read them.',
     fix: 'Offer only suites with forward secrecy and authenticated encryption.',
     configs: modernSuites,
     find: server => suitesWhere(server, one => one.bits === 0, 'without encryption'),
@@ -84,7 +84,7 @@ export const connectionRules = {
   anonymous_cipher: {
     effect: 'F',
     title: 'Suites without authentication',
-    meaning: 'With these suites, the server does not show a certificate, so anyone on the way can pretend to be it.',
+    meaning: 'With these suites, the server does not show a certificate, so anyone on the network can impersonate it.',
     fix: 'Offer only suites with forward secrecy and authenticated encryption.',
     configs: modernSuites,
     find: server => suitesWhere(server, one => one.authentication === 'anonymous', 'without authentication'),
@@ -130,7 +130,7 @@ export const connectionRules = {
   poodle: {
     effect: 'C',
     title: 'POODLE',
-    meaning: 'Attackers on the way can read parts of SSL 3.0 connections with CBC suites, such as cookies.',
+    meaning: 'Attackers on the network can read parts of SSL 3.0 connections with CBC suites, such as cookies.',
     fix: 'Disable SSL 3.0.',
     configs: modernVersions,
     find: server => {
@@ -245,8 +245,8 @@ export const connectionRules = {
   no_hsts: {
     effect: 'warning',
     title: 'No HSTS',
-    meaning: 'Without HSTS, attackers on the way can keep browsers on unencrypted HTTP.',
-    fix: 'Send the header Strict-Transport-Security. Do so only if all of the site works over HTTPS: browsers remember it.',
+    meaning: 'Without HSTS, attackers on the network can keep browsers on unencrypted HTTP.',
+    fix: 'Send the header Strict-Transport-Security. Only do this if the whole site works over HTTPS, because browsers remember the header.',
     configs: hsts,
     find: ({ facts: { http, protocol } }) =>
       protocol === 'tls' && http && http.hsts === null
@@ -256,7 +256,7 @@ export const connectionRules = {
   short_hsts: {
     effect: 'warning',
     title: 'HSTS for less than 180 days',
-    meaning: 'After that time without a visit, attackers on the way can keep a browser on unencrypted HTTP.',
+    meaning: 'After that time without a visit, attackers on the network can keep a browser on unencrypted HTTP.',
     fix: 'Increase max-age in the header Strict-Transport-Security, for example to a year.',
     configs: hsts,
     find: ({ facts: { http, protocol } }) =>
@@ -270,7 +270,7 @@ export const connectionRules = {
   insecure_renegotiation: {
     effect: 'warning',
     title: 'No secure renegotiation',
-    meaning: 'Attackers on the way may be able to put data in front of what a client sends.',
+    meaning: 'Attackers on the network may be able to put data in front of what a client sends.',
     fix: 'Update the TLS library of the server.',
     configs: safeRenegotiation,
     find: ({ facts }) =>

@@ -184,7 +184,7 @@ export const report = {
   chain: Nullable(chainState, { description: chainState.description as string }),
   opportunistic: Type.Boolean({
     description:
-      'Whether encryption is optional, because it starts with a command (STARTTLS). Attackers on the way can suppress it.',
+      'Whether encryption is optional, because it starts with a command (STARTTLS). Attackers on the network can suppress it.',
   }),
   reasons: Type.Array(ExplainedTlsReason, { description: 'Why the grade is not better, the most serious first.' }),
   error: Nullable(Type.String(), { description: 'Why there is no grade; null if there is one.' }),
