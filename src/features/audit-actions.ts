@@ -124,14 +124,21 @@ function sentencesOf(phrase: string): AuditActionEntry['sentences'] {
 
 const irregular: Readonly<Record<string, string>> = {
   read: 'read',
+  rebuild: 'rebuilt',
   resend: 'resent',
   reset: 'reset',
+  run: 'ran',
   send: 'sent',
-  stop: 'stopped',
+  shut: 'shut',
 }
 
-const pastTense = (verb: string): string =>
-  irregular[verb] ?? (verb.endsWith('e') ? `${verb}d` : /[^aeiou]y$/.test(verb) ? `${verb.slice(0, -1)}ied` : `${verb}ed`)
+const pastTense = (verb: string): string => {
+  if (irregular[verb]) return irregular[verb]
+  if (verb.endsWith('e')) return `${verb}d`
+  if (/[^aeiou]y$/.test(verb)) return `${verb.slice(0, -1)}ied`
+  // A single vowel before a single final consonant: “scan” becomes “scanned”, but “check” and “open” stay.
+  return /^[^aeiou]*[aeiou][^aeiouwxy]$/.test(verb) ? `${verb}${verb.at(-1)}ed` : `${verb}ed`
+}
 
 function targetsOf(action: string): string[] {
   const prefix = action.slice(0, action.lastIndexOf('.'))

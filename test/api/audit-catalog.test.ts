@@ -56,6 +56,10 @@ test('every action has sentences about its actor and targets', async () => {
     '{actor} applied the latest version of {dns_template} to {zone}',
   )
   expect((await sentencesOf('maintenance.window.stop')).success).toBe('{actor} stopped {maintenance_window}')
+  expect((await sentencesOf('certificates.tls_endpoint.scan')).success).toBe('{actor} scanned {tls_endpoint}')
+  expect((await sentencesOf('cloud.snapshot_policy.run')).success).toBe('{actor} ran {snapshot_policy}')
+  expect((await sentencesOf('cloud.server.shutdown')).success).toBe('{actor} shut down {server}')
+  expect((await sentencesOf('cloud.server.rebuild')).success).toBe('{actor} rebuilt {server}')
   expect((await sentencesOf('monitor.fail')).success).toBe('{monitor} went down')
 })
 

@@ -518,13 +518,13 @@ test('the page of a server shows what its agent reports, what has failed first, 
   const agent = section(page, 'Agent')
   for (const text of ['7 s behind the hub', '3 minutes', 'reboot', '/mnt/backup doesn’t respond.'])
     await agent.getByText(text, { exact: true }).waitFor()
-  await agent.getByText('Set its firewall: firewall').waitFor()
+  await agent.getByText('Manage its firewall: firewall').waitFor()
   expect(await agent.getByText('Restart and shut down the server').count()).toBe(0)
   await expectClean(page)
   const withoutSystemd = { ...report, allow: ['collect'], facts: { agent_as_root: false } }
   expect((await machine.report(withoutSystemd)).status).toBe(200)
   await agent.getByText('The server doesn’t run systemd').waitFor()
-  await agent.getByText('Set its firewall: firewall').waitFor({ state: 'hidden' })
+  await agent.getByText('Manage its firewall: firewall').waitFor({ state: 'hidden' })
 
   const monitor = { name: 'Units of db-1', target: id, confirm: 1, degraded_if: ['[FAILED_UNITS] > 0'] }
   await ui.api('POST', '/v1/monitors', monitor)

@@ -49,7 +49,7 @@ export default function EnrolmentKeys() {
   return (
     <ListPage
       label="Enrolment keys"
-      description="Keys with which agents enroll themselves, such as from a golden image or a playbook."
+      description="Keys for enrolling agents, for example from a golden image or a playbook."
       path="/enrolment-keys"
       tabs={agentTabs}
       columns={columns}

@@ -66,7 +66,7 @@ export default function Agents() {
   return (
     <ListPage
       label="Agents"
-      description="Programs on your servers that report what the servers are doing."
+      description="Programs on your servers that report metrics, inventory, and events."
       path="/agents"
       tabs={agentTabs}
       above={<AutomaticUpdates canWrite={canWrite} />}

@@ -47,7 +47,7 @@ export default function Servers() {
       { title: 'Name', sort: 'name', look: 'strong', width: 'clamp(9rem, 16cqw, 22rem)', render: one => one.name },
       { title: 'Status', width: '8.5rem', render: one => <ServerStatus server={one} /> },
       { title: 'Health', width: '7rem', onPhone: 'plain', render: one => <ServerHealth server={one} /> },
-      { title: 'Power', width: '4rem', showFrom: 'xl', render: one => one.power !== 'unknown' && <ServerPower server={one} /> },
+      { title: 'Power', width: '4rem', showFrom: '2xl', render: one => one.power !== 'unknown' && <ServerPower server={one} /> },
       {
         title: 'Address',
         width: '9.5rem',
@@ -73,7 +73,7 @@ export default function Servers() {
             </button>
           ),
       },
-      { title: 'Size', width: '7rem', showFrom: 'lg', onPhone: 'plain', render: sizeOf },
+      { title: 'Size', width: '6rem', showFrom: '2xl', onPhone: 'plain', render: sizeOf },
       {
         title: 'Load (1 h)',
         width: '5.5rem',

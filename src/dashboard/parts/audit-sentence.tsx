@@ -62,10 +62,10 @@ function segmentsOf({ action, outcome, actor, targets }: SentenceEvent, catalog:
     .flatMap((part, at) => {
       if (at % 2 === 0) return [{ text: part }]
       if (part === 'actor') return actorSegments(actor)
-      return named(
-        part in registry ? registry[part as keyof typeof registry].name : humanize(part),
-        targets.find(one => one.type === part),
-      )
+      const target = targets.find(one => one.type === part)
+      // A dynamic IP source, for example, reports its own addresses.
+      if (target && target.id === actor.id) return [{ text: 'itself' }]
+      return named(part in registry ? registry[part as keyof typeof registry].name : humanize(part), target)
     })
     .filter(one => one.text !== '')
   return [{ ...first!, text: first!.isName ? first!.text : capitalize(first!.text) }, ...rest]
@@ -82,5 +82,7 @@ function actorSegments(actor: AuditEventView['actor']): Segment[] {
   if (type === 'token') return named('token', { name })
   if (type === 'operator' || type === 'anonymous') return [{ text: withArticle(actorName(actor)) }]
   const noun = entryOfId(id)?.name ?? 'URL'
-  return [{ text: noun === 'heartbeat' ? 'a ping of ' : 'a recipient of ' }, ...named(noun, { name })]
+  // Alerts link to pages where their recipients act without an account.
+  const text = noun === 'heartbeat' ? 'a ping of ' : noun === registry.notification_channel.name ? 'a recipient of ' : ''
+  return [{ text }, ...named(noun, { name })].filter(one => one.text !== '')
 }

@@ -129,7 +129,7 @@ const editSettings = ({ id, name, config, update: { policy } }: AgentView): void
           label="Updates"
           choices={[
             ['', 'As for all agents'],
-            ['manual', 'Only when you start it'],
+            ['manual', 'Manually'],
             ['auto', 'Automatically'],
           ]}
         />

@@ -29,8 +29,8 @@ export function AutomaticUpdates({ canWrite }: { canWrite: boolean }) {
       >
         <p className="text-muted">
           {updates.policy === 'auto'
-            ? `Agents that are allowed to be updated get version ${updates.version} of this hub in maintenance windows.`
-            : 'Agents are updated only when you start it, except for those with a policy of their own.'}
+            ? `Agents that allow updates are updated to version ${updates.version} in maintenance windows.`
+            : 'Agents are only updated when you start an update, except for agents with their own policy.'}
         </p>
         <Progress of={updates} />
         <OtherVersions of={updates} />
@@ -79,8 +79,8 @@ function Stopped({ stopped, version }: { stopped: NonNullable<AgentUpdatesView['
 
 const changePolicy = ({ policy }: AgentUpdatesView): void =>
   openForm({
-    title: 'Updates of agents',
-    description: 'Only agents whose servers allow it are updated, in maintenance windows. An agent can have another policy.',
+    title: 'Agent updates',
+    description: 'Agents that allow updates are updated in maintenance windows. Each agent can have its own policy.',
     submitLabel: 'Save changes',
     initial: { policy },
     call: values => ({ method: 'PATCH', path, body: { policy: values.policy } }),
@@ -90,7 +90,7 @@ const changePolicy = ({ policy }: AgentUpdatesView): void =>
         name="policy"
         label="Policy"
         choices={[
-          ['manual', 'Only when you start it'],
+          ['manual', 'Manually'],
           ['auto', 'Automatically'],
         ]}
       />

@@ -3,9 +3,9 @@ import { CheckboxesField, Columns, SelectField, TextField, wordsOf, type Values 
 /** What an agent can be allowed to do, in the words of its owner. */
 export const permissions = {
   reboot: 'Restart and shut down the server',
-  firewall: 'Set its firewall',
+  firewall: 'Manage its firewall',
   update: 'Update the agent',
-  wake: 'Wake other machines of its network',
+  wake: 'Wake other machines in its network',
 }
 
 /** The values of a new key. */
@@ -24,7 +24,7 @@ export const AllowFields = () => (
     <CheckboxesField
       name="allow"
       label="The agent may"
-      hint="Written to a file on the server that only its owner can change. It always collects data."
+      hint="Stored in a file on the server that only root can change. Without any, the agent only collects data."
       choices={permissions}
       className="flex flex-col gap-2"
     />
@@ -51,6 +51,6 @@ export const ValidityFields = () => (
         ['2592000', 'In 30 days'],
       ]}
     />
-    <SelectField name="approve" label="Approval" choices={{ auto: 'Only to replace a known agent', manual: 'For each agent' }} />
+    <SelectField name="approve" label="Approval" choices={{ auto: 'To replace agents', manual: 'For each agent' }} />
   </Columns>
 )

@@ -1,6 +1,7 @@
 import { Link } from '@tanstack/react-router'
 import type { OverviewView } from '../../../features/overview/shapes'
 import { toneOf, StatusIcon, humanize } from '../../parts/status'
+import { formatAmount } from '../cloud/amounts'
 
 /** Counts by resource and status. Each count links to the filtered list. */
 export function Counts({
@@ -60,8 +61,8 @@ function Spend({ accounts }: { accounts: NonNullable<OverviewView['spend']> }) {
               {name}
             </Link>
             <span>
-              {monthly} {currency}
-              {cap !== null && <span className="text-muted"> of {cap}</span>}
+              {formatAmount(monthly, currency)}
+              {cap !== null && <span className="text-muted"> of {formatAmount(cap, currency)}</span>}
             </span>
           </li>
         ))}

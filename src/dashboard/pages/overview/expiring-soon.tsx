@@ -28,7 +28,7 @@ export function ExpiringSoon({ overview: { certificates, posture, tokens } }: { 
       title="Expiring soon"
       rows={rows.slice(0, maxShown)}
       keyOf={one => one.to}
-      empty={`No ${[(certificates || posture) && 'certificates', tokens && 'tokens'].filter(Boolean).join(' or ')} expire within 30 days.`}
+      empty={`No ${[(certificates || posture) && 'certificates need to be renewed', tokens && 'tokens expire'].filter(Boolean).join(', and no ')} soon.`}
       rowClass="flex items-center gap-3"
       footer={
         rest > 0 && <p className="border-t border-line px-4 py-2 text-[13px] text-muted">and {rest.toLocaleString()} more</p>
