@@ -1,1 +1,30 @@
-ALTER TABLE "certificate_gaps" ADD COLUMN "timeline" text DEFAULT '[]' NOT NULL;
+CREATE TABLE "crl_parts" (
+	"crl_id" text collate "C" NOT NULL,
+	"bucket" bigint NOT NULL,
+	"entries" "bytea" NOT NULL,
+	CONSTRAINT "crl_parts_crl_id_bucket_pk" PRIMARY KEY("crl_id","bucket")
+);
+--> statement-breakpoint
+CREATE TABLE "crls" (
+	"id" text collate "C" PRIMARY KEY NOT NULL,
+	"url" text collate "C" NOT NULL,
+	"visited" text NOT NULL,
+	"issuer_hash" text collate "C" NOT NULL,
+	"spki_sha256" text collate "C" NOT NULL,
+	"scope" text collate "C" NOT NULL,
+	"this_update" bigint NOT NULL,
+	"next_update" bigint NOT NULL,
+	"kept_until" bigint NOT NULL,
+	"size" bigint NOT NULL,
+	"buckets" bigint NOT NULL
+);
+--> statement-breakpoint
+ALTER TABLE "certificates" ADD COLUMN "crl_url" text collate "C";--> statement-breakpoint
+ALTER TABLE "certificates" ADD COLUMN "crl_due_at" bigint;--> statement-breakpoint
+ALTER TABLE "certificates" ADD COLUMN "crl_checked_at" bigint;--> statement-breakpoint
+ALTER TABLE "certificates" ADD COLUMN "crl_error" text collate "C";--> statement-breakpoint
+ALTER TABLE "certificate_gaps" ADD COLUMN "timeline" text DEFAULT '[]' NOT NULL;--> statement-breakpoint
+ALTER TABLE "crl_parts" ADD CONSTRAINT "crl_parts_crl_id_crls_id_fk" FOREIGN KEY ("crl_id") REFERENCES "public"."crls"("id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
+CREATE UNIQUE INDEX "crls_url" ON "crls" USING btree ("url");--> statement-breakpoint
+CREATE INDEX "crls_kept" ON "crls" USING btree ("kept_until","id");--> statement-breakpoint
+CREATE INDEX "certificates_crl" ON "certificates" USING btree ("crl_due_at") WHERE crl_due_at is not null and (in_use or is_only_issuer);

@@ -37,6 +37,7 @@ import { noticeJob } from '../features/notifications/delivery/notice-messages'
 import { remindJob } from '../features/notifications/delivery/remind'
 import { deliverJob } from '../features/webhooks/sending/deliver'
 import { verifyJob } from '../features/certificates/paths'
+import { checkRevocationJob } from '../features/certificates/revocation/check-revocation'
 import { workOutGapsJob } from '../features/coverage/work-out-gaps'
 import { followAliasesJob } from '../features/dns/aliases/follow-aliases'
 import { removeOldSourcesJob, retryHostsJob } from '../features/dynamic-ips/retry-hosts'
@@ -91,6 +92,7 @@ export const jobKinds: readonly JobKind[] = [
   actionJob(refreshAction),
   syncZoneJob,
   verifyJob,
+  checkRevocationJob,
   workOutGapsJob,
   mailPasswordResetJob,
   mailInvitationJob,

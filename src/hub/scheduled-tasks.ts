@@ -14,6 +14,8 @@ import { hasLostJobs, reap } from '../core/jobs/queue'
 import type { Worker } from '../core/jobs/worker'
 import { sendCertificateAlarms } from '../features/certificates/alarms'
 import { pruneCertificates } from '../features/certificates/retention'
+import { startRevocationChecks } from '../features/certificates/revocation/check-revocation'
+import { pruneCrls } from '../features/certificates/revocation/crl-rows'
 import { renewDue } from '../features/acme/managed-certificates/renew-due'
 import { watchZoneChanges, workOutAllGaps } from '../features/coverage/schedule'
 import { pruneGaps } from '../features/coverage/work-out-gaps'
@@ -99,6 +101,7 @@ export function startScheduledTasks(hub: Hub, worker: Worker, listening: Listeni
     { name: 'check-plan-limits', pattern: '50 */10 * * * *', run: () => watchExcesses(hub) },
     { name: 'record-agent-certificates', every: 10, run: () => recordAgentCertificates(hub), onlyAfterCommits: true },
     { name: 'send-certificate-alarms', pattern: '55 * * * * *', run: () => sendCertificateAlarms(hub) },
+    { name: 'check-revocation', pattern: '40 * * * * *', run: () => startRevocationChecks(hub) },
     { name: 'sign-audit', pattern: '45 * * * * *', run: () => signAudit(hub) },
     { name: 'prune-sessions', pattern: '0 7 * * * *', run: () => pruneSessions(hub) },
     { name: 'prune-invitations', pattern: '0 12 * * * *', run: () => pruneInvitations(hub) },
@@ -128,6 +131,7 @@ export function startScheduledTasks(hub: Hub, worker: Worker, listening: Listeni
     { name: 'thin-metrics', pattern: '0 41 3 * * *', run: () => thinMetrics(hub) },
     { name: 'read-due-targets', every: 5, run: () => readDueTargets(hub) },
     { name: 'prune-certificates', pattern: '0 24 * * * *', run: () => pruneCertificates(hub) },
+    { name: 'prune-revocation-lists', pattern: '0 26 * * * *', run: () => pruneCrls(hub) },
     { name: 'prune-dns-plans', pattern: '0 40 * * * *', run: () => prunePlans(hub) },
     { name: 'prune-incidents', pattern: '0 32 * * * *', run: () => pruneIncidents(hub) },
     { name: 'prune-events', pattern: '0 47 * * * *', run: () => pruneEvents(hub, hasOpenDelivery) },

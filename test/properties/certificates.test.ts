@@ -2,26 +2,51 @@ import { heapStats } from 'bun:jsc'
 import { expect, test } from 'bun:test'
 import { rootCertificates } from 'node:tls'
 import { makeCertificate } from '../support/make-certificates'
+import { revocationList } from '../support/revocation-list'
 import { parseCertificate } from '../../src/core/x509/chain'
 import { DerError } from '../../src/core/x509/der'
+import { readCrl } from '../../src/core/x509/crl'
 import { x509Facts } from '../../src/core/x509/facts'
 import { splitUpload, UploadError } from '../../src/core/x509/upload'
 
 // To run more: `BAILIWICK_TEST_FUZZ_INPUTS=10000000 bun test --timeout 7200000 test/properties/certificates.test.ts`.
 const inputs = Number(process.env.BAILIWICK_TEST_FUZZ_INPUTS ?? 20_000)
 
-test('parsers throw nothing but their own errors, and keep nothing', async () => {
+test('parsers of certificates throw nothing but their own errors, and keep nothing', async () => {
   const made = await makeCertificate({ names: ['a.test', '192.0.2.1'], isCa: true, pathLength: 1 })
   const seeds = [made.der, ...rootCertificates.slice(0, 20).map(pem => splitUpload(Buffer.from(pem))[0]!)]
+  fuzz(seeds, (input, count, random) => {
+    const parse = count % 4 === 0 ? splitUpload : count % 4 === 1 ? parseCertificate : x509Facts
+    parse(count % 16 === 0 ? pemOf('CERTIFICATE', input, random) : input)
+  })
+})
+
+test('so do those of revocation lists', async () => {
+  const issuer = await makeCertificate({ subject: 'CN=CA', isCa: true })
+  const days = { from: new Date('2026-11-27T00:00:00Z'), until: new Date('2026-12-04T00:00:00Z') }
+  const extensions = ['issuingDistributionPoint=critical,@point', '[point]', 'fullname=URI:http://crl.test/1', 'onlyuser=TRUE']
+  const revoked = [{ serial: '1234abcd', reason: 'keyCompromise' }, { serial: '05' }, { serial: '7f'.repeat(20) }]
+  const seeds = [await revocationList(issuer, { ...days, revoked }), await revocationList(issuer, { ...days, extensions })]
+  fuzz(seeds, (input, count, random) => {
+    const steps = readCrl(count % 16 === 0 ? pemOf('X509 CRL', input, random) : input)
+    for (let step = steps.next(), more = 0; !step.done; step = steps.next())
+      if (++more > 100) throw new Error('A list of a few hundred bytes takes more than 100 steps.')
+  })
+})
+
+/** Parses inputs that are made from seeds by a few changes. */
+function fuzz(
+  seeds: readonly Uint8Array[],
+  parse: (input: Uint8Array, count: number, random: (below: number) => number) => void,
+): void {
   const random = numbers(20261127)
   let accepted = 0
   let refused = 0
   const before = usedMemory()
   for (let count = 0; count < inputs; count++) {
     const input = mutated(seeds[random(seeds.length)]!, random)
-    const parse = count % 4 === 0 ? splitUpload : count % 4 === 1 ? parseCertificate : x509Facts
     try {
-      parse(count % 16 === 0 ? pemOf(input, random) : input)
+      parse(input, count, random)
       accepted++
     } catch (error) {
       if (!(error instanceof DerError || error instanceof UploadError)) throw error
@@ -33,7 +58,7 @@ test('parsers throw nothing but their own errors, and keep nothing', async () =>
   expect(accepted).toBeGreaterThan(inputs / 100)
   expect(refused).toBeGreaterThan(inputs / 10)
   expect(after - before).toBeLessThan(64 * 1024 ** 2)
-})
+}
 
 /** Memory in use (bytes). The memory of the process also grows with other tests. */
 function usedMemory(): number {
@@ -57,8 +82,8 @@ function mutated(seed: Uint8Array, random: (below: number) => number): Uint8Arra
   return bytes
 }
 
-function pemOf(der: Uint8Array, random: (below: number) => number): Uint8Array {
-  const text = `-----BEGIN CERTIFICATE-----\n${Buffer.from(der).toString('base64')}\n-----END CERTIFICATE-----\n`
+function pemOf(label: string, der: Uint8Array, random: (below: number) => number): Uint8Array {
+  const text = `-----BEGIN ${label}-----\n${Buffer.from(der).toString('base64')}\n-----END ${label}-----\n`
   return mutated(Buffer.from(text.repeat(random(3) + 1)), random)
 }
 

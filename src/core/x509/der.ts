@@ -152,7 +152,8 @@ export function encodeDer(tag: number, ...contents: readonly Uint8Array[]): Uint
   return Buffer.concat([Uint8Array.of(tag, ...lengthBytes), ...contents])
 }
 
-function elementAt(bytes: Uint8Array, at: number, limit: number): Der {
+/** The element at a position. Only its header is checked. @throws DerError unless it ends before `limit` */
+export function elementAt(bytes: Uint8Array, at: number, limit: number): Der {
   const { contentAt, end } = checkHeader(bytes, at, limit)
   return { tag: bytes[at]!, bytes: bytes.subarray(at, end), content: bytes.subarray(contentAt, end) }
 }

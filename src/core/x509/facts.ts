@@ -143,12 +143,6 @@ function factsOfExtensions(extensions: readonly Extension[]) {
     return value === undefined ? null : parse(readDer(value))
   }
   const names = read(oids.subjectAltName, alternativeNames)
-  const authorityKeyId = read(oids.authorityKeyId, value => {
-    const id = childrenOf(expectTag(value, tags.sequence, 'authority key identifier'), 4).find(
-      one => one.tag === contextTag(0, false),
-    )
-    return id ? keyId(id.content) : null
-  })
   const timestamps = read(oids.timestamps, value => countTimestamps(expectTag(value, tags.octetString, 'list of SCTs').content))
   return {
     dnsNames: names?.dns ?? [],
@@ -161,7 +155,7 @@ function factsOfExtensions(extensions: readonly Extension[]) {
       }),
     ),
     basicConstraints: read(oids.basicConstraints, basicConstraints),
-    authorityKeyId,
+    authorityKeyId: read(oids.authorityKeyId, authorityKeyIdOf),
     subjectKeyId: read(oids.subjectKeyId, value => keyId(expectTag(value, tags.octetString, 'subject key identifier').content)),
     crlUrls: read(oids.crlDistributionPoints, crlUrls) ?? [],
     policies:
@@ -203,6 +197,14 @@ const extendedKeyUsages: Readonly<Record<string, string>> = {
 
 const keyId = (bytes: Uint8Array): string => Buffer.from(bytes.subarray(0, 64)).toString('hex')
 
+/** The key identifier in the value of the extension `authorityKeyIdentifier`. @throws DerError */
+export function authorityKeyIdOf(value: Der): string | null {
+  const id = childrenOf(expectTag(value, tags.sequence, 'authority key identifier'), 4).find(
+    one => one.tag === contextTag(0, false),
+  )
+  return id ? keyId(id.content) : null
+}
+
 function basicConstraints(value: Der): X509Facts['basicConstraints'] {
   const [first, second] = childrenOf(expectTag(value, tags.sequence, 'basic constraints'), 2)
   const flag = first?.tag === tags.boolean ? first.content : null
@@ -236,15 +238,18 @@ function ipText(content: Uint8Array): string {
 
 function crlUrls(value: Der): string[] {
   const urls: string[] = []
-  for (const point of childrenOf(expectTag(value, tags.sequence, 'CRL distribution points'), 100)) {
-    const name = childrenOf(point, 3).find(one => one.tag === contextTag(0, true))
-    const full = name ? childrenOf(name, 1).find(one => one.tag === contextTag(0, true)) : undefined
-    for (const one of full ? childrenOf(full, 100) : []) {
-      const url = one.tag === contextTag(6, false) ? printable(latin1(one.content)) : ''
-      if (/^https?:\/\//i.test(url) && url.length <= 2000 && urls.length < maxUrls) urls.push(url)
-    }
-  }
-  return urls
+  for (const point of childrenOf(expectTag(value, tags.sequence, 'CRL distribution points'), 100)) urls.push(...pointUrls(point))
+  return urls.slice(0, maxUrls)
+}
+
+/** HTTP addresses in the `distributionPoint` of a sequence. @throws DerError */
+export function pointUrls(point: Der): string[] {
+  const name = childrenOf(point, 10).find(one => one.tag === contextTag(0, true))
+  const full = name ? childrenOf(name, 1).find(one => one.tag === contextTag(0, true)) : undefined
+  return (full ? childrenOf(full, 100) : []).flatMap(one => {
+    const url = one.tag === contextTag(6, false) ? printable(latin1(one.content)) : ''
+    return /^https?:\/\//i.test(url) && url.length <= 2000 ? [url] : []
+  })
 }
 
 /** SignedCertificateTimestampList (RFC 6962 section 3.3): a length of two bytes, then SCTs, each with a length of two bytes. */
@@ -260,8 +265,8 @@ function countTimestamps(list: Uint8Array): number {
   return count
 }
 
-/** RFC 5280 section 4.1.2.2: positive, at most 20 bytes. Zero and a few more bytes are common enough in private CAs. */
-function serialText(serial: Der | undefined): string {
+/** RFC 5280 section 4.1.2.2: positive, at most 20 bytes. Zero and a few more bytes are common enough in private CAs. @throws DerError */
+export function serialText(serial: Der | undefined): string {
   const content = integerBytes(serial, 'serial number')
   if (content[0]! >= 0x80) throw new DerError('has a negative serial number.')
   if (content.length > 64) throw new DerError('has a serial number of more than 64 bytes.')
@@ -297,7 +302,8 @@ function withoutTimestamps(fields: readonly Der[], extensions: readonly Extensio
   return encodeDer(tags.sequence, ...fields.map(one => (one.tag === contextTag(3, true) ? list : one.bytes)))
 }
 
-function algorithmName(algorithm: Der): string {
+/** The name of an AlgorithmIdentifier, or its object identifier. @throws DerError */
+export function algorithmName(algorithm: Der): string {
   const oid = oidText(childrenOf(expectTag(algorithm, tags.sequence, 'signature algorithm'), 2)[0], 'signature algorithm')
   return signatureAlgorithms[oid] ?? oid
 }

@@ -75,6 +75,20 @@ export default resourcePage<CertificateView>({ path: '/certificates', parent: '/
           facts={[
             ['Valid from', formatDateTime(one.not_before)],
             ['Expires', formatDateTime(one.not_after)],
+            [
+              'Revoked',
+              one.revoked_at &&
+                [formatDateTime(one.revoked_at), one.revocation_reason?.replaceAll('_', ' ')].filter(Boolean).join(', '),
+            ],
+            [
+              'Revocation list',
+              one.revocation_error ??
+                (one.revocation_checked_at && (
+                  <>
+                    Checked <RelativeTime at={one.revocation_checked_at} />
+                  </>
+                )),
+            ],
             ['Trust', trustTitles[one.trust]],
             ['Issuer', one.issuer],
             ['Subject', one.subject],

@@ -30,6 +30,7 @@ export type Described = Pick<
   | 'renewalDueAt'
   | 'expiringFrom'
   | 'criticalFrom'
+  | 'crlUrl'
 >
 
 /** Subjects and issuers have no defined length. */
@@ -51,6 +52,7 @@ export function describe({ der, sha256, facts }: Certificate): Described | null 
     ...{ expiringFrom: Math.ceil(expiringAt(facts)), criticalFrom: Math.ceil(criticalAt(facts)) },
     ...{ keyType: key.type, keyBits: key.bits, spkiSha256: key.spki_sha256, signatureAlgorithm: facts.signatureAlgorithm },
     isPrecertificate: facts.isPrecertificate,
+    crlUrl: facts.crlUrls[0] ?? null,
     contents: {
       dns_names: facts.dnsNames,
       ip_addresses: facts.ipAddresses,

@@ -177,7 +177,14 @@ async function joinPrecertificate(
 const newRow = (workspaceId: string, described: Described, now: number) => ({
   ...described,
   ...{ workspaceId, version: 1, createdAt: now, updatedAt: now, tags: [], notes: '' },
-  ...{ revokedAt: null, revocationReason: null, supersededBy: null, inUse: false, sources: [], presenceCount: 0 },
+  ...{
+    revokedAt: null,
+    revocationReason: null,
+    crlDueAt: described.crlUrl === null ? null : now,
+    crlCheckedAt: null,
+    crlError: null,
+  },
+  ...{ supersededBy: null, inUse: false, sources: [], presenceCount: 0 },
   ...{ lastSeenAt: now, autoRenewing: false, alarmLevel: null, alarmAt: null },
 })
 

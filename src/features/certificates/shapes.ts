@@ -116,6 +116,8 @@ const exampleCertificate = {
   superseded_by: null,
   revoked_at: null,
   revocation_reason: null,
+  revocation_checked_at: '2026-11-27T04:11:00.000Z',
+  revocation_error: null,
   in_use: true,
   sources: ['endpoint' as const],
   presence_count: 1,
@@ -199,9 +201,18 @@ export const Certificate = Shape(
     }),
     superseded_by: maybe('ID of the newer certificate that replaced it everywhere. Null if there is none.'),
     revoked_at: NullableInstant({
-      description: 'When it was revoked with its managed certificate. Null if it was not; other revocations are not detected.',
+      description:
+        'When it was revoked: with its managed certificate, or as its revocation list says. Null if that is not known.',
     }),
-    revocation_reason: maybe('Why it was revoked. Null if it is not revoked or no reason was given.'),
+    revocation_reason: maybe(
+      'Why it was revoked, such as `key_compromise` or `certificate_hold`. Null if it is not revoked or no reason was given.',
+    ),
+    revocation_checked_at: NullableInstant({
+      description:
+        'When its revocation list was last searched for it. Null if it names none, or if none could be used yet. Certificates that are not in ' +
+        'use are not searched for.',
+    }),
+    revocation_error: maybe('Why its revocation list could not be used at the last attempt. Null if it could.'),
     in_use: Type.Boolean({
       description:
         'Whether it is presented by an endpoint or port, used by a service, issued here, or uploaded, and not superseded.',

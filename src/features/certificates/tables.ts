@@ -54,6 +54,13 @@ export const certificates = table(
     lineageId: text('lineage_id').notNull(),
     revokedAt: time('revoked_at'),
     revocationReason: text('revocation_reason'),
+    // The first HTTP address of a revocation list. Null without, and for lists of other kinds.
+    crlUrl: text('crl_url'),
+    // When to look into it next. Null if it is not necessary, because the certificate is revoked or expired.
+    crlDueAt: time('crl_due_at'),
+    // When it was last looked into, and why it could not be the last time.
+    crlCheckedAt: time('crl_checked_at'),
+    crlError: text('crl_error'),
     // When it was last somewhere, while it isn’t anywhere.
     lastSeenAt: time('last_seen_at').notNull(),
     // The columns from here on follow from presences and from the lineage.
@@ -88,6 +95,9 @@ export const certificates = table(
     index('certificates_unseen')
       .on(t.lastSeenAt)
       .where(sql`not in_use`),
+    index('certificates_crl')
+      .on(t.crlDueAt)
+      .where(sql`crl_due_at is not null and (in_use or is_only_issuer)`),
     index('certificates_alarm')
       .on(t.alarmAt)
       .where(sql`alarm_at is not null`),
@@ -159,4 +169,40 @@ export const certificateAuthorities = table(
     uniqueIndex('certificate_authorities_sha256').on(t.workspaceId, t.sha256),
     index('certificate_authorities_workspace').on(t.workspaceId, t.id),
   ],
+)
+
+/** Revocation lists of the whole installation, verified. */
+export const crls = table(
+  'crls',
+  {
+    id: text('id').primaryKey(),
+    url: text('url').notNull(),
+    // The address and those that it redirects to. Only workspaces that may reach all of them use the list.
+    visited: json<string[]>('visited').notNull(),
+    // SHA-256 of the name and of the key of its issuer, as in certificates.
+    issuerHash: text('issuer_hash').notNull(),
+    spkiSha256: text('spki_sha256').notNull(),
+    scope: text('scope', { enum: ['all', 'user', 'ca'] }).notNull(),
+    thisUpdate: time('this_update').notNull(),
+    nextUpdate: time('next_update').notNull(),
+    keptUntil: time('kept_until').notNull(),
+    size: int('size').notNull(),
+    // In how many buckets its entries are.
+    buckets: int('buckets').notNull(),
+  },
+  t => [uniqueIndex('crls_url').on(t.url), index('crls_kept').on(t.keptUntil, t.id)],
+)
+export type CrlRow = typeof crls.$inferSelect
+
+/** The entries of revocation lists by the last byte of the serial number, so that a search reads only some. */
+export const crlParts = table(
+  'crl_parts',
+  {
+    crlId: text('crl_id')
+      .notNull()
+      .references(() => crls.id, { onDelete: 'cascade' }),
+    bucket: int('bucket').notNull(),
+    entries: bytes('entries').notNull(),
+  },
+  t => [primaryKey({ columns: [t.crlId, t.bucket] })],
 )

@@ -104,6 +104,8 @@ function viewOf(
     superseded_by: row.supersededBy,
     revoked_at: instant(row.revokedAt),
     revocation_reason: row.revocationReason,
+    revocation_checked_at: instant(row.crlCheckedAt),
+    revocation_error: row.crlError,
     in_use: row.inUse,
     sources: row.sources,
     presence_count: row.presenceCount,

@@ -28,7 +28,7 @@ export const gapKinds = {
   revoked_served: {
     title: 'Revoked certificate is served',
     severity: 'critical',
-    when: 'A server presents a certificate that was revoked with its managed certificate.',
+    when: 'A server presents a certificate that was revoked.',
     fix: 'Install a certificate with a new key and reload the service.',
     isServed: true,
     isIssuable: true,

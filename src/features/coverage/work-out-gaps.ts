@@ -126,13 +126,17 @@ async function writeGaps(
   return { result: undefined, events, audits }
 }
 
-/** The scan that can confirm what a gap waits for. None is needed if its time has passed: the endpoint is scanned on schedule. */
+/**
+ * The scan that can confirm what a gap waits for. None is needed if its time has passed: the endpoint is scanned on schedule. A certificate
+ * that has expired or was revoked since the last scan is confirmed at once.
+ */
 function confirmingScan(step: GapStep, now: number): { endpointId: string; at: number } | null {
   if (step.do !== 'add' && step.do !== 'keep') return null
   const since = step.do === 'keep' ? step.observedAt : step.found.observedAt
   const { endpointId } = step.found
-  if (since === null || endpointId === null || since + confirmAfterMs <= now) return null
-  return { endpointId, at: since + confirmAfterMs }
+  if (since === null || endpointId === null) return null
+  if (since + confirmAfterMs > now) return { endpointId, at: since + confirmAfterMs }
+  return step.do === 'add' && step.found.severity === 'critical' ? { endpointId, at: now } : null
 }
 
 const expired = (before: GapRow, after: GapRow): AuditDraft[] =>

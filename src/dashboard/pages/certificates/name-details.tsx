@@ -20,7 +20,7 @@ export function NameDetails({ of: one }: { of: CertificateCoverageView }) {
             one.certificate_id && <ResourceLink type="certificate" id={one.certificate_id} name="Show certificate" />,
           ],
           ['Expires', one.valid_until && <RelativeTime at={one.valid_until} />],
-          ['Source', one.because.map(cause => causeTitles[cause]).join(', ')],
+          ['Source', one.sources.map(source => causeTitles[source]).join(', ')],
           ['Zone', one.zone_id && <ResourceLink type="zone" id={one.zone_id} name="Show zone" />],
         ]}
       />

@@ -16,7 +16,9 @@ export async function gradeNow(ctx: Ctx, input: TlsGradeInput): Promise<TlsGrade
   const { host, port, protocol, servername } = await validMembers(ctx, input)
   refuseTooManyRequests(ctx, 'tls-grades', ctx.workspaceId, maxPerMinute)
   const startedAt = ctx.hub.clock.now()
-  const { durationMs, report } = await scanHost(ctx.hub, ctx.workspaceId, { host, port, protocol, servername }).catch(interrupted)
+  const target = { host, port, protocol, servername }
+  const scan = scanHost(ctx.hub, ctx.workspaceId, target, { mayDownloadCrls: true })
+  const { durationMs, report } = await scan.catch(interrupted)
   const result: TlsGradeView = {
     ...{ host, port, protocol, servername },
     ...reportView(report, protocol),

@@ -6,6 +6,7 @@ import type { Hub } from '../../../core/hub'
 import { parsedOrNull } from '../../../core/x509/chain'
 import type { NetworkPolicy } from '../../../core/net/egress'
 import { issuersOf, rootsOf } from '../../certificates/paths'
+import { isPathRevoked } from '../../certificates/revocation/chain-revocation'
 import { scanTls } from '../../monitors/scan-tls'
 import { readChain, type ReadChain } from '../grades/chain-facts'
 import { reportOf, sentenceOf, type ScannedAddress, type StoredReport } from '../grades/report'
@@ -28,12 +29,18 @@ const scanMs = 60_000
 
 /**
  * Scans all addresses of a host that the network policy of the workspace allows, and grades what it finds.
+ * @param options.mayDownloadCrls whether revocation lists that are not stored are downloaded, which a scan by schedule leaves to a job
  * @throws ScanInterrupted if the check thread ends before the scan
  */
-export async function scanHost(hub: Hub, workspaceId: string, target: ScanTarget): Promise<HostScan> {
+export async function scanHost(
+  hub: Hub,
+  workspaceId: string,
+  target: ScanTarget,
+  { mayDownloadCrls = false }: { mayDownloadCrls?: boolean } = {},
+): Promise<HostScan> {
   const startedAt = hub.clock.now()
   const started = performance.now()
-  const scanned = await scanAddresses(hub, workspaceId, target)
+  const scanned = await scanAddresses(hub, workspaceId, target, mayDownloadCrls)
   return {
     startedAt,
     durationMs: Math.round(performance.now() - started),
@@ -47,7 +54,12 @@ export async function scanHost(hub: Hub, workspaceId: string, target: ScanTarget
 const isWithoutTls = ({ speaks_tls, errors }: AddressFacts): boolean =>
   !speaks_tls && errors.every(one => one.phase !== 'connect' && one.kind !== 'timeout')
 
-async function scanAddresses(hub: Hub, workspaceId: string, target: ScanTarget): Promise<ScannedAddress[]> {
+async function scanAddresses(
+  hub: Hub,
+  workspaceId: string,
+  target: ScanTarget,
+  mayDownloadCrls: boolean,
+): Promise<ScannedAddress[]> {
   const policy = await workspacePolicy(hub.read, workspaceId, false)
   const { addresses, error } = await factsOf(hub, { ...target, group: workspaceId }, policy)
   if (addresses.length === 0) return [{ address: '', error: sentenceOf(error?.message ?? 'The host has no addresses.') }]
@@ -63,7 +75,11 @@ async function scanAddresses(hub: Hub, workspaceId: string, target: ScanTarget):
         sent.filter(one => one !== null),
       )
       const chain = await readChain(sent, versions, target.servername ?? target.host, { roots, known, now: facts.scanned_at })
-      if (chain) chains.push(chain)
+      if (!chain) continue
+      const { trust, path } = chain.verdict
+      const mayDownload = mayDownloadCrls && (trust === 'public' || trust === 'private')
+      const revoked = await isPathRevoked(hub, workspaceId, path, { policy, mayDownload })
+      chains.push({ ...chain, facts: { ...chain.facts, revoked } })
     }
     scanned.push({ address: facts.address, facts, chains })
   }

@@ -1,0 +1,110 @@
+import { record } from '../../../core/change'
+import { sha256Hex } from '../../../core/crypto'
+import type { Hub } from '../../../core/hub'
+import { newUuid4 } from '../../../core/ids'
+import type { NetworkPolicy } from '../../../core/net/egress'
+import { runInSlices } from '../../../core/time-slices'
+import { parsedOrNull, type Certificate } from '../../../core/x509/chain'
+import { isCrlSignedBy, readCrl, splitCrlEntries, type Crl } from '../../../core/x509/crl'
+import { DerError } from '../../../core/x509/der'
+import type { Described } from '../describe'
+import type { CrlRow } from '../tables'
+import { CrlUnusable, downloadCrl, vetVisited } from './download-crl'
+import { entryOf, saveCrl, storedCrl } from './crl-rows'
+
+/** A certificate that may have signed a list. */
+type CrlIssuer = Pick<Described, 'der' | 'subjectHash' | 'spkiSha256'>
+
+const hourMs = 3_600_000
+const dayMs = 24 * hourMs
+/** By how much clocks may differ (ms). */
+const toleranceMs = 5 * 60_000
+const bytesPerBucket = 32 * 1024
+const maxBuckets = 256
+/** At most this many keys are tried. */
+const maxTried = 10
+
+/**
+ * Returns the revocation list of an address, which is downloaded if it isn’t stored or the next one is due. One download serves all
+ * workspaces whose network policies allow the address.
+ * @param issuers certificates of CAs. One of them must have signed the list.
+ * @param totalMs time limit of the download
+ * @throws CrlUnusable
+ */
+export async function currentCrl(
+  hub: Hub,
+  url: string,
+  { policy, issuers, totalMs = 60_000 }: { policy: NetworkPolicy; issuers: readonly CrlIssuer[]; totalMs?: number },
+): Promise<CrlRow> {
+  const stored = await storedCrl(hub.read, url)
+  if (stored && stored.keptUntil > hub.clock.now()) {
+    await vetVisited(hub, stored.visited, policy)
+    return stored
+  }
+  const { bytes, visited } = await downloadCrl(hub, url, { policy, totalMs })
+  try {
+    const crl = await runInSlices(readCrl(bytes))
+    const now = hub.clock.now()
+    if (crl.thisUpdate > now + toleranceMs) throw new DerError(`is valid from ${minute(crl.thisUpdate)}.`)
+    if (crl.nextUpdate <= now) throw new DerError(`expired on ${minute(crl.nextUpdate)}.`)
+    if (crl.urls.length > 0 && !crl.urls.includes(url)) throw new DerError('is one that belongs to another address.')
+    const issuer = await signerOf(crl, issuers)
+    if (stored?.spkiSha256 === issuer.spkiSha256 && stored.thisUpdate > crl.thisUpdate)
+      throw new DerError(`is older than the one that was downloaded before. It is from ${minute(crl.thisUpdate)}.`)
+    const buckets = Math.min(maxBuckets, Math.ceil(crl.entries.length / bytesPerBucket) || 1)
+    const row: CrlRow = {
+      ...{ id: newUuid4(), url, visited, issuerHash: sha256Hex(crl.issuer), spkiSha256: issuer.spkiSha256!, scope: crl.scope },
+      ...{ thisUpdate: crl.thisUpdate, nextUpdate: crl.nextUpdate, size: crl.entries.length, buckets },
+      keptUntil: Math.min(Math.max(crl.nextUpdate, now + hourMs), now + dayMs),
+    }
+    const parts = await runInSlices(splitCrlEntries(crl.entries, buckets))
+    await record(hub, async tx => ({ result: await saveCrl(tx, row, parts) }))
+    return row
+  } catch (error) {
+    throw error instanceof DerError ? new CrlUnusable(`The revocation list ${error.message}`) : error
+  }
+}
+
+/** Finds the certificate whose key signed a list. @throws DerError if there is none */
+async function signerOf(crl: Crl, issuers: readonly CrlIssuer[]): Promise<CrlIssuer> {
+  const hash = sha256Hex(crl.issuer)
+  const named = issuers.filter(one => one.subjectHash === hash && one.spkiSha256 !== null)
+  if (named.length === 0) throw new DerError('is one of an issuer whose certificate is not known.')
+  const perKey = new Map(named.map(one => [one.spkiSha256, one]))
+  for (const issuer of [...perKey.values()].slice(0, maxTried)) {
+    const certificate = parsedOrNull(issuer.der)
+    if (certificate && canSign(certificate, crl) && (await isCrlSignedBy(crl, certificate.x509.publicKey))) return issuer
+  }
+  throw new DerError('is not signed by the issuer of the certificate.')
+}
+
+function canSign({ facts: { keyUsage, subjectKeyId } }: Certificate, { authorityKeyId }: Crl): boolean {
+  if (keyUsage?.includes('cRLSign') === false) return false
+  return authorityKeyId === null || subjectKeyId === null || authorityKeyId === subjectKeyId
+}
+
+/** What a list says about a certificate: null if it isn’t revoked. */
+type Verdict = { revokedAt: number; reason: string | null } | null
+
+/**
+ * Looks for a certificate in a list.
+ * @param issuer the certificate of its issuer
+ * @throws CrlUnusable if the list is not about certificates of this issuer
+ */
+export async function verdictOf(
+  hub: Hub,
+  crl: CrlRow,
+  { serialNumber, issuerHash, isCa }: Pick<Described, 'serialNumber' | 'issuerHash' | 'isCa'>,
+  issuer: Pick<CrlIssuer, 'spkiSha256'> | undefined,
+): Promise<Verdict> {
+  if (!issuer) throw new CrlUnusable('The issuer of the certificate is not known, so its revocation list can’t be verified.')
+  if (crl.issuerHash !== issuerHash || crl.spkiSha256 !== issuer.spkiSha256)
+    throw new CrlUnusable('The revocation list is not signed by the issuer of the certificate.')
+  if (crl.scope !== 'all' && (crl.scope === 'ca') !== isCa)
+    throw new CrlUnusable('The revocation list is not for certificates of this kind.')
+  const entry = await entryOf(hub.read, crl, serialNumber)
+  if (entry === undefined) throw new CrlUnusable('The revocation list was replaced in the meantime.')
+  return entry
+}
+
+const minute = (ms: number): string => `${new Date(ms).toISOString().slice(0, 16).replace('T', ' ')} UTC`
