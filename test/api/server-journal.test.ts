@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import { expect, test } from 'bun:test'
 import { pruneServers } from '../../src/features/servers/watch'
 import { AgentDouble } from '../support/agent-double'
@@ -56,6 +57,36 @@ test('times are corrected if the agent doesn’t know the time of the hub', asyn
     expect((await agent.sendReport(sent)).status).toBe(200)
   }
   expect((await journal()).data.map((one: any) => one.at)).toEqual([new Date(here.clock.now() - 1000).toISOString()])
+})
+
+test('a start of the server is in the journal, once, and not if only the agent was started again', async () => {
+  const { here, agent, journal } = await scene()
+  const started = async () => (await journal('?kind=server.started')).data.map((one: any) => Date.parse(one.at))
+  await agent.sendReport({ uptime_seconds: 600 })
+  await here.advance(minuteMs)
+  const again = randomUUID()
+  await agent.sendReport({ run_id: again, seq: 1, uptime_seconds: 660 })
+  expect(await started()).toEqual([])
+  await here.advance(minuteMs)
+  await agent.sendReport({ run_id: again, seq: 2, uptime_seconds: 720, stopping: 'reboot' })
+
+  await here.advance(minuteMs)
+  const [run, at] = [randomUUID(), here.clock.now() - 20_000]
+  const booted = { run_id: run, boot_id: randomUUID() }
+  await agent.sendReport({ ...booted, seq: 1, uptime_seconds: 20 })
+  await agent.sendReport({ ...booted, seq: 1, uptime_seconds: 20 })
+  await here.advance(minuteMs)
+  await agent.sendReport({ ...booted, seq: 2, uptime_seconds: 80 })
+  expect(await started()).toEqual([at])
+  expect((await journal('?kind=server.started')).data[0]).toMatchObject({ name: null, detail: null, moment: null })
+
+  // A container has the boot ID of its host, and its clock can be wrong.
+  await here.advance(60 * minuteMs)
+  await agent.sendReport({
+    ...{ ...booted, run_id: randomUUID(), seq: 1, uptime_seconds: 5 },
+    ...{ sent_at: here.clock.now() - 300_000, clock_offset_ms: null },
+  })
+  expect(await started()).toEqual([here.clock.now() - 5000, at])
 })
 
 test('of each server, 500 moments and 5,000 entries are kept', async () => {

@@ -468,7 +468,9 @@ test('the page of a server shows what its agent reports, what has failed first, 
     ],
     sessions: [{ user: 'alice', terminal: 'pts/0', from: '192.0.2.7', since: null }],
   }
-  expect((await machine.report(report)).status).toBe(200)
+  const minute = Math.floor(Date.now() / 60_000) * 60_000
+  const minutes = Array.from({ length: 50 }, (_, at) => [minute - (50 - at) * 60_000, 6, [20 + (at % 9)], [40 + (at % 9)]])
+  expect((await machine.report({ ...report, columns: ['cpu.used_percent'], minutes })).status).toBe(200)
   const opened = { protocol: 'tcp', address: '0.0.0.0', port: 8080, process: null, user: 'www-data' }
   const processes = [{ name: 'mysqld', user: 'mysql', cpu_percent: 88.2, memory_bytes: 2 ** 31, command: null }]
   const moment = { causes: ['cpu'], cpu_percent: 97.1, memory_percent: 61, io_full_percent: null, processes }
@@ -515,6 +517,9 @@ test('the page of a server shows what its agent reports, what has failed first, 
   await installed.getByLabel('Search packages').fill('SSL')
   await installed.getByText('bash', { exact: true }).waitFor({ state: 'hidden' })
   await installed.getByText('3.0.15-1', { exact: true }).waitFor()
+  // What happened is numbered in the charts, which need metrics.
+  const events = section(page, 'Events in this range')
+  for (const text of ['Container import exited with an error', '2 packages changed']) await events.getByText(text).waitFor()
   const agent = section(page, 'Agent')
   for (const text of ['7 s behind the hub', '3 minutes', 'reboot', '/mnt/backup doesn’t respond.'])
     await agent.getByText(text, { exact: true }).waitFor()

@@ -25,6 +25,14 @@ export interface Band {
   label: string
 }
 
+/** A numbered line at a time: something that happened. Describe it as text next to the chart. */
+export interface Mark {
+  at: number
+  number: number
+  /** A color variable of the style sheet, such as `--bad-mark`. */
+  color: string
+}
+
 interface ChartProps {
   /** Label for screen readers. Show the values as text somewhere on the page as well. */
   label: string
@@ -34,6 +42,7 @@ interface ChartProps {
   /** Stacks the series on top of each other. */
   stacked?: boolean
   bands?: readonly Band[]
+  marks?: readonly Mark[]
   /** Fixed range of the time axis, in milliseconds since the epoch. Defaults to the range of the data. */
   span?: readonly [from: number, to: number]
   format(value: number): string
@@ -49,7 +58,7 @@ const cursorSync = uPlot.sync('bailiwick')
 
 /** A time series chart. Load it with `lazy`, since most pages have none. */
 export default function Chart(props: ChartProps) {
-  const { label, times, series, stacked = false, bands, span, onZoom, height = 220 } = props
+  const { label, times, series, stacked = false, bands, marks, span, onZoom, height = 220 } = props
   const container = useRef<HTMLDivElement>(null)
   const plot = useRef<uPlot>(null)
   const latest = useRef(props)
@@ -69,7 +78,7 @@ export default function Chart(props: ChartProps) {
       plot.current = null
     }
   }, [layout, height, onZoom === undefined])
-  useEffect(() => plot.current?.setData(plotData(latest.current)), [times, series, bands, span?.[0], span?.[1]])
+  useEffect(() => plot.current?.setData(plotData(latest.current)), [times, series, bands, marks, span?.[0], span?.[1]])
   return <div ref={container} role="img" aria-label={label} className="chart w-full" style={{ minHeight: height + 30 }} />
 }
 
@@ -145,6 +154,7 @@ function createPlot(node: HTMLElement, latest: { readonly current: ChartProps })
             }
           },
         ],
+        draw: [plot => drawMarks(plot, latest.current.marks ?? [], color)],
         setSelect: [
           plot => {
             const { left, width } = plot.select
@@ -164,6 +174,37 @@ function createPlot(node: HTMLElement, latest: { readonly current: ChartProps })
     if (time !== undefined && plot.select.width < minDragPx) latest.current.onPick?.(time)
   })
   return plot
+}
+
+const [markDash, markFontPx] = [3, 10]
+
+/** Draws marks as lines, with their numbers at the top where there is space. */
+function drawMarks(plot: uPlot, marks: readonly Mark[], color: (name: string) => string): void {
+  const { ctx, bbox } = plot
+  const scale = devicePixelRatio
+  const size = markFontPx * scale
+  let free = -Infinity
+  ctx.save()
+  ctx.font = `600 ${size}px system-ui, sans-serif`
+  ctx.textAlign = 'center'
+  ctx.textBaseline = 'bottom'
+  for (const { at, number, color: name } of marks.toSorted((a, b) => a.at - b.at)) {
+    const x = plot.valToPos(at / 1000, 'x', true)
+    if (x < bbox.left || x > bbox.left + bbox.width) continue
+    ctx.strokeStyle = ctx.fillStyle = color(name)
+    ctx.lineWidth = scale
+    ctx.setLineDash([markDash * scale, markDash * scale])
+    ctx.beginPath()
+    ctx.moveTo(x, bbox.top)
+    ctx.lineTo(x, bbox.top + bbox.height)
+    ctx.stroke()
+    const text = String(number)
+    const half = ctx.measureText(text).width / 2
+    if (x - half < free) continue
+    ctx.fillText(text, x, bbox.top)
+    free = x + half + 2 * scale
+  }
+  ctx.restore()
 }
 
 const [minAxisPx, characterPx, tickPx] = [64, 7, 20]

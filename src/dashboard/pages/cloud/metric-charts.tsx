@@ -2,7 +2,7 @@ import { Suspense, useMemo } from 'react'
 import type { ServerMetricsView } from '../../../features/servers/metrics/shapes'
 import { lazyComponent } from '../../lazy'
 import { formatBytes } from '../../parts/bytes'
-import type { Series } from '../../parts/chart'
+import type { Band, Mark, Series } from '../../parts/chart'
 import { capitalize } from '../../parts/status'
 import { formatDateTime } from '../../parts/time'
 import { formatGibibytes } from './amounts'
@@ -68,20 +68,21 @@ interface MetricChartsProps {
   span: readonly [from: number, to: number]
   /** The values in charts of several metrics. Charts of one show both. */
   shown?: 'avg' | 'max'
+  /** What happened meanwhile. */
+  marks?: readonly Mark[]
+  bands?: readonly Band[]
   /** Called with the range that was selected in a chart. */
   onZoom?(from: number, to: number): void
 }
 
 /** A chart for each type and unit of metrics. */
-export const MetricCharts = ({ of, metrics, times, span, shown = 'avg', onZoom }: MetricChartsProps) => (
+export const MetricCharts = ({ metrics, ...rest }: MetricChartsProps) => (
   <div className="grid gap-x-4 gap-y-5 xl:grid-cols-2">
     {[...charts, ...chartsOfOthers(metrics)].map(({ title, type, unit, name: only, format }) => {
       const own = metrics.filter(
         one => one.name.startsWith(`${type}.`) && one.unit === unit && (only === undefined || one.name === only),
       )
-      return own.length === 0 ? null : (
-        <MetricChart key={title} {...{ title, of, format, metrics: own, times, span, shown, ...(onZoom && { onZoom }) }} />
-      )
+      return own.length === 0 ? null : <MetricChart key={title} {...{ ...rest, title, format, metrics: own }} />
     })}
   </div>
 )
@@ -91,7 +92,7 @@ interface MetricChartProps extends MetricChartsProps {
   format(value: number): string
 }
 
-function MetricChart({ title, of, format, metrics, times, span, shown = 'avg', onZoom }: MetricChartProps) {
+function MetricChart({ title, of, format, metrics, shown = 'avg', span, ...rest }: MetricChartProps) {
   const series = useMemo(() => seriesOf(metrics, shown), [metrics, shown])
   const last = metrics.length === 1 ? metrics[0]!.avg.findLast(one => one !== null) : undefined
   return (
@@ -104,12 +105,11 @@ function MetricChart({ title, of, format, metrics, times, span, shown = 'avg', o
         <Suspense fallback={null}>
           <Chart
             label={`${title} of ${of} from ${formatDateTime(span[0])} to ${formatDateTime(span[1])}`}
-            times={times}
+            {...rest}
             series={series}
             span={span}
             format={format}
             height={height}
-            {...(onZoom && { onZoom })}
           />
         </Suspense>
       </div>

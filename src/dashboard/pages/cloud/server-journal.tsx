@@ -6,6 +6,7 @@ import { ProcessList } from './process-list'
 type Moment = NonNullable<JournalEntryView['moment']>
 
 const titles: Readonly<Record<Exclude<JournalEntryView['kind'], 'moment'>, readonly [noun: string, verb: string]>> = {
+  'server.started': ['Server', 'started'],
   'unit.failed': ['Unit', 'failed'],
   'container.died': ['Container', 'exited with an error'],
   'container.unhealthy': ['Container', 'became unhealthy'],
@@ -27,6 +28,13 @@ const causesText = (moment: Moment): string =>
       return `${title} ${value(moment) ?? '?'}%`
     })
     .join(', ')
+
+/** The kinds of all entries but moments, as in queries. */
+export const eventKinds = Object.keys(titles).join(',')
+
+/** An event as text, such as “Unit nginx.service failed”. Null for moments. */
+export const eventText = ({ kind, name }: JournalEntryView): string | null =>
+  kind === 'moment' ? null : [titles[kind][0], name, titles[kind][1]].filter(Boolean).join(' ')
 
 /** What the agent of a server noticed, day by day, also if the server no longer has one. */
 export const ServerJournal = ({ id, hasAgent }: { id: string; hasAgent: boolean }) => (

@@ -9,6 +9,7 @@ import { useUrlState } from '../../parts/url-state'
 import { useOne } from '../../queries'
 import { MetricCharts } from './metric-charts'
 import { LiveMetrics, liveMs } from './server-live'
+import { MarkList, useServerMarks, type ServerMarks } from './server-marks'
 
 const liveRange = ['live', 'Live', liveMs] as const
 const ranges = [
@@ -31,12 +32,19 @@ export function ServerMetrics({ id, name, hasAgent }: { id: string; name: string
         <LiveMetrics id={id} name={name} />
       </Card>
     )
+  return <MarkedMetrics id={id} name={name} range={range} />
+}
+
+/** Charts with marks for what happened to the server. */
+function MarkedMetrics({ id, name, range }: { id: string; name: string; range: TimeRange }) {
+  const happened = useServerMarks(id, range.begin, range.end)
   return (
     <StoredMetrics
       path={`/servers/${id}/metrics`}
       name={name}
       empty="No metrics yet. Agents, most clouds, and Redfish controllers report metrics of running servers."
       range={range}
+      happened={happened}
     />
   )
 }
@@ -53,7 +61,12 @@ export function ResourceMetrics({ path, name, empty }: MetricsProps) {
   return <StoredMetrics path={path} name={name} empty={empty} range={range} />
 }
 
-function StoredMetrics({ path, name, empty, range }: MetricsProps & { range: TimeRange }) {
+interface StoredMetricsProps extends MetricsProps {
+  range: TimeRange
+  happened?: ServerMarks
+}
+
+function StoredMetrics({ path, name, empty, range, happened }: StoredMetricsProps) {
   const [{ values }, setState] = useUrlState({ values: 'avg' })
   const found = useOne<ServerMetricsView>(path, range.query, {
     refetchMs: 60_000,
@@ -74,7 +87,17 @@ function StoredMetrics({ path, name, empty, range }: MetricsProps & { range: Tim
       {found.error && !data && <Problem error={found.error} onRetry={() => void found.refetch()} />}
       {data?.sources.length === 0 && <p className="text-muted">{empty}</p>}
       {data && data.sources.length > 0 && data.series.length === 0 && <p className="text-muted">No metrics in this range.</p>}
-      {data && <MetricCharts of={name} metrics={data.series} times={times} span={[range.begin, range.end]} onZoom={range.zoom} />}
+      {data && (
+        <MetricCharts
+          of={name}
+          metrics={data.series}
+          times={times}
+          span={[range.begin, range.end]}
+          onZoom={range.zoom}
+          {...(happened && { marks: happened.marks, bands: happened.bands })}
+        />
+      )}
+      {data && data.series.length > 0 && happened && <MarkList {...happened} />}
       {data && data.series.length > 0 && (
         <p className="mt-3 text-[13px] text-muted">
           {data.sources.map(one => (
@@ -89,6 +112,7 @@ function StoredMetrics({ path, name, empty, range }: MetricsProps & { range: Tim
             </span>
           ))}
           Drag to zoom in. Gaps are times when nothing was measured.
+          {happened && happened.bands.length > 0 && ' Shaded areas are incidents.'}
         </p>
       )}
     </Card>

@@ -113,7 +113,7 @@ export const agentRoutes = area('agents', 'Servers and cloud', [
     operationId: 'listServerJournal',
     summary: 'List the journal of a server',
     description:
-      'Lists what the agent of a server noticed, newest first: events, such as a unit that failed, and moments in which the server was busy, with the processes that used the most CPU time and memory. Entries are kept for 90 days, at most 5,000 entries and 500 moments of each server.',
+      'Lists what the agent of a server noticed, newest first: events, such as a unit that failed or a start of the server, and moments in which the server was busy, with the processes that used the most CPU time and memory. Entries are kept for 90 days, at most 5,000 entries and 500 moments of each server.',
     query: listQuery(journalListing),
     response: JournalEntryList,
     run: (ctx, { params, query }) => listJournal(ctx, params.id!, query),

@@ -68,6 +68,21 @@ export function judgeRun(known: Known, report: Reported, at: number, now: number
   return accept(replaced)
 }
 
+/**
+ * When a server started, if it did after the last report of its agent; else null. Only the first report of a run tells it.
+ * @param at when the report was sent (ms UTC), by the clock of the hub
+ */
+export function startedSince(
+  { runs, lastReportAt }: Pick<Known, 'runs' | 'lastReportAt'>,
+  { run_id: id, uptime_seconds: uptime }: Pick<Reported, 'run_id' | 'uptime_seconds'>,
+  at: number,
+): number | null {
+  const bootedAt = at - uptime * 1000
+  const isNew = lastReportAt !== null && runs.every(one => one.id !== id)
+  // Containers have the boot ID of their host, so it says nothing about them.
+  return isNew && bootedAt > lastReportAt && bootedAt <= at ? bootedAt : null
+}
+
 const otherMachine =
   'belongs to another machine than the one that reports as this agent. If this server was cloned, enroll it with a new key.'
 

@@ -20,14 +20,18 @@ const maxMoments = 500
 /**
  * Stores what an agent noticed. A report that is sent again adds nothing.
  * @param offsetMs what has to be added to its times
+ * @param startedAt when the server started, if it has since the last report (ms UTC); else null
  */
 export async function recordJournal(
   tx: Tx,
   serverId: string,
   { moments = [], events = [] }: Pick<AgentReport, 'moments' | 'events'>,
   offsetMs: number,
+  startedAt: number | null,
 ): Promise<void> {
+  const start = { kind: 'server.started' as const, name: '', detail: null, moment: null }
   const rows = [
+    ...(startedAt === null ? [] : [{ ...start, at: startedAt - offsetMs }]),
     ...moments.map(({ at, ...moment }) => ({ at, kind: 'moment' as const, name: '', detail: null, moment })),
     ...events.map(event => ({ ...event, moment: null })),
   ].map(row => ({ ...row, id: newId('jrn'), serverId, at: row.at + offsetMs }))

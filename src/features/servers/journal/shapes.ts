@@ -43,7 +43,7 @@ const InventoryChange = Shape(
 export const InventoryChangeList = ListOf(InventoryChange)
 export type InventoryChangeView = Static<typeof InventoryChange>
 
-export const journalKinds = ['moment', ...agentEventKinds] as const
+export const journalKinds = ['moment', 'server.started', ...agentEventKinds] as const
 
 const { causes, cpu_percent, memory_percent, io_full_percent, processes } = AgentReport.properties.moments.items.properties
 const Moment = Shape(
@@ -60,9 +60,10 @@ const JournalEntry = Shape(
     id: Type.String({ description: 'ID of the entry.' }),
     at: Instant({ description: 'When it happened, according to the agent.' }),
     kind: Words(journalKinds, {
-      description: '`moment`: the server was busy for a minute. The others are events: something has started to fail.',
+      description:
+        '`moment`: the server was busy for a minute. `server.started`: the server was started after the previous report of its agent. The others are events: something has started to fail.',
     }),
-    name: Nullable(Type.String(), { description: 'Unit, container, disk, or array. Null for moments.' }),
+    name: Nullable(Type.String(), { description: 'Unit, container, disk, or array. Null for moments and starts.' }),
     detail: Nullable(Type.String(), { description: 'What else is known, such as an exit code. Null if nothing.' }),
     moment: Nullable(Moment, { description: 'The busy moment. Null for events.' }),
   },

@@ -38,7 +38,7 @@ export const journalEntries = table(
     // When it happened.
     at: time('at').notNull(),
     kind: text('kind', { enum: [...journalKinds] }).notNull(),
-    // Unit, container, disk, or array; empty for moments.
+    // Unit, container, disk, or array; empty for moments and starts.
     name: text('name').notNull(),
     detail: text('detail'),
     // Null for events.

@@ -22,7 +22,7 @@ import { recordBacklog, recordReport } from '../agents'
 import { recordMinutes } from '../minutes'
 import { saveParts } from '../parts'
 import { agentRows, lockAgent, type AgentRow, type AnyAgentRow } from '../rows'
-import { judgeRun, type RunVerdict } from '../runs'
+import { judgeRun, startedSince, type RunVerdict } from '../runs'
 import { agents, storedParts } from '../tables'
 import { touchAgent } from '../touch-agents'
 import { rolledBackNotice, updateColumns } from '../updates'
@@ -74,7 +74,7 @@ export async function receiveReport(hub: Hub, { request, ip }: { request: Reques
     const again = judgeRun(row, report, sentAt, at)
     if (again.kind !== 'accepted') throw problemOf(again)
     const certificateEvents = certificates ? await saveCertificates(tx, row, certificates, at) : []
-    await recordJournal(tx, row.serverId, report, offsetMs)
+    await recordJournal(tx, row.serverId, report, offsetMs, startedSince(row, report, sentAt))
     const changes = await saveParts(tx, row.id, report, at)
     if (report.facts && row.facts) changes.push(...compareFacts(row.facts, report.facts))
     const update = report.backlog ? {} : updateColumns(row, report, at)
@@ -101,7 +101,8 @@ export async function receiveReport(hub: Hub, { request, ip }: { request: Reques
   const allow = report.allow as AgentPermission[]
   const current = { version, intervalSeconds, allow, ...(facts && { facts }), ...(stopping && { stopping }) }
   // The journal and the changes of the inventory are rows of the server.
-  const server = report.moments || report.events || hasParts(report) ? agent.serverId : null
+  const isFirst = agent.runs.every(one => one.id !== report.run_id)
+  const server = report.moments || report.events || hasParts(report) || isFirst ? agent.serverId : null
   const isKnown = report.backlog
     ? await recordBacklog(hub, agent.id, more, server)
     : await recordReport(hub, agent.id, current, more, server)
