@@ -18,6 +18,7 @@ import architecture from './architecture.md' with { type: 'text' }
 import audit from './audit.md' with { type: 'text' }
 import backupMonitoring from './backup-monitoring.md' with { type: 'text' }
 import backups from './backups.md' with { type: 'text' }
+import certificateTransparency from './certificate-transparency.md' with { type: 'text' }
 import certificates from './certificates.md' with { type: 'text' }
 import changelog from './changelog.md' with { type: 'text' }
 import checks from './checks.md' with { type: 'text' }
@@ -172,6 +173,7 @@ export const groups: readonly Group[] = [
       page('tls-endpoints', tlsEndpoints),
       page('tls-grades', withGradeRules(tlsGrades)),
       page('coverage', coverage),
+      page('certificate-transparency', certificateTransparency),
       page('issuing', issuing),
     ],
   },

@@ -39,6 +39,7 @@ const dependencies: { package: string; fromBackports?: true; present(): boolean 
   { package: 'dovecot-pop3d', present: () => existsSync('/usr/lib/dovecot/pop3') },
   { package: 'openssh-server', present: () => Bun.which('sshd', path) !== null },
   { package: 'pebble', present: () => Bun.which('pebble') !== null },
+  { package: 'certspotter', present: () => Bun.which('certspotter') !== null },
   { package: 'dnsperf', present: () => Bun.which('dnsperf') !== null },
   { package: 'prometheus', present: () => Bun.which('promtool') !== null },
   { package: 'prometheus-blackbox-exporter', present: () => Bun.which('prometheus-blackbox-exporter', path) !== null },

@@ -3,6 +3,7 @@ import type { TObject } from '@sinclair/typebox'
 import { withSecretsOmitted } from '../../src/api/response'
 import type { Route } from '../../src/api/route-declaration'
 import { auditActions } from '../../src/features/audit-actions'
+import { settleMs } from '../../src/features/certificates/gaps-job'
 import { workOutAllGaps } from '../../src/features/coverage/schedule'
 import { addUser } from '../../src/features/people/users'
 import { jobContext, systemActor } from '../../src/core/change'
@@ -492,7 +493,7 @@ async function firstOf(collection: string) {
     const record = { name: 'blog', type: 'A', ttl: 300, content: '192.0.2.1' }
     await acme.call('POST', `/v1/dns/zones/${await ownId('/v1/dns/zones')}/records`, record)
     await workOutAllGaps(hub)
-    await here.settle()
+    await here.advance(settleMs)
   }
   if (collection === '/v1/members') await addPerson()
   return (await acme.call('GET', collection)).body.data[0]

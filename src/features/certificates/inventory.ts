@@ -23,6 +23,7 @@ import { Tag, Words } from '../../core/shapes'
 import { streamInSlices } from '../../core/time-slices'
 import type { Certificate } from '../../core/x509/chain'
 import { rowsOf } from '../../registry'
+import { gapsJobFor, settleMs } from './gaps-job'
 import { alarmLevels } from './life'
 import { certificateSources } from './places'
 import { pemOf, pemType, readUpload } from './pem'
@@ -146,7 +147,8 @@ export async function uploadCertificate(ctx: Ctx, bytes: Uint8Array, source: 'up
     const row = await findRow(tx, ctx, certificateRows, id)
     const result = await viewOf(ctx, row, tx)
     if (isKnown) known.add(result)
-    return { result, target: targetOf(certificateRows, row), before: null, after: result, unchanged: isKnown }
+    const jobs = isKnown ? [] : [gapsJobFor(ctx.workspaceId, ctx.hub.clock.now() + settleMs)]
+    return { result, target: targetOf(certificateRows, row), before: null, after: result, unchanged: isKnown, jobs }
   })
 }
 

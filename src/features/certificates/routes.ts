@@ -53,7 +53,7 @@ export const certificateRoutes = area('certificates', 'Certificates', [
     description:
       'Adds a certificate to the inventory: as PEM, with its issuers in any order, or as DER. Returns 200 if it is known already. An uploaded ' +
       'certificate counts as in use, so you are alerted before it expires, until a newer one of its lineage is in use or you delete it. ' +
-      'With `source=ct`, it is stored as seen in a CT log; use it in the hook of certspotter. A body with a private key is refused ' +
+      'With `source=ct`, it is stored as seen in a CT log; the handbook has a hook for certspotter. A body with a private key is refused ' +
       '(422 `private_key_refused`), and nothing of it is stored or logged.',
     query: Shape({
       source: Type.Optional(

@@ -29,5 +29,7 @@ export const updateCertificateSettings = (ctx: Ctx, patch: CertificateSettingsPa
       .values({ workspaceId: ctx.workspaceId, ...columns, ...changed })
       .onConflictDoUpdate({ target: certificateSettings.workspaceId, set: changed })
     const after = await settingsOf(tx, ctx.workspaceId)
-    return { result: after, target, before, after, jobs: [gapsJobFor(ctx.workspaceId)] }
+    // At once, although one may be waiting for scans to settle.
+    const gapsJob = { ...gapsJobFor(ctx.workspaceId), replaces: true }
+    return { result: after, target, before, after, jobs: [gapsJob] }
   })
