@@ -1,54 +1,23 @@
-import { afterAll, expect, test } from 'bun:test'
-import { settleMs } from '../../src/features/certificates/gaps-job'
-import { workOutAllGaps } from '../../src/features/coverage/schedule'
+import { expect, test } from 'bun:test'
 import { acmeScene, noResolvers } from '../support/acme-scene'
-import { makeCertificate } from '../support/make-certificates'
+import { gapScene } from '../support/gap-scene'
 import { pointers } from '../support/pointers'
-import { startTlsServer } from '../support/tls-server'
 import { world } from '../support/world'
 
 const dayMs = 86_400_000
-const minuteMs = 60_000
 
 // The tests share a hub, with names of their own.
 const here = await world(noResolvers)
 const { account, finish, download, setRecords } = await acmeScene(here)
 const { call } = here.acme
-let server = await startTlsServer()
-afterAll(() => server.close())
-
-async function serve(certificate: { pem: string; key: string }) {
-  await server.close()
-  server = await startTlsServer({ certificate, port: server.port })
-}
-
-async function scan(endpointId: string) {
-  expect((await call('POST', `/v1/tls-endpoints/${endpointId}/scan`)).status).toBe(202)
-  await here.settle()
-  await workOutAllGaps(here.hub)
-  await here.advance(settleMs)
-}
-
-/** An open gap of a name, for which a server presents a self-signed certificate. */
-async function openGap(name: string) {
-  const made = await makeCertificate({ names: [name], notAfter: new Date(here.clock.now() + 90 * dayMs) })
-  await serve({ pem: made.pem, key: made.keyPem })
-  const where = { host: '127.0.0.1', port: server.port, servername: name }
-  const endpointId = (await call('POST', '/v1/tls-endpoints', where)).body.id as string
-  await here.settle()
-  await here.advance(5 * minuteMs)
-  await scan(endpointId)
-  const [gap] = (await call('GET', `/v1/certificate-gaps?name=${name}&kind=untrusted_served`)).body.data
-  expect(gap).toMatchObject({ kind: 'untrusted_served', status: 'open', issuable: true })
-  await here.audited()
-  return { id: gap.id as string, endpointId, path: `/v1/certificate-gaps/${gap.id}` }
-}
+const { port, serve, scan, openGap } = await gapScene(here)
 
 const managedFor = async (name: string) =>
   ((await call('GET', '/v1/managed-certificates?limit=100')).body.data as any[]).filter(one => one.names.includes(name))
 
 test('a gap is closed by one call, and its timeline tells how', async () => {
-  const { id, path, endpointId } = await openGap('shop.example.com')
+  const { id, path, endpointId, gap } = await openGap('shop.example.com')
+  expect(gap).toMatchObject({ kind: 'untrusted_served', issuable: true })
   const started = await call('POST', `${path}/issue`, { acme_account_id: account.id, include: ['WWW.shop.example.com.'] })
   expect(started.status).toBe(202)
   const [managed] = await managedFor('shop.example.com')
@@ -78,7 +47,7 @@ test('a gap is closed by one call, and its timeline tells how', async () => {
   expect(timeline).toEqual([
     {
       ...{ at: expect.any(String), kind: 'opened', actor: null, action_id: null },
-      text: `shop.example.com:${server.port} serves a self-signed certificate.`,
+      text: `shop.example.com:${port} serves a self-signed certificate.`,
     },
     { at: expect.any(String), kind: 'issue_started', text: '', actor: token, action_id: started.body.id },
     {

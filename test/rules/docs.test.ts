@@ -167,6 +167,7 @@ test('each event kind has a row with its area, and no unknown kind is mentioned'
     'certificate.issue',
     'certificate.revoke',
     'heartbeat.missed',
+    'certificate.gap',
   ] as string[])
   for (const [, name] of everything.matchAll(/`([a-z_]+\.[a-z_]+)`/g)) {
     if (prefixes.has(name!.split('.')[0]!)) expect(known).toContain(name!)

@@ -216,7 +216,15 @@ const publicModules: Record<string, string[]> = {
   'dynamic-ips': ['drive-links', 'firewall-rules', 'rule-links', 'summary'],
   events: ['relations'],
   heartbeats: ['all-heartbeats', 'counts', 'heartbeats', 'watching'],
-  incidents: ['outages/event-data', 'incidents', 'outages/outage', 'outages/outages', 'relation', 'subject'],
+  incidents: [
+    'outages/acknowledged-outages',
+    'outages/event-data',
+    'incidents',
+    'outages/outage',
+    'outages/outages',
+    'relation',
+    'subject',
+  ],
   maintenance: ['all-windows', 'calendar', 'summary', 'targets', 'view', 'windows'],
   monitors: [
     'at-addresses',

@@ -27,11 +27,15 @@ function IncidentPage({ resource: incident }: { resource: IncidentView }) {
   const { canReadAccount } = usePerson()
   const { assignee_id: assignee } = incident
   const members = useOne<Listing<MemberView>>(canReadAccount && assignee !== null ? '/members' : null, { limit: 100 })
-  const affected = [...incident.monitors, ...incident.heartbeats]
+  const affected = [
+    ...incident.monitors.map(one => ({ ...one, type: 'monitor' })),
+    ...incident.heartbeats.map(one => ({ ...one, type: 'heartbeat' })),
+    ...incident.tls_endpoints.map(one => ({ ...one, type: 'tls_endpoint' })),
+    ...incident.certificates.map(one => ({ ...one, type: 'certificate' })),
+  ]
   const links = (role: string) => {
     const own = affected.filter(one => one.role === role)
-    const linked = own.map(({ id, name }) => ({ id, name, type: id.startsWith('mon_') ? 'monitor' : 'heartbeat' }))
-    return own.length > 0 && <ResourceLinks of={linked} />
+    return own.length > 0 && <ResourceLinks of={own} />
   }
   const elapsed = incident.resolved_at ? (
     formatDuration(incident.duration_seconds * 1000)

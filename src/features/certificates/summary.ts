@@ -1,7 +1,8 @@
-import { and, asc, eq, isNull, lte, sql } from 'drizzle-orm'
+import { and, asc, eq, inArray, isNull, lte, sql } from 'drizzle-orm'
 import { instant } from '../../core/clock'
 import type { Ctx } from '../../core/ctx'
 import { countRows } from '../../core/db/counts'
+import type { Reader } from '../../core/db/transaction'
 import { levelOf, isOverdue } from './status'
 import { certificates, type CertificateRow } from './tables'
 
@@ -40,10 +41,28 @@ export async function certificatesToReplace(
         : await countRows(hub.read, hub.read.select({ id: certificates.id }).from(certificates).where(isIn)),
     data: rows.map(row => ({
       id: row.id,
-      name: row.commonName || row.contents.dns_names[0] || row.subject,
+      name: nameOf(row),
       level: levelOf(row, now) ?? 'expiring',
       expires_at: instant(row.notAfter),
       renewal_overdue: isOverdue(row, now),
     })),
   }
 }
+
+const nameOf = ({ commonName, contents, subject }: CertificateRow): string => commonName || contents.dns_names[0] || subject
+
+/** The certificates of a workspace with these IDs, as subjects of incidents. */
+export async function certificateSubjects(read: Reader, workspaceId: string, ids: readonly string[]) {
+  const own = ids.filter(id => id.startsWith('cert_'))
+  if (own.length === 0) return []
+  const rows = await read
+    .select()
+    .from(certificates)
+    .where(and(eq(certificates.workspaceId, workspaceId), inArray(certificates.id, own)))
+  return rows.map(row => {
+    const name = nameOf(row).slice(0, maxName)
+    return { type: 'certificate' as const, id: row.id, name, tags: row.tags, target: null }
+  })
+}
+
+const maxName = 253

@@ -9,6 +9,7 @@ import { editableView } from '../../core/members'
 import { conflict, invalid, notFound } from '../../core/problem'
 import { changedRow, findRow, lockRow, saveRow } from '../../core/rows'
 import { rowsOf } from '../../registry'
+import { acknowledgeGapIncident, followGap } from './gap-incidents'
 import { gapEvent, gapRank, timelineWith } from './gap-rows'
 import { gapKindNames, gapSeverities } from './kinds'
 import { gapStatuses, type CertificateGapView, type GapAcknowledgement } from './shapes'
@@ -47,6 +48,7 @@ const view = (row: GapRow): CertificateGapView => ({
   endpoint_id: row.endpointId,
   certificate_id: row.certificateId,
   server_id: row.serverId,
+  incident_id: row.incidentId,
   detail: row.detail,
   fix: row.fix,
   evidence: row.evidence,
@@ -128,5 +130,12 @@ const changeGap = (
     const columns = columnsOf(before)
     const after = await saveRow(tx, ctx, gapRows, before, { ...columns, rank: gapRank({ ...before, ...columns }) })
     const changed = await changedRow(gapRows, before, after, view)
-    return { ...changed, events: after.status === before.status ? [] : [gapEvent(after, ctx.hub.clock.now())] }
+    if (after.status === before.status && action === 'certificates.gap.unacknowledge') return changed
+    const now = ctx.hub.clock.now()
+    const { events, jobs, audits, notices } =
+      after.status === 'acknowledged'
+        ? await acknowledgeGapIncident(tx, ctx, after)
+        : (await followGap(tx, ctx.hub, before, after, { now, ctx })).drafts
+    const changes = after.status === before.status ? [] : [gapEvent(after, now)]
+    return { ...changed, events: [...changes, ...events], jobs, audits, notices }
   })

@@ -11,6 +11,10 @@ interface GapKindEntry {
   fix: string
   /** Whether a server was seen presenting it. It then takes two scans to open, and opens an incident if it is critical or high. */
   isServed?: true
+  /** Whether it opens an incident if it is critical or high, although no scan found it. */
+  opensIncident?: true
+  /** Completes the title of its incident, after the name of the server or certificate. */
+  predicate?: string
   /** Whether a new certificate closes it. */
   isIssuable?: true
 }
@@ -23,6 +27,7 @@ export const gapKinds = {
     when: 'A server presents a certificate that has expired.',
     fix: 'Install the renewed certificate and reload the service.',
     isServed: true,
+    predicate: 'serves an expired certificate',
     isIssuable: true,
   },
   revoked_served: {
@@ -31,6 +36,7 @@ export const gapKinds = {
     when: 'A server presents a certificate that was revoked.',
     fix: 'Install a certificate with a new key and reload the service.',
     isServed: true,
+    predicate: 'serves a revoked certificate',
     isIssuable: true,
   },
   mismatch_served: {
@@ -39,6 +45,7 @@ export const gapKinds = {
     when: 'A server presents a certificate that isn’t valid for the name.',
     fix: 'Issue a certificate that contains the name, and install it.',
     isServed: true,
+    predicate: 'serves a certificate for other names',
     isIssuable: true,
   },
   untrusted_served: {
@@ -47,6 +54,7 @@ export const gapKinds = {
     when: 'A server presents a certificate that no trusted authority issued.',
     fix: 'Install a certificate of a public authority. If your own authority issued it, add its root to the certificate authorities.',
     isServed: true,
+    predicate: 'serves a certificate that is not trusted',
     isIssuable: true,
   },
   uncovered: {
@@ -55,6 +63,7 @@ export const gapKinds = {
     when: 'The port is open, but the server presents no certificate, and no valid one for the name is known.',
     fix: 'Issue a certificate for the name and enable TLS. If the name needs none, add it to the ignored names.',
     isServed: true,
+    predicate: 'has no certificate',
     isIssuable: true,
   },
   stale_on_disk: {
@@ -62,6 +71,8 @@ export const gapKinds = {
     severity: 'high',
     when: 'A newer certificate has been on the server’s disk for 15 minutes, but the service still presents the previous one.',
     fix: 'Reload the service.',
+    opensIncident: true,
+    predicate: 'is served although a newer certificate is on disk',
   },
   ct_unknown: {
     title: 'Unknown certificate in a CT log',
@@ -86,6 +97,8 @@ export const gapKinds = {
     severity: 'medium',
     when: 'A certificate that is renewed automatically wasn’t renewed in time. The severity is high when the certificate becomes critical.',
     fix: 'Look for the error in the log of the ACME client, and renew the certificate.',
+    opensIncident: true,
+    predicate: 'was not renewed in time',
     isIssuable: true,
   },
   chain_incomplete: {

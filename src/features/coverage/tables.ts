@@ -58,6 +58,8 @@ export const certificateGaps = table(
       .notNull()
       .default(sql`'[]'`),
     resolvedAt: time('resolved_at'),
+    // The latest incident that it opened.
+    incidentId: text('incident_id'),
   },
   t => [
     uniqueIndex('certificate_gaps_key').on(t.workspaceId, t.key),
@@ -65,6 +67,9 @@ export const certificateGaps = table(
     index('certificate_gaps_rank').on(t.workspaceId, t.rank, t.id),
     index('certificate_gaps_opened').on(t.workspaceId, t.openedAt, t.id),
     index('certificate_gaps_name').on(t.workspaceId, t.name, t.id),
+    index('certificate_gaps_incident')
+      .on(t.incidentId)
+      .where(sql`incident_id is not null`),
     index('certificate_gaps_resolved')
       .on(t.resolvedAt)
       .where(sql`resolved_at is not null`),

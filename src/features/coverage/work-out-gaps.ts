@@ -8,9 +8,11 @@ import type { Hub } from '../../core/hub'
 import type { JobKind } from '../../core/jobs/job'
 import { insertRow, pruneRows, saveRow, targetOf } from '../../core/rows'
 import { runInSlices } from '../../core/time-slices'
+import { joined, type Drafts } from '../incidents/outages/outage'
 import { followingEndpoints, followTargets } from '../tls-endpoints/following'
 import { scanAgain } from '../tls-endpoints/scans/scan-again'
 import { gapRows, unacknowledged } from './certificate-gaps'
+import { followGap } from './gap-incidents'
 import { gapEvent, gapRank, timelineWith } from './gap-rows'
 import { gapsOf, nextChange, type FoundGap } from './gaps'
 import { gapSeverities } from './kinds'
@@ -103,6 +105,7 @@ async function writeGaps(
   const ctx = { hub, workspaceId }
   const events: EventDraft[] = []
   const audits: AuditDraft[] = []
+  const follows: Drafts[] = []
   // Endpoints by the time at which a scan can confirm what was found there.
   const toConfirm = new Map<number, string[]>()
   for (const step of await runInSlices(reconcile(found, rows, now))) {
@@ -111,6 +114,7 @@ async function writeGaps(
     if (step.do === 'add') {
       const row = await insertRow(tx, ctx, gapRows, newColumns(step, now))
       if (row.status === 'open') events.push(gapEvent(row, now))
+      follows.push(await followAndStore(tx, hub, null, row, now))
       continue
     }
     const before = byId.get(step.id)!
@@ -119,11 +123,24 @@ async function writeGaps(
       continue
     }
     const after = await saveRow(tx, ctx, gapRows, before, changedColumns(step, before, now))
+    follows.push(await followAndStore(tx, hub, before, after, now))
     if (after.status !== before.status) events.push(gapEvent(after, now))
     if (before.status === 'acknowledged' && after.status === 'open') audits.push(...expired(before, after))
   }
   for (const [at, ids] of toConfirm) await scanAgain(tx, workspaceId, ids, at)
-  return { result: undefined, events, audits }
+  const { events: more, jobs, audits: others, notices, wakes } = joined(...follows)
+  return {
+    ...{ result: undefined, events: [...events, ...more], audits: [...audits, ...others] },
+    ...{ jobs, notices, wakeTopics: wakes },
+  }
+}
+
+/** What follows for the incident of a gap that has changed. Stores which one that is. */
+async function followAndStore(tx: Tx, hub: Hub, before: GapRow | null, after: GapRow, now: number): Promise<Drafts> {
+  const { incidentId, drafts } = await followGap(tx, hub, before, after, { now })
+  if (incidentId !== after.incidentId)
+    await tx.update(certificateGaps).set({ incidentId }).where(eq(certificateGaps.id, after.id))
+  return drafts
 }
 
 /**
@@ -160,7 +177,7 @@ const foundColumns = ({ key, kind, severity, name, zoneId, endpointId, certifica
 const newColumns = ({ found, status }: GapStep & { do: 'add' }, now: number) => ({
   ...foundColumns(found),
   ...unacknowledged,
-  ...{ status, rank: gapRank({ status, severity: found.severity }), openedAt: now, resolvedAt: null },
+  ...{ status, rank: gapRank({ status, severity: found.severity }), openedAt: now, resolvedAt: null, incidentId: null },
   observedAt: status === 'pending' ? found.observedAt : null,
   timeline: status === 'open' ? timelineWith([], { at: now, kind: 'opened', text: found.detail }) : [],
 })

@@ -177,7 +177,8 @@ async function refuseNonMember(tx: Tx, ctx: Ctx, userId: string | null | undefin
 }
 
 async function requireSubjects(tx: Tx, ctx: Ctx, ids: readonly string[]) {
-  const found = new Map((await ctx.hub.findSubjects(tx, ctx.workspaceId, ids)).map(one => [one.id, one]))
+  const subjects = await ctx.hub.findSubjects(tx, ctx.workspaceId, ids)
+  const found = new Map(subjects.filter(({ type }) => type === 'monitor' || type === 'heartbeat').map(one => [one.id, one]))
   const missing = ids.flatMap((id, index) =>
     found.has(id)
       ? []

@@ -12,10 +12,10 @@ const maxPostmortemLength = 64 * 1024
 export const defaultAcknowledgementSeconds = 4 * 3600
 const maxAcknowledgementSeconds = 30 * 86_400
 
-export const incidentKinds = ['monitor.down', 'monitor.degraded', 'heartbeat.missed', 'manual'] as const
+export const incidentKinds = ['monitor.down', 'monitor.degraded', 'heartbeat.missed', 'certificate.gap', 'manual'] as const
 export const incidentStatuses = ['open', 'acknowledged', 'resolved'] as const
 export const resolutions = ['recovered', 'paused', 'deleted', 'reset', 'closed'] as const
-export const subjectTypes = ['monitor', 'heartbeat'] as const
+export const subjectTypes = ['monitor', 'heartbeat', 'tls_endpoint', 'certificate'] as const
 /** Who can act on an incident. Automatic changes have no actor. */
 export const actorTypes = ['user', 'token', 'ingest', 'operator'] as const
 export const updateKinds = [
@@ -129,6 +129,8 @@ const example = {
   cause: 'HTTP 503',
   monitors: [{ id: 'mon_01k3zb5p7q9r1s3t5v7w9x1y3z', name: 'Shop', role: 'cause' }],
   heartbeats: [],
+  tls_endpoints: [],
+  certificates: [],
   locations: ['local'],
   started_at: '2027-01-31T09:20:30.112Z',
   confirmed_at: '2027-01-31T09:20:45.870Z',
@@ -154,7 +156,7 @@ export const Incident = Shape(
     id: Type.String({ description: 'ID of the incident.' }),
     kind: Words(incidentKinds, {
       description:
-        'What opened the incident. `heartbeat.missed`: a ping was late, a run did not finish, or the job reported a failure. `manual`: a user or token.',
+        'What opened the incident. `heartbeat.missed`: a ping was late, a run did not finish, or the job reported a failure. `certificate.gap`: a critical or high gap of a certificate. `manual`: a user or token.',
     }),
     ...viewMembers(incidentMembers),
     status: Words(incidentStatuses, { description: 'Status of the incident.' }),
@@ -164,6 +166,8 @@ export const Incident = Shape(
     }),
     monitors: Subjects('Monitors'),
     heartbeats: Subjects('Heartbeats'),
+    tls_endpoints: Subjects('TLS endpoints'),
+    certificates: Subjects('Certificates'),
     locations: Type.Array(Type.String(), { description: 'Locations that detected the failure.' }),
     started_at: Instant({ description: 'Time of the first failure.' }),
     confirmed_at: NullableInstant({ description: 'When the failure was confirmed; null if it is not confirmed.' }),
@@ -173,7 +177,7 @@ export const Incident = Shape(
     resolved_at: NullableInstant({ description: 'When the incident was resolved; null if it is not resolved.' }),
     resolution: Nullable(Words(resolutions), {
       description:
-        'How the incident was resolved: the monitor or heartbeat `recovered`, was `paused`, or was `deleted`, the monitor was `reset`, or a user or token `closed` the incident. Null if it is not resolved.',
+        'How the incident was resolved: the monitor, heartbeat, or certificate `recovered`, was `paused`, or was `deleted`, the monitor was `reset`, or a user or token `closed` the incident. Null if it is not resolved.',
     }),
     duration_seconds: Type.Integer({
       minimum: 0,

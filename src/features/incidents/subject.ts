@@ -3,13 +3,13 @@ import type { EventData } from '../../core/event-kinds'
 
 declare module '../../core/hub' {
   interface Hub {
-    /** Finds the monitors and heartbeats of a workspace with these ids. */
+    /** Finds the monitors, heartbeats, TLS endpoints, and certificates of a workspace with these ids. */
     findSubjects(read: Reader, workspaceId: string, ids: readonly string[]): Promise<Subject[]>
   }
 }
 
 /** What an incident can be about. */
-export type Subject = MonitorSubject | HeartbeatSubject
+export type Subject = MonitorSubject | HeartbeatSubject | GapSubject
 
 /** A monitor as the subject of an incident, and as it appears in events. */
 interface MonitorSubject {
@@ -33,4 +33,16 @@ interface HeartbeatSubject {
   /** Whether it is down. */
   isFailing: boolean
   fact: NonNullable<EventData<'monitor.alert'>['heartbeat']>
+}
+
+/** A TLS endpoint or certificate as the subject of an incident. No event describes it. */
+interface GapSubject {
+  type: 'tls_endpoint' | 'certificate'
+  id: string
+  name: string
+  tags: string[]
+  /** The host of an endpoint. */
+  target: string | null
+  /** Whether a gap that opens incidents is unresolved. */
+  isFailing: boolean
 }

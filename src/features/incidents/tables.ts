@@ -24,7 +24,7 @@ export const incidents = table(
   {
     ...resourceColumns(),
     kind: text('kind', { enum: [...incidentKinds] }).notNull(),
-    // The monitor or heartbeat that failed; null for manual incidents.
+    // The monitor, heartbeat, TLS endpoint, or certificate that failed; null for manual incidents.
     subjectId: text('subject_id'),
     // Equals `subjectId` until resolved, then null: a subject has at most one unresolved incident.
     openSubject: text('open_subject'),
@@ -64,7 +64,7 @@ export const incidents = table(
   ],
 )
 
-/** The monitors and heartbeats of an incident: the cause and what it affected. Kept after they are deleted. */
+/** The subjects of an incident: the cause and what it affected. Kept after they are deleted. */
 export const incidentSubjects = table(
   'incident_subjects',
   {
@@ -76,7 +76,7 @@ export const incidentSubjects = table(
     role: text('role', { enum: ['cause', 'affected'] }).notNull(),
     name: text('name').notNull(),
     tags: json<string[]>('tags').notNull(),
-    // Target of the monitor, used to find related DNS changes.
+    // Target of the monitor or host of the TLS endpoint, used to find related DNS changes.
     target: text('target'),
     at: time('at').notNull(),
   },

@@ -80,6 +80,8 @@ const incidentView = (row: IncidentRow, subjects: SubjectRow[], updates: UpdateR
   cause: row.cause,
   monitors: subjectsOfType(subjects, 'monitor'),
   heartbeats: subjectsOfType(subjects, 'heartbeat'),
+  tls_endpoints: subjectsOfType(subjects, 'tls_endpoint'),
+  certificates: subjectsOfType(subjects, 'certificate'),
   locations: row.locations,
   started_at: instant(row.startedAt),
   confirmed_at: instant(row.confirmedAt),

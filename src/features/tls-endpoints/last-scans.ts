@@ -1,4 +1,4 @@
-import { and, asc, eq, gt } from 'drizzle-orm'
+import { and, asc, eq, gt, inArray } from 'drizzle-orm'
 import type { ScanProtocol } from '../../checks/tls-probe/facts'
 import { batchesOf } from '../../core/db/rows-in-batches'
 import type { Reader } from '../../core/db/transaction'
@@ -39,4 +39,19 @@ export async function lastScansOf(read: Reader, workspaceId: string): Promise<La
     for (const { failures: failed, chain: state, ...row } of rows)
       found.push({ ...row, hasFailed: failed > 0, isChainIncomplete: state === 'incomplete' })
   return found
+}
+
+/** The TLS endpoints of a workspace with these IDs, as subjects of incidents. */
+export async function endpointSubjects(read: Reader, workspaceId: string, ids: readonly string[]) {
+  const own = ids.filter(id => id.startsWith('tls_'))
+  if (own.length === 0) return []
+  const { id, host, port, servername, tags } = tlsEndpoints
+  const rows = await read
+    .select({ id, host, port, servername, tags })
+    .from(tlsEndpoints)
+    .where(and(eq(tlsEndpoints.workspaceId, workspaceId), inArray(id, own)))
+  return rows.map(row => {
+    const name = `${row.servername ?? row.host}:${row.port}`
+    return { type: 'tls_endpoint' as const, id: row.id, name, tags: row.tags, target: row.servername ?? row.host }
+  })
 }

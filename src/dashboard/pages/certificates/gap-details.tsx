@@ -33,6 +33,7 @@ export function GapDetails({ gap: one }: { gap: CertificateGapView }) {
             one.certificate_id && <ResourceLink type="certificate" id={one.certificate_id} name="Show certificate" />,
           ],
           ['Server', one.server_id && <ResourceLink type="server" id={one.server_id} name="Show server" />],
+          ['Incident', one.incident_id && <ResourceLink type="incident" id={one.incident_id} name="Show incident" />],
           ['Opened', formatDateTime(one.opened_at)],
           ['Acknowledged', one.acknowledged_at && formatDateTime(one.acknowledged_at)],
           ['Acknowledged by', one.acknowledged_by?.name ?? one.acknowledged_by?.id],

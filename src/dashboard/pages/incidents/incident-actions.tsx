@@ -83,9 +83,11 @@ export const resolveIncident = (id: string, kind: IncidentView['kind']): void =>
 
 /** What happens if a resource still fails after its incident was resolved manually. */
 const stillFailing = (kind: IncidentView['kind']): string =>
-  kind === 'heartbeat.missed'
-    ? 'If the heartbeat is still down, no new incident opens until it recovers and fails again.'
-    : 'If the monitor is still failing, no new incident opens until it recovers and fails again, or gets worse.'
+  kind === 'certificate.gap'
+    ? 'If the gap still exists, no new incident opens until it is resolved and comes back, or gets worse.'
+    : kind === 'heartbeat.missed'
+      ? 'If the heartbeat is still down, no new incident opens until it recovers and fails again.'
+      : 'If the monitor is still failing, no new incident opens until it recovers and fails again, or gets worse.'
 
 const Note = () => <TextareaField name="note" label="Note" rows={3} />
 

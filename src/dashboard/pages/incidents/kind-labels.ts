@@ -4,6 +4,7 @@ export const kindLabels: Record<IncidentView['kind'], string> = {
   'monitor.down': 'Monitor down',
   'monitor.degraded': 'Monitor degraded',
   'heartbeat.missed': 'Heartbeat down',
+  'certificate.gap': 'Certificate gap',
   manual: 'Manual',
 }
 

@@ -81,7 +81,9 @@ function titleOf(incident: IncidentRow, name: string | null, kind: IncidentMessa
     case 'note':
       return `Note on incident: ${incident.title}`
     case 'resolved':
-      return name !== null && incident.resolution === 'recovered' ? `${name} is up` : `Resolved: ${incident.title}`
+      return name !== null && incident.resolution === 'recovered' && incident.kind !== 'certificate.gap'
+        ? `${name} is up`
+        : `Resolved: ${incident.title}`
   }
 }
 

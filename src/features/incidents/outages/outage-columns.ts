@@ -6,10 +6,13 @@ const maxLocations = 100
 
 /** Columns set from a confirmed outage. */
 export const outageColumns = (outage: Outage): Pick<IncidentRow, 'cause' | 'locations' | 'evidence'> => ({
-  cause: capitalized(oneLine(outage.cause)) || 'Failed.',
+  cause: causeOf(outage) || 'Failed.',
   locations: outage.locations.slice(0, maxLocations),
   evidence: limitEvidence(outage.evidence),
 })
+
+/** Descriptions of gaps are sentences that may begin with a hostname. */
+const causeOf = ({ kind, cause }: Outage): string => (kind === 'certificate.gap' ? oneLine(cause) : capitalized(oneLine(cause)))
 
 /** Details for the timeline entry. */
 export const updateDetails = (outage: Outage) => ({
@@ -26,10 +29,12 @@ const predicates: Record<Outage['kind'], string> = {
   'monitor.down': 'is down',
   'monitor.degraded': 'is degraded',
   'heartbeat.missed': 'missed a ping',
+  'certificate.gap': 'has a certificate problem',
 }
 
 /** Higher is worse. */
-export const rankOf = (kind: IncidentRow['kind']): number => (kind === 'monitor.degraded' ? 1 : 2)
+export const rankOf = ({ kind, severity }: Pick<IncidentRow, 'kind' | 'severity'>): number =>
+  kind === 'monitor.degraded' || (kind === 'certificate.gap' && severity !== 'critical') ? 1 : 2
 
 /** The higher of the two severities of an incident and a new outage. */
 export const higherSeverity = (incident: IncidentRow, outage: Outage) =>

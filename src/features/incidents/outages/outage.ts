@@ -6,7 +6,7 @@ import type { incidents } from '../tables'
 
 export type IncidentRow = typeof incidents.$inferSelect
 
-/** A monitor or heartbeat. */
+/** A monitor, heartbeat, TLS endpoint, or certificate. */
 export interface Subject {
   type: (typeof subjectTypes)[number]
   id: string
@@ -16,11 +16,11 @@ export interface Subject {
   target?: string | null
 }
 
-/** A confirmed failure of a monitor or heartbeat. Times in ms UTC. */
+/** A confirmed failure of a subject. Times in ms UTC. */
 export interface Outage {
   workspaceId: string
   subject: Subject
-  kind: 'monitor.down' | 'monitor.degraded' | 'heartbeat.missed'
+  kind: 'monitor.down' | 'monitor.degraded' | 'heartbeat.missed' | 'certificate.gap'
   /** Completes the title of the incident after the name of the subject; by default, by kind. */
   predicate?: string
   severity: Severity

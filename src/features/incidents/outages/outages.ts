@@ -21,7 +21,7 @@ import { reopenedColumns, updateIncidentRow } from '../rows'
 import { incidents, incidentSubjects } from '../tables'
 import { addSubject, addUpdate } from '../timeline'
 
-// Called by monitors and heartbeats within their own transactions. Nothing here opens one.
+// Called by monitors, heartbeats, and certificate gaps within their own transactions. Nothing here opens one.
 
 export { incidentEventData } from './event-data'
 export type { Drafts, Outage, Resolution, Subject } from './outage'
@@ -47,7 +47,7 @@ export async function openIncident(
   for (let attempts = 0; attempts < 3; attempts++) {
     const last = await lastOf(tx, outage.subject.id)
     if (last?.openSubject) return { opened: false, reopened: false, ...(await updateOngoing(tx, hub, last, outage)) }
-    if (last?.awaitsRecovery && rankOf(outage.kind) <= rankOf(last.kind))
+    if (last?.awaitsRecovery && rankOf(outage) <= rankOf(last))
       return { incident: last, opened: false, reopened: false, ...noDrafts() }
     if (last && shouldReopen(last, outage)) return { opened: false, reopened: true, ...(await reopen(tx, hub, last, outage)) }
     const created = await insert(tx, hub, outage)
@@ -211,7 +211,7 @@ async function reopen(tx: Tx, hub: Hub, last: IncidentRow, outage: Outage): Prom
 
 /** Updates an unresolved incident with an outage that is worse, better, or the same as before. */
 async function updateOngoing(tx: Tx, hub: Hub, last: IncidentRow, outage: Outage): Promise<{ incident: IncidentRow } & Drafts> {
-  const difference = rankOf(outage.kind) - rankOf(last.kind)
+  const difference = rankOf(outage) - rankOf(last)
   if (difference === 0) return { incident: last, ...noDrafts() }
   const at = outage.confirmedAt
   const set = { kind: outage.kind, title: titleOf(outage) }

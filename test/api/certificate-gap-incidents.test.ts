@@ -1,0 +1,126 @@
+import { afterAll, expect, test } from 'bun:test'
+import { inArray } from 'drizzle-orm'
+import { events } from '../../src/core/db/tables'
+import { allowPrivateNetwork, channelAt } from '../support/channels'
+import { gapScene } from '../support/gap-scene'
+import { receiver, stopReceivers } from '../support/receiver'
+import { world } from '../support/world'
+
+const minuteMs = 60_000
+const dayMs = 86_400_000
+
+// The tests share a hub, with names of their own.
+const here = await allowPrivateNetwork(await world())
+afterAll(stopReceivers)
+const messages = receiver()
+await channelAt(here, messages.url, { name: 'Ops', group_seconds: 0, settings: { url: messages.url } })
+const { call } = here.acme
+const { port, serveOwn, scan, workOut, openGap } = await gapScene(here)
+
+const incidentsOf = async (endpointId: string) =>
+  ((await call('GET', '/v1/incidents?kind=certificate.gap&limit=100')).body.data as any[]).filter(one =>
+    one.tls_endpoints.some((each: any) => each.id === endpointId),
+  )
+
+test('a severe gap opens an incident of its endpoint, is acknowledged with it, and closes it', async () => {
+  const { path, gap, endpointId } = await openGap('shop.example.com')
+  const [incident, ...others] = await incidentsOf(endpointId)
+  expect(others).toEqual([])
+  const named = { id: endpointId, name: `shop.example.com:${port}`, role: 'cause' }
+  expect(incident).toMatchObject({
+    ...{ id: gap.incident_id, kind: 'certificate.gap', status: 'open', severity: 'warning', cause: gap.detail },
+    title: `shop.example.com:${port} serves a certificate that is not trusted`,
+    ...{ tls_endpoints: [named], certificates: [], monitors: [], heartbeats: [] },
+    evidence: { gap_id: gap.id, kind: 'untrusted_served', fix: gap.fix },
+  })
+  const incidentPath = `/v1/incidents/${incident.id}`
+  const statusOf = async () => (await call('GET', incidentPath)).body.status
+
+  const until = new Date(here.clock.now() + 7 * dayMs).toISOString()
+  await call('POST', `${path}/acknowledge`, { note: 'Replaced next week.', until })
+  expect((await call('GET', incidentPath)).body).toMatchObject({ status: 'acknowledged', acknowledgement_expires_at: until })
+  await call('POST', `${path}/unacknowledge`)
+  expect(await statusOf()).toBe('open')
+  expect(await here.audited()).toEqual([
+    'certificates.gap.acknowledge',
+    'incident.acknowledge',
+    'certificates.gap.unacknowledge',
+    'incident.unacknowledge',
+  ])
+
+  await call('POST', `${path}/acknowledge`, { note: 'Accepted.' })
+  await here.audited()
+  await serveOwn('shop.example.com')
+  await scan(endpointId)
+  expect((await call('GET', incidentPath)).body).toMatchObject({ status: 'resolved', resolution: 'recovered' })
+  const kinds = (await call('GET', `${incidentPath}/timeline`)).body.data.map((one: any) => one.kind)
+  expect(kinds.filter((one: string) => one !== 'notified')).toEqual([
+    ...['opened', 'acknowledged', 'unacknowledged', 'acknowledged', 'resolved'],
+  ])
+  const alerts = await here.hub.read
+    .select({ kind: events.kind })
+    .from(events)
+    .where(inArray(events.kind, ['monitor.alert', 'monitor.recovered']))
+  expect(alerts).toEqual([])
+
+  await here.advance(2000)
+  const sent = messages.received.splice(0).map(one => JSON.parse(one.body))
+  const { title } = incident
+  expect(sent.map(one => [one.kind, one.title])).toEqual([
+    ['incident.opened', title],
+    ['incident.acknowledged', expect.stringContaining(`: ${title}`)],
+    ['incident.unacknowledged', `No longer acknowledged: ${title}`],
+    ['incident.acknowledged', expect.stringContaining(`: ${title}`)],
+    ['incident.resolved', `Resolved: ${title}`],
+  ])
+  expect(sent[0]).toMatchObject({ resource: { type: 'tls_endpoint', id: endpointId }, thread: incident.id })
+
+  // It comes back within ten minutes of the end.
+  await here.advance(5 * minuteMs)
+  await scan(endpointId)
+  const [again, ...rest] = await incidentsOf(endpointId)
+  expect([again.id, again.status, rest]).toEqual([incident.id, 'open', []])
+})
+
+test('the incident of an endpoint is as severe as its worst gap, and is resolved with the last one', async () => {
+  const { gap, endpointId } = await openGap('two.example.com')
+  await serveOwn('other.example.com', here.clock.now() + 6 * minuteMs)
+  // The first gap is about the certificate before.
+  await scan(endpointId)
+  expect((await incidentsOf(endpointId))[0].status).toBe('resolved')
+  await here.advance(5 * minuteMs)
+  await scan(endpointId)
+  const [incident] = await incidentsOf(endpointId)
+  expect([incident.id, incident.status, incident.severity]).toEqual([gap.incident_id, 'open', 'warning'])
+  await here.advance(10 * minuteMs)
+  await scan(endpointId)
+  await here.advance(5 * minuteMs)
+  await scan(endpointId)
+  const open = (await call('GET', `/v1/certificate-gaps?endpoint_id=${endpointId}&status=open&sort=severity`)).body.data as any[]
+  expect(open.map(one => [one.kind, one.incident_id])).toEqual([
+    ['expired_served', incident.id],
+    ['mismatch_served', incident.id],
+    ['untrusted_served', incident.id],
+  ])
+  expect((await incidentsOf(endpointId))[0]).toMatchObject({
+    ...{ severity: 'critical', title: `two.example.com:${port} serves an expired certificate`, status: 'open' },
+  })
+  await call('DELETE', `/v1/tls-endpoints/${endpointId}`)
+  await workOut()
+  expect((await incidentsOf(endpointId)).map(one => one.status)).toEqual(['resolved'])
+})
+
+test('an incident that was resolved manually stays so until the gap is gone', async () => {
+  const { id, endpointId } = await openGap('closed.example.com')
+  const [{ id: incidentId }] = await incidentsOf(endpointId)
+  await call('POST', `/v1/incidents/${incidentId}/resolve`)
+  await workOut()
+  const statuses = async () => (await incidentsOf(endpointId)).map(one => one.status)
+  expect(await statuses()).toEqual(['resolved'])
+  await serveOwn('closed.example.com')
+  await scan(endpointId)
+  expect((await call('GET', `/v1/certificate-gaps/${id}`)).body.status).toBe('resolved')
+  await here.advance(15 * minuteMs)
+  await scan(endpointId)
+  expect(await statuses()).toEqual(['open', 'resolved'])
+})
