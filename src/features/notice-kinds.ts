@@ -22,7 +22,7 @@ export const noticeKinds = {
   'agent.cloned': { title: 'Two machines use the same agent', severity: 'critical' },
   'agent.silent': { title: 'Agent stopped reporting', severity: 'warning' },
   'agent.update_rolled_back': { title: 'Update of an agent rolled back', severity: 'warning' },
-  'agents.unheard': { title: 'All agents stopped reporting', severity: 'warning' },
+  'agents.disconnected': { title: 'All agents stopped reporting', severity: 'warning' },
   'firewall.reverted': { title: 'Firewall rules restored', severity: 'critical' },
   'firewall.drifted': { title: 'Firewall changed at its cloud', severity: 'warning' },
   'dns_zone.drifted': { title: 'DNS zone changed at its provider', severity: 'warning' },

@@ -68,7 +68,7 @@ describe('cloud accounts', () => {
       422,
       ['#/settings/region'],
     ])
-    expect(pointers(await create({ kind: 'unheard-of' }))).toEqual([422, ['#/kind']])
+    expect(pointers(await create({ kind: 'disconnected-of' }))).toEqual([422, ['#/kind']])
     expect((await create({ name: account.name })).body.code).toBe('already_exists')
     expect(pointers(await create({ import: { mode: 'selector', label_selector: null } }))).toEqual([
       422,

@@ -67,7 +67,7 @@ describe('captured requests', () => {
         `GET /nic/update?hostname=dd.example.test,ddvpn.example.test&myip=203.0.113.7,2001:db8::7 HTTP/1.1\r\n${headers}`,
       ),
     ).toEqual([200, 'good 203.0.113.7,2001:db8::7\ngood 203.0.113.7,2001:db8::7\n'])
-    expect((await read(source)).last_client).toMatchObject({ client: 'ddclient', dialect: 'dyndns2', presented_by: 'basic' })
+    expect((await read(source)).last_client).toMatchObject({ client: 'ddclient', protocol: 'dyndns2', auth_method: 'basic' })
   })
 
   test('inadyn: HTTP/1.0, one host, with the escaped address', async () => {
@@ -173,7 +173,7 @@ describe('HTTP as routers send it', () => {
       200,
       'good 203.0.113.9\n',
     ])
-    expect((await read(source)).last_client.presented_by).toBe('form')
+    expect((await read(source)).last_client.auth_method).toBe('form')
     expect(await post(`/nic/update?token=${source.secret}&myip=203.0.113.9`, '{"myip":1}', 'application/json')).toEqual([
       200,
       'nochg 203.0.113.9\n',
@@ -206,7 +206,7 @@ describe('DuckDNS and dynv6', () => {
     expect(await update('&ip=203.0.113.7&verbose=true')).toEqual([200, 'OK\n203.0.113.7\n2001:db8::7\nNOCHANGE'])
     expect(await get(`/update/duck,second/${source.secret}/203.0.113.8`)).toEqual([200, 'OK'])
     expect(await get(`/update/duck/bw%5Fddns${source.secret.slice(7)}/203.0.113.9`)).toEqual([200, 'OK'])
-    expect((await read(source)).last_client).toMatchObject({ dialect: 'duckdns', presented_by: 'path' })
+    expect((await read(source)).last_client).toMatchObject({ protocol: 'duckdns', auth_method: 'path' })
     expect(await update('&txt=abc')).toEqual([200, 'KO'])
     expect(await get(`/update?domains=nobody&token=${source.secret}`)).toEqual([200, 'KO'])
     expect(await get(`/update?domains=duck&token=nonsense`)).toEqual([200, 'KO'])
@@ -317,7 +317,7 @@ describe('refusals', () => {
       badauth,
     )
     expect(await update(source, 'myip=203.0.113.7', good)).toEqual([200, 'good 203.0.113.7\n'])
-    const noted = (await history(source)).map((one: any) => [one.explanation, one.https, ...one.answers])
+    const noted = (await history(source)).map((one: any) => [one.explanation, one.https, ...one.response_lines])
     expect(noted.sort()).toEqual([
       ['The IPv4 address is 203.0.113.7.', true, 'good 203.0.113.7'],
       ['The client used HTTP, but this source requires HTTPS.', false, 'badauth'],

@@ -112,7 +112,7 @@ test('a source that stops reporting becomes stale, with one notice, and fresh wi
   const seen = await sourceOf(w, id)
   expect(seen).toMatchObject({ status: 'fresh', last_seen_at: new Date(w.clock.now()).toISOString() })
   expect((await w.acme.call('GET', `/v1/dynamic-ips/${id}/updates?changed=false`)).body.data).toMatchObject([
-    { answers: ['nochg 203.0.113.7'], client: 'ddclient', changed: false },
+    { response_lines: ['nochg 203.0.113.7'], client: 'ddclient', changed: false },
   ])
   await w.advance(316_000)
   await watchSources(w.hub)

@@ -63,7 +63,7 @@ describe('rules', () => {
       ['#/rules/1/sources/1', 'mixed_families'],
     ])
     const many = Array.from({ length: 51 }, (_, at) => ({ ...https, id: `r${at}` }))
-    expect((await s.put(many)).body.errors[0].detail).toContain('at most 50 rules, but 51')
+    expect((await s.put(many)).body.errors).toMatchObject([{ pointer: '#/rules', detail: 'must have at most 50 items.' }])
     expect((await s.put([{ ...https, protocol: 'sctp' }])).body.errors[0].pointer).toBe('#/rules/0/protocol')
     const unknown = 'dip_01k3zd4f6g8h0j2k4m6n8p0q2r'
     expect(await pointers({ ...https, sources: [unknown] })).toEqual([['#/rules/0/sources/0', 'not_found']])
@@ -358,7 +358,7 @@ describe('safe changes', () => {
     expect((await s.confirm()).body.code).toBe('conflict')
     s.cloud.double.fault = () => null
     await s.pass(20)
-    expect((await s.cloud.finish(body.id)).result).toMatchObject({ reverted: true, reason: 'asked' })
+    expect((await s.cloud.finish(body.id)).result).toMatchObject({ reverted: true, reason: 'requested' })
     expect(s.reaches(22, '198.51.100.7')).toBe(true)
   })
 
@@ -368,7 +368,7 @@ describe('safe changes', () => {
     const revert = await s.call('POST', `${s.path}/revert`, {})
     expect([revert.status, revert.body.id]).toEqual([202, body.id])
     await s.pass(5)
-    expect((await s.cloud.finish(body.id)).result).toEqual({ reverted: true, reason: 'asked', restored_version: 1 })
+    expect((await s.cloud.finish(body.id)).result).toEqual({ reverted: true, reason: 'requested', restored_version: 1 })
     expect(s.reaches(443, '192.0.2.1')).toBe(true)
   })
 })
@@ -960,7 +960,7 @@ describe('blocks', () => {
       ['#/blocks/1', 'pattern'],
       ['#/blocks/3', 'duplicate'],
     ])
-    expect(await problems(Array.from({ length: 101 }, (_, at) => `10.0.${at}.0/24`))).toEqual([['#/blocks', 'too_long']])
+    expect(await problems(Array.from({ length: 101 }, (_, at) => `10.0.${at}.0/24`))).toEqual([['#/blocks', 'too_many']])
     await s.done(s.put([https], { blocks: ['192.0.2.1'] }))
     expect((await s.get()).blocks).toEqual(['192.0.2.1/32'])
     const refused = (await s.attach([s.web.id], { allow: ['cuts_ssh'], note: 'Test.' })).body.errors[0]

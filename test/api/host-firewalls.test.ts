@@ -247,7 +247,7 @@ describe('a change', () => {
     s.host.restart()
     expect(s.host.passes(22, '198.51.100.7')).toBe(true)
     await s.pass(10)
-    expect((await s.call('GET', `/v1/actions/${id}`)).body.result).toMatchObject({ reverted: true, reason: 'asked' })
+    expect((await s.call('GET', `/v1/actions/${id}`)).body.result).toMatchObject({ reverted: true, reason: 'requested' })
   })
 
   test('can be confirmed until the time that is shown, also if a server has it later than others', async () => {

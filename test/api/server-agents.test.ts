@@ -137,14 +137,14 @@ describe('the health of a server with an agent', () => {
     }
     await pass(here, 6 * minute)
     for (const id of ids) expect(await healthOf(here, id)).toMatchObject({ health: 'unknown' })
-    expect(await noticesOf(here)).toEqual([['agents.unheard', 1]])
+    expect(await noticesOf(here)).toEqual([['agents.disconnected', 1]])
     expect(await here.emitted()).toEqual([])
     // Two of them can reach the hub again. The third gets the time to do so too.
     await pass(here, minute, agents.slice(0, 2))
     for (const [at, health] of ['up', 'up', 'unknown'].entries()) expect(await healthOf(here, ids[at]!)).toMatchObject({ health })
     await pass(here, 9 * minute, agents.slice(0, 2))
     expect(await healthOf(here, ids[2]!)).toMatchObject({ health: 'down' })
-    expect(await noticesOf(here)).toEqual([['agents.unheard', 1]])
+    expect(await noticesOf(here)).toEqual([['agents.disconnected', 1]])
     expect(await here.emitted()).toEqual(['server.status_changed'])
   })
 
@@ -169,7 +169,7 @@ describe('the health of a server with an agent', () => {
     expect(await here.emitted()).toEqual([])
     await pass(here, 2 * minute)
     expect(await healths()).toEqual(['down', 'down', 'down'])
-    expect(await noticesOf(here)).toEqual([['agents.unheard', 1]])
+    expect(await noticesOf(here)).toEqual([['agents.disconnected', 1]])
   }, 180_000)
 
   test('is unknown after all agents became silent, although a hub was down meanwhile', async () => {
@@ -187,7 +187,7 @@ describe('the health of a server with an agent', () => {
     const { healths } = await fleet(here, [120, 120, 120], 55_000)
     await pass(here, 10 * minute)
     expect(await healths()).toEqual(['unknown', 'unknown', 'unknown'])
-    expect(await noticesOf(here)).toEqual([['agents.unheard', 1]])
+    expect(await noticesOf(here)).toEqual([['agents.disconnected', 1]])
   })
 
   test('does not wait for agents that report once in an hour', async () => {
@@ -368,7 +368,7 @@ describe('the health of a server with an agent', () => {
     here.clock.advance(400_000)
     await both()
     for (const id of ids) expect(await healthOf(here, id)).toMatchObject({ health: 'unknown' })
-    expect(await noticesOf(here)).toEqual([['agents.unheard', 1]])
+    expect(await noticesOf(here)).toEqual([['agents.disconnected', 1]])
     await Promise.all([one!, ...others].map(agent => agent.reports()))
     await both()
     expect(await here.emitted()).toEqual(['server.status_changed'])

@@ -63,7 +63,7 @@ describe('snapshot policies', () => {
     expect(created.body).toMatchObject({ last_run: null, paused: false, keep })
     expect(await run(id)).toMatchObject({ made: 2, failed: [], pruned: 0, finished: true })
     const first = await snapshots()
-    expect(first.map((one: any) => one.made_by)).toEqual([
+    expect(first.map((one: any) => one.created_by)).toEqual([
       { type: 'policy', id },
       { type: 'policy', id },
     ])

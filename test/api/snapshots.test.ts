@@ -40,7 +40,7 @@ describe('snapshots of a server', () => {
     expect(images().map(one => [one.description, one.labels])).toEqual([['before the upgrade', { bailiwick: snapshot.id }]])
     expect(snapshot).toMatchObject({
       ...{ server_id: id, origin: 'made', state: 'available', provider_ref: String(images()[0]!.id), action_id: null },
-      ...{ made_by: { type: 'user' }, survives_server: true, includes_memory: false, expires_at: '2100-01-01T00:00:00.000Z' },
+      ...{ created_by: { type: 'user' }, survives_server: true, includes_memory: false, expires_at: '2100-01-01T00:00:00.000Z' },
       price: { currency: 'EUR', known: true },
     })
     const after = (await refresh()).committed.monthly
@@ -298,7 +298,7 @@ describe('snapshots of a server', () => {
     await here.advance(600_000)
     const found = (await call('GET', '/snapshots?origin=found')).body.data
     expect(found).toMatchObject([
-      { name: 'in the console', server_id: id, state: 'available', made_by: null, price: { known: true } },
+      { name: 'in the console', server_id: id, state: 'available', created_by: null, price: { known: true } },
     ])
     double.project.images.delete(there.id)
     await here.audited()

@@ -362,7 +362,7 @@ describe('volumes', () => {
     const created = await take({ name: 'before', labels: { keep: 'yes' } })
     expect([created.status, created.body]).toMatchObject([
       201,
-      { state: 'creating', volume_id: volume.id, server_id: null, survives_server: false, made_by: { type: 'user' } },
+      { state: 'creating', volume_id: volume.id, server_id: null, survives_server: false, created_by: { type: 'user' } },
     ])
     expect(await finish(created.body.action_id)).toMatchObject({ type: 'snapshot.create', status: 'success', error: null })
     expect(await here.audited()).toEqual(['cloud.snapshot.create'])

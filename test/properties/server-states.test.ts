@@ -20,7 +20,7 @@ type Step = (tx: Tx, here: World, row: ServerRow, proofs: Proofs, random: Random
 
 const pick = <T>(random: Random, list: readonly T[]): T => list[random(list.length)]!
 
-const agentProofs = ['reporting', 'silent', 'stopped', 'unheard'] as const
+const agentProofs = ['reporting', 'silent', 'stopped', 'disconnected'] as const
 
 /** Power as clouds report it with a status. */
 const powerOf = (status: CloudStatus): 'on' | 'off' | 'unknown' =>

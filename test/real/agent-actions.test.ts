@@ -300,10 +300,10 @@ test('after an update to a version that does not report, or a power cut, the pre
   await guest.run('systemctl restart bailiwick-agent')
   await until('a report', async () => (await agent()).version === before)
 
-  const unheard = new RegExp(`did not receive a report of version ${version} within 3 seconds`)
+  const disconnected = new RegExp(`did not receive a report of version ${version} within 3 seconds`)
   for (const [run, reason, seconds, during] of [
-    ['exit 1', unheard, 3],
-    ['exec sleep infinity', unheard, 3],
+    ['exit 1', disconnected, 3],
+    ['exec sleep infinity', disconnected, 3],
     ['exec sleep infinity', /The server restarted before version/, 300, () => guest.cutPower()],
   ] as const) {
     offer(run)

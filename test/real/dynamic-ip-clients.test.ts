@@ -155,7 +155,7 @@ describe('ddclient', () => {
     ddclientScene.addresses.ipv4 = '203.0.113.7'
     expect(await dig(ddclientScene, 'dd.example.test')).toEqual(['203.0.113.7', '2001:db8::9'])
     const { last_client } = await ddclientScene.api('GET', `/dynamic-ips/${source.id}`)
-    expect(last_client).toMatchObject({ client: 'ddclient', dialect: 'dyndns2', presented_by: 'basic' })
+    expect(last_client).toMatchObject({ client: 'ddclient', protocol: 'dyndns2', auth_method: 'basic' })
   })
 
   test('fails with a wrong token and with an unknown host, and tries again after an outage', async () => {

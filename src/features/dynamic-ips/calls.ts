@@ -5,14 +5,13 @@ import { prepared } from '../../core/db/prepared'
 import type { Tx } from '../../core/db/transaction'
 import type { Hub } from '../../core/hub'
 import { newId } from '../../core/ids'
-import type { DynamicIpClient } from './shapes'
-import { dynamicIps, dynamicIpUpdates } from './tables'
+import { dynamicIps, dynamicIpUpdates, type StoredClient } from './tables'
 import type { SourceRow } from './view'
 
 /** A report as the history shows it. */
 interface HistoryEntry {
   at: number
-  client: DynamicIpClient
+  client: StoredClient
   hosts: string[]
   given: Record<string, string>
   answers: string[]
@@ -25,7 +24,7 @@ interface HistoryEntry {
 interface Seen {
   workspaceId: string
   /** The last report that was not refused. */
-  last: { at: number; client: DynamicIpClient } | null
+  last: { at: number; client: StoredClient } | null
   /** By what was sent: of equal reports, only the last is kept. */
   entries: Map<string, HistoryEntry>
 }

@@ -6,7 +6,7 @@ import type { Listing } from '../../core/listing'
 import { findRow } from '../../core/rows'
 import type { Page } from '../../core/shapes'
 import type { DynamicIpUpdateView } from './shapes'
-import { dynamicIpRows } from './view'
+import { clientView, dynamicIpRows } from './view'
 import { dynamicIpUpdates } from './tables'
 
 export const updateListing: Listing<typeof dynamicIpUpdates.$inferSelect> = {
@@ -30,15 +30,22 @@ export async function listUpdates(ctx: Ctx, id: string, query: Record<string, un
     ctx,
     updateListing,
     query,
-    ({ id: entry, at, changed, ipv4, ipv6, prefix6, details }): DynamicIpUpdateView => ({
-      id: entry,
-      at: instant(at),
-      ...details,
-      changed,
-      ipv4,
-      ipv6,
-      prefix6,
-    }),
+    ({ id: entry, at, changed, ipv4, ipv6, prefix6, details }): DynamicIpUpdateView => {
+      const { hosts, given, answers, explanation, ...client } = details
+      return {
+        id: entry,
+        at: instant(at),
+        ...clientView(client),
+        hosts,
+        parameters: given,
+        response_lines: answers,
+        explanation,
+        changed,
+        ipv4,
+        ipv6,
+        prefix6,
+      }
+    },
     id,
   )
 }

@@ -13,9 +13,8 @@ import { networkOf, type Family } from './addresses'
 import { historyRow, noteCall } from './calls'
 import { drive } from './drive'
 import { driveLinks } from './drive-links'
-import type { DynamicIpClient } from './shapes'
 import { staleTime } from './status'
-import { dynamicIpHosts, dynamicIps, dynamicIpUpdates } from './tables'
+import { dynamicIpHosts, dynamicIps, dynamicIpUpdates, type StoredClient } from './tables'
 import { changesSince, holdMs, holdReason, type AddressChange } from './turns'
 import { dynamicIpRows, hostsOfSources, linksOf, type HostRow, type SourceRow } from './view'
 
@@ -29,7 +28,7 @@ interface Report {
   hosts: string[] | null
   /** Addresses for single hosts, by full name. */
   perHost: ReadonlyMap<string, { ipv4?: string; ipv6?: string }>
-  client: DynamicIpClient
+  client: StoredClient
   /** The parameters, for the history. */
   given: Record<string, string>
   /** The answer and the explanation for the history. */
@@ -354,7 +353,7 @@ function reportAudit(before: SourceRow, after: SourceRow, by: By, driven: Driven
   }
 }
 
-const ingestContext = ({ address, user_agent }: DynamicIpClient): AuditContext => ({
+const ingestContext = ({ address, user_agent }: StoredClient): AuditContext => ({
   ip: address,
   user_agent,
   request_id: null,

@@ -183,8 +183,8 @@ const Token = Shape(
 const clientMembers = {
   client: Type.String({ description: 'Name of the client, from its User-Agent header; empty if unknown.' }),
   user_agent: Nullable(Type.String(), { description: 'User-Agent header, shortened; null if there was none.' }),
-  dialect: Type.String({ description: 'Protocol: `dyndns2`, `duckdns`, `dynv6`, or `json`; `api` for a report by the API.' }),
-  presented_by: Type.String({
+  protocol: Type.String({ description: 'Protocol: `dyndns2`, `duckdns`, `dynv6`, or `json`; `api` for a report by the API.' }),
+  auth_method: Type.String({
     description: 'How the token was sent: `basic`, `bearer`, `query`, `form`, or `path`; `api` for a report by the API.',
   }),
   address: Nullable(Type.String(), { description: 'IP address of the client; null if unknown.' }),
@@ -243,8 +243,8 @@ const example = {
   last_client: {
     client: 'ddclient',
     user_agent: 'ddclient/3.10.0',
-    dialect: 'dyndns2',
-    presented_by: 'basic',
+    protocol: 'dyndns2',
+    auth_method: 'basic',
     address: '203.0.113.42',
     https: true,
   },
@@ -379,8 +379,8 @@ const updateExample = {
   at: '2026-11-26T04:11:00.000Z',
   ...example.last_client,
   hosts: ['office.example.com'],
-  given: { hostname: 'office.example.com', myip: '203.0.113.42' },
-  answers: ['good 203.0.113.42'],
+  parameters: { hostname: 'office.example.com', myip: '203.0.113.42' },
+  response_lines: ['good 203.0.113.42'],
   changed: true,
   ipv4: '203.0.113.42',
   ipv6: null,
@@ -393,8 +393,8 @@ const DynamicIpUpdate = Shape(
     at: Instant({ description: 'When the report was received.' }),
     ...clientMembers,
     hosts: Type.Array(Type.String(), { description: 'Hosts that the report named; empty if it named none.' }),
-    given: Type.Record(Type.String(), Type.String(), { description: 'Parameters as sent, with tokens masked.' }),
-    answers: Type.Array(Type.String(), { description: 'Lines of the response.' }),
+    parameters: Type.Record(Type.String(), Type.String(), { description: 'Parameters as sent, with tokens masked.' }),
+    response_lines: Type.Array(Type.String(), { description: 'Lines of the response.' }),
     changed: Type.Boolean({ description: 'Whether an address changed.' }),
     ipv4: Nullable(Type.String(), { description: 'IPv4 address after the report; null if none.' }),
     ipv6: Nullable(Type.String(), { description: 'IPv6 address after the report; null if none.' }),

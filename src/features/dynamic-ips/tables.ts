@@ -3,7 +3,7 @@ import { resourceColumns } from '../../access/tables'
 import { flag, int, json, text, time } from '../../core/db/columns'
 import { index, table, uniqueIndex } from '../../core/db/dialect'
 import { memberColumns } from '../../core/members'
-import { dynamicIpMembers, dynamicIpStatuses, type DynamicIpClient } from './shapes'
+import { dynamicIpMembers, dynamicIpStatuses } from './shapes'
 import { linkMembers, linkStatuses } from './link-shapes'
 import type { Family } from './addresses'
 import type { AddressChange } from './turns'
@@ -15,6 +15,16 @@ interface Hold {
   since: number
   /** The last addresses that were refused. Repeating them does not extend the hold. */
   refused: string
+}
+
+/** The client that sent a report, as it is stored. */
+export interface StoredClient {
+  client: string
+  user_agent: string | null
+  dialect: string
+  presented_by: string
+  address: string | null
+  https: boolean
 }
 
 export const dynamicIps = table(
@@ -34,7 +44,7 @@ export const dynamicIps = table(
     previousValidUntil: time('previous_valid_until'),
     // Flushed every 10 seconds (calls.ts).
     lastSeenAt: time('last_seen_at'),
-    lastClient: json<DynamicIpClient>('last_client'),
+    lastClient: json<StoredClient>('last_client'),
     lastChangedAt: time('last_changed_at'),
     // When it becomes stale unless it reports; null if never, or if it is stale.
     staleAt: time('stale_at'),
@@ -118,7 +128,7 @@ export const dynamicIpUpdates = table(
     ipv4: text('ipv4'),
     ipv6: text('ipv6'),
     prefix6: text('prefix6'),
-    details: json<DynamicIpClient & { hosts: string[]; given: Record<string, string>; answers: string[]; explanation: string }>(
+    details: json<StoredClient & { hosts: string[]; given: Record<string, string>; answers: string[]; explanation: string }>(
       'details',
     ).notNull(),
   },

@@ -5,9 +5,9 @@ import type { Hub } from '../../core/hub'
 import { editableView, memberView } from '../../core/members'
 import { rowsOf } from '../../registry'
 import { drivenRecords, type DrivenRecord } from '../dns/records/driven'
-import { dynamicIpMembers, type DynamicIpHostView, type DynamicIpView } from './shapes'
+import { dynamicIpMembers, type DynamicIpClient, type DynamicIpHostView, type DynamicIpView } from './shapes'
 import { linkMembers, type FirewallLinkView } from './link-shapes'
-import { dynamicIpHosts, dynamicIpLinks, dynamicIps } from './tables'
+import { dynamicIpHosts, dynamicIpLinks, dynamicIps, type StoredClient } from './tables'
 
 export const dynamicIpRows = rowsOf('dynamic_ip', dynamicIps)
 
@@ -54,10 +54,16 @@ export async function sourceViews(read: Reader, hub: Hub, rows: readonly SourceR
     },
     last_seen_at: instant(row.lastSeenAt),
     last_changed_at: instant(row.lastChangedAt),
-    last_client: row.lastClient,
+    last_client: row.lastClient && clientView(row.lastClient),
     ...editableView(row),
   }))
 }
+
+export const clientView = ({ dialect, presented_by, ...client }: StoredClient): DynamicIpClient => ({
+  ...client,
+  protocol: dialect,
+  auth_method: presented_by,
+})
 
 export const sourceView = async (read: Reader, hub: Hub, row: SourceRow): Promise<DynamicIpView> =>
   (await sourceViews(read, hub, [row]))[0]!

@@ -117,9 +117,9 @@ export const firewallKinds = [
     data: Shape({
       firewall: Named('fw', 'The firewall.'),
       servers: Type.Array(Named('srv', 'A server.'), { description: 'Servers that have the firewall.' }),
-      reason: Words(['expired', 'asked', 'failed'], {
+      reason: Words(['expired', 'requested', 'failed'], {
         description:
-          '`expired`: the change was not confirmed in time. `asked`: someone reverted it. `failed`: it could not be applied.',
+          '`expired`: the change was not confirmed in time. `requested`: someone reverted it. `failed`: it could not be applied.',
       }),
       rules_version: Type.Integer({ description: 'Version of the rules that was reverted.' }),
       restored_version: Type.Integer({ description: 'Version of the rules that was restored.' }),

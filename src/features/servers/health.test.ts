@@ -11,7 +11,7 @@ const anyProofs: fc.Arbitrary<Proofs> = fc.record({
   monitors: fc.array(monitor, { maxLength: 3 }),
   agent: fc.option(
     fc.record({
-      state: fc.constantFrom(...(['reporting', 'silent', 'stopped', 'unheard'] as const)),
+      state: fc.constantFrom(...(['reporting', 'silent', 'stopped', 'disconnected'] as const)),
       lastSeenAt: fc.constant(0),
     }),
   ),
@@ -44,9 +44,9 @@ test('a sign of life counts more than a sign of death, and both more than the wo
     [agent('stopped'), 'up', 'cloud'],
     [{ isCloudFresh: false, ...agent('stopped') }, 'unknown', null],
     [{ power: 'off', status: 'off', ...agent('stopped') }, 'down', 'cloud'],
-    [agent('unheard'), 'up', 'cloud'],
-    [{ isCloudFresh: false, ...agent('unheard') }, 'unknown', null],
-    [{ isCloudFresh: false, monitors: [down], ...agent('unheard') }, 'down', 'monitor'],
+    [agent('disconnected'), 'up', 'cloud'],
+    [{ isCloudFresh: false, ...agent('disconnected') }, 'unknown', null],
+    [{ isCloudFresh: false, monitors: [down], ...agent('disconnected') }, 'down', 'monitor'],
     [{ isCloudFresh: false }, 'unknown', null],
     [{ isCloudFresh: false, monitors: [down] }, 'down', 'monitor'],
     [{ status: 'rebooting', power: 'unknown' }, 'unknown', null],

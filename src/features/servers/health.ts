@@ -20,8 +20,8 @@ export interface Proofs {
 export type OtherProofs = Omit<Proofs, 'status' | 'power'>
 
 interface AgentProof {
-  /** `unheard`: silent together with all other agents of the workspace, so probably the hub can’t be reached. */
-  state: LinkedState | 'unheard'
+  /** `disconnected`: silent together with all other agents of the workspace, so probably the hub can’t be reached. */
+  state: LinkedState | 'disconnected'
   /** When it last reported (ms UTC). */
   lastSeenAt: number
 }
@@ -58,6 +58,6 @@ function reasonUnknown(status: ServerStatus, isCloudFresh: boolean, agent: Agent
   if (status === 'missing') return 'The server no longer exists at the cloud.'
   if (status === 'deleted') return 'The server was deleted.'
   if (agent === 'stopped') return 'The agent was stopped.'
-  if (agent === 'unheard') return 'All agents of the workspace stopped reporting at the same time.'
+  if (agent === 'disconnected') return 'All agents of the workspace stopped reporting at the same time.'
   return isCloudFresh ? `The cloud reports the status ${status}.` : 'There is no current information about the server.'
 }

@@ -40,5 +40,5 @@ export const proofsBy = (
     .map(id => statuses.get(id))
     .filter(status => status === 'up' || status === 'degraded' || status === 'down')
     .map(status => ({ isUp: status !== 'down' })),
-  agent: agent ? { state: agent.unheard ? 'unheard' : agent.state, lastSeenAt: agent.lastSeenAt } : null,
+  agent: agent ? { state: agent.disconnected ? 'disconnected' : agent.state, lastSeenAt: agent.lastSeenAt } : null,
 })

@@ -1,7 +1,7 @@
 import type { DynamicIpClient } from '../../../features/dynamic-ips/shapes'
 import { Mono } from '../../parts/code'
 import { Facts } from '../../parts/page'
-import { clientName, dialectLabels, presentedByLabels } from './source-text'
+import { authMethodLabels, clientName, protocolLabels } from './source-text'
 
 /** The client that sent a report. */
 export const ClientFacts = ({ client }: { client: DynamicIpClient }) => (
@@ -10,8 +10,8 @@ export const ClientFacts = ({ client }: { client: DynamicIpClient }) => (
       ['Client', clientName(client)],
       ['User agent', client.user_agent],
       ['Sent from', client.address && <Mono>{client.address}</Mono>],
-      ['Protocol', dialectLabels.get(client.dialect) ?? client.dialect],
-      ['Token sent as', presentedByLabels.get(client.presented_by) ?? client.presented_by],
+      ['Protocol', protocolLabels.get(client.protocol) ?? client.protocol],
+      ['Token sent as', authMethodLabels.get(client.auth_method) ?? client.auth_method],
       ['Connection', client.https ? 'HTTPS' : 'HTTP, not encrypted'],
     ]}
   />

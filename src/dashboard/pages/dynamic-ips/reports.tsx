@@ -70,15 +70,15 @@ const ReportDetails = ({ report }: { report: DynamicIpUpdateView }) => (
       ]}
     />
     <ClientFacts client={report} />
-    {Object.keys(report.given).length > 0 && (
+    {Object.keys(report.parameters).length > 0 && (
       <Code
         label="Parameters"
-        text={Object.entries(report.given)
+        text={Object.entries(report.parameters)
           .map(pair => pair.join('='))
           .join('\n')}
         wrap
       />
     )}
-    {report.answers.length > 0 && <Code label="Response" text={report.answers.join('\n')} wrap />}
+    {report.response_lines.length > 0 && <Code label="Response" text={report.response_lines.join('\n')} wrap />}
   </div>
 )

@@ -7,7 +7,7 @@ export const refetchMs = 10_000
 
 export const familyLabels = { ipv4: 'IPv4', ipv6: 'IPv6' } as const
 
-export const dialectLabels = new Map([
+export const protocolLabels = new Map([
   ['dyndns2', 'DynDNS2'],
   ['duckdns', 'DuckDNS'],
   ['json', 'JSON'],
@@ -15,7 +15,7 @@ export const dialectLabels = new Map([
 ])
 
 /** How a token was sent. */
-export const presentedByLabels = new Map([
+export const authMethodLabels = new Map([
   ['basic', 'Basic authentication'],
   ['bearer', 'Bearer token'],
   ['query', 'Query parameter'],

@@ -6,7 +6,7 @@ import { inRanges, parseAddress, parseRange } from '../../../core/net/address'
 import type { Family } from '../addresses'
 import { noteCall } from '../calls'
 import { hostsOf, report, SourceHeld, sourceOfToken, type Reported } from '../report'
-import type { DynamicIpClient } from '../shapes'
+import type { StoredClient } from '../tables'
 import type { HostRow, SourceRow } from '../view'
 import { answerOf } from './answers'
 import { masked, readCall, type Call, type Dialect } from './call'
@@ -50,7 +50,7 @@ export async function receiveReport(hub: Hub, request: IngestRequest): Promise<O
     { dialect: request.dialect, caller: request.address, offline: request.offline },
   )
   const userAgent = request.userAgent === null ? null : masked(request.userAgent)
-  const client: DynamicIpClient = {
+  const client: StoredClient = {
     client: clientName(userAgent),
     user_agent: userAgent,
     dialect: request.dialect,
@@ -76,7 +76,7 @@ interface Known {
   hub: Hub
   source: SourceRow
   call: Call
-  client: DynamicIpClient
+  client: StoredClient
 }
 
 async function stored(known: Known, all: readonly HostRow[], accepted: Accepted): Promise<Outcome> {

@@ -43,7 +43,7 @@ import { holdSnapshots, newerSnapshotsOf, refuseNewer } from '../snapshots/resto
 import { snapshotPrice } from '../snapshots/snapshot-state'
 import { snapshotRows } from '../snapshots/rows'
 import { insertSnapshot, lockSnapshotOf, snapshotsLostWith, snapshotView, type NewSnapshot } from '../snapshots/snapshots'
-import type { SnapshotMaker, SnapshotView } from '../snapshots/shapes'
+import type { SnapshotCreator, SnapshotView } from '../snapshots/shapes'
 import { snapshots } from '../snapshots/tables'
 import { holdVolumes, orderedVolumes } from '../volumes/ordered'
 import { servers } from '../tables'
@@ -436,8 +436,8 @@ async function planSnapshot(
 ): Promise<Planned> {
   if (params.includes_memory && !cloudKindOf(account.kind)!.capabilities.snapshots!.memory)
     throw invalid([{ pointer: `${pointer}/includes_memory`, code: 'unsupported', detail: 'is not possible at this cloud.' }])
-  const madeBy: SnapshotMaker = params.made_by ?? { type: 'user', id: ctx.actor.id ?? 'unknown' }
-  const { command, notices } = await addSnapshot(tx, ctx, row, account, params, madeBy, catalog, params, pointer)
+  const createdBy: SnapshotCreator = params.created_by ?? { type: 'user', id: ctx.actor.id ?? 'unknown' }
+  const { command, notices } = await addSnapshot(tx, ctx, row, account, params, createdBy, catalog, params, pointer)
   const isStopped = params.quiesce === 'shutdown' && row.status === 'running'
   const stop = { verb: 'shutdown', timeoutSeconds: 300, thenForce: false } as const
   const around: Pick<ServerActionInput, 'before' | 'after'> = isStopped ? { before: [stop], after: [{ verb: 'power_on' }] } : {}
@@ -456,7 +456,7 @@ async function addSnapshot(
   row: ServerRow,
   account: CloudAccountRow,
   input: NewSnapshot,
-  madeBy: SnapshotMaker,
+  createdBy: SnapshotCreator,
   catalog: DatedCatalog | null,
   accepted: AcceptedPrice,
   pointer: string,
@@ -464,7 +464,7 @@ async function addSnapshot(
   const price = snapshotPrice(catalog, row.cloud?.resources.diskBytes ?? null)
   const notices = await requireSpend(tx, account, price, accepted, { at: pointer })
   const columns = priceColumns(price, catalog?.readAt ?? null)
-  const created = await insertSnapshot(tx, ctx, { serverId: row.id }, account, input, madeBy, columns)
+  const created = await insertSnapshot(tx, ctx, { serverId: row.id }, account, input, createdBy, columns)
   const { id: mark, name, includesMemory, labels } = created
   return { command: { verb: 'snapshot' as const, order: { mark, name, includesMemory, labels } }, notices }
 }
@@ -498,8 +498,8 @@ async function planRestore(
   refuseNewer(newer)
   if (!(params.safety_snapshot ?? !(hasPrices || newer))) return { input, columns: {}, notices: [], snapshotIds: [snapshot.id] }
   const name = `Before restoring ${snapshot.name}`.slice(0, 100)
-  const madeBy: SnapshotMaker = { type: 'action', id: 'server.restore_snapshot' }
-  const safety = await addSnapshot(tx, ctx, row, account, { name }, madeBy, catalog, params, '#/params')
+  const createdBy: SnapshotCreator = { type: 'action', id: 'server.restore_snapshot' }
+  const safety = await addSnapshot(tx, ctx, row, account, { name }, createdBy, catalog, params, '#/params')
   return {
     input: { ...input, before: [safety.command] },
     columns: {},

@@ -60,7 +60,7 @@ export async function recordReport(
       : { state: 'reporting', stopReason: null, dueAt: now + silenceLimitMs(report) }),
     lastSeenAt: now,
     silentAt: null,
-    unheard: false,
+    disconnected: false,
     notified: false,
     ...(row.state !== 'reporting' && { pending: true }),
     ...(facts && { facts, factsAt: now }),
@@ -89,7 +89,7 @@ export async function recordSignOfLife(hub: Hub, agent: AgentRow): Promise<void>
     row.state === 'stopped'
       ? {}
       : {
-          ...{ state: 'reporting', dueAt, lastSeenAt: now, silentAt: null, unheard: false, notified: false },
+          ...{ state: 'reporting', dueAt, lastSeenAt: now, silentAt: null, disconnected: false, notified: false },
           ...(row.state !== 'reporting' && { pending: true }),
         },
   )

@@ -44,7 +44,7 @@ export async function revoke(
       state: 'revoked',
       dueAt: null,
       silentAt: null,
-      unheard: false,
+      disconnected: false,
       pending: false,
       stopReason: null,
       ...(row.updateState === 'updating' && failed),

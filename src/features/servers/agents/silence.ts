@@ -8,7 +8,7 @@ import { pluralize } from '../../../core/pluralize'
 import type { ServerStatus } from '../shapes'
 import { isSettled } from '../state'
 import { servers } from '../tables'
-import { agents, isUnheard } from './tables'
+import { agents, isDisconnected } from './tables'
 import { touchAgent } from './touch-agents'
 
 /** An agent counts as silent after this many intervals without a report, and not before `minSilenceMs`. */
@@ -21,9 +21,9 @@ const minSilenceMs = 90_000
 const delayMs = 30_000
 const togetherMs = 60_000
 /** Fewer agents can stop together by chance. */
-const minUnheard = 3
-/** After this time, the servers of unheard agents are probably down, such as all servers of a site. */
-const unheardMs = 900_000
+const minDisconnected = 3
+/** After this time, the servers of disconnected agents are probably down, such as all servers of a site. */
+const disconnectedMs = 900_000
 /** An agent that can’t reach the hub retries at least this often. */
 const retryMs = 300_000
 
@@ -42,13 +42,13 @@ const missedAt = sql`(${agents.dueAt} - ${limitMs} + case when ${agents.interval
 
 /**
  * Marks the agents that have not reported in time. If all agents of a workspace become silent together, the hub probably can’t be
- * reached: they are unheard, which says nothing about their servers, and the workspace gets a single notice. Agents whose servers are
+ * reached: they are disconnected, which says nothing about their servers, and the workspace gets a single notice. Agents whose servers are
  * switched off, deleted, or interrupted by an action don’t count.
  */
 export async function markSilent(hub: Hub): Promise<void> {
-  await returnUnheard(hub)
+  await returnDisconnected(hub)
   const now = hub.clock.now()
-  await changeUnheard(hub, lte(agents.silentAt, now - unheardMs), { unheard: false, pending: true })
+  await changeDisconnected(hub, lte(agents.silentAt, now - disconnectedMs), { disconnected: false, pending: true })
   // Not distinct in SQL: SQLite would read all agents in the order of their workspaces.
   const due = await hub.read.select({ workspaceId: agents.workspaceId }).from(agents).where(lte(agents.dueAt, now))
   for (const workspaceId of new Set(due.map(one => one.workspaceId))) {
@@ -58,10 +58,10 @@ export async function markSilent(hub: Hub): Promise<void> {
       .where(eq(agents.workspaceId, workspaceId))
     const heardAt = last?.at ?? 0
     const { together, waiting, firstAt } = await countSilent(hub, workspaceId, heardAt)
-    const isPossible = together + waiting >= minUnheard
+    const isPossible = together + waiting >= minDisconnected
     // Until all of them are due, one of them may still report. Some take hours to do so.
     const isWaiting = isPossible && waiting > 0 && firstAt !== null && now < firstAt
-    const state = isWaiting ? null : together >= minUnheard ? 'unheard' : 'silent'
+    const state = isWaiting ? null : together >= minDisconnected ? 'disconnected' : 'silent'
     await record(hub, tx => mark(tx, hub, workspaceId, heardAt, state, together))
   }
 }
@@ -79,7 +79,7 @@ async function countSilent(hub: Hub, workspaceId: string, heardAt: number) {
   const count = (condition: SQL) => sql<number>`count(case when ${isExpected} and ${condition} then 1 end)`.mapWith(Number)
   const [counts] = await hub.read
     .select({
-      together: count(sql`(${agents.unheard} or ${isTogether})`),
+      together: count(sql`(${agents.disconnected} or ${isTogether})`),
       waiting: count(sql`${agents.state} = 'reporting' and ${agents.dueAt} > ${now}`),
       firstAt: min(sql<number>`case when ${isTogether} then ${agents.dueAt} + ${limitMs} end`).mapWith(Number),
     })
@@ -99,23 +99,27 @@ async function mark(
   hub: Hub,
   workspaceId: string,
   heardAt: number,
-  state: 'silent' | 'unheard' | null,
+  state: 'silent' | 'disconnected' | null,
   count: number,
 ): Promise<RecordResult<undefined>> {
   const now = hub.clock.now()
   // Locked in id order, and read again: another hub may have marked them.
   const due = await forUpdate(
     tx
-      .select({ id: agents.id, unheard: agents.unheard, isAlone: sql<number>`${missedAt} < ${heardAt}`.mapWith(Boolean) })
+      .select({
+        id: agents.id,
+        disconnected: agents.disconnected,
+        isAlone: sql<number>`${missedAt} < ${heardAt}`.mapWith(Boolean),
+      })
       .from(agents)
       .where(and(eq(agents.workspaceId, workspaceId), lte(agents.dueAt, now)))
       .orderBy(asc(agents.id)),
   )
-  const set = async (rows: readonly { id: string }[], unheard: boolean) => {
+  const set = async (rows: readonly { id: string }[], disconnected: boolean) => {
     for (let at = 0; at < rows.length; at += rowsPerUpdate)
       await tx
         .update(agents)
-        .set({ state: 'silent', silentAt: sql`coalesce(${agents.silentAt}, ${now})`, dueAt: null, unheard, pending: true })
+        .set({ state: 'silent', silentAt: sql`coalesce(${agents.silentAt}, ${now})`, dueAt: null, disconnected, pending: true })
         .where(
           inArray(
             agents.id,
@@ -127,16 +131,16 @@ async function mark(
   await set(alone, false)
   if (due.length > 0) touchAgent(tx, { workspaceId, id: '*', serverId: null })
   if (state === null) return { result: undefined }
-  await set(together, state === 'unheard')
-  const isNew = state === 'unheard' && together.some(one => !one.unheard)
-  return { result: undefined, notices: isNew ? [unheardNotice(workspaceId, count)] : [] }
+  await set(together, state === 'disconnected')
+  const isNew = state === 'disconnected' && together.some(one => !one.disconnected)
+  return { result: undefined, notices: isNew ? [disconnectedNotice(workspaceId, count)] : [] }
 }
 
 const rowsPerUpdate = 500
 
-const unheardNotice = (workspaceId: string, count: number) => ({
+const disconnectedNotice = (workspaceId: string, count: number) => ({
   workspaceId,
-  kind: 'agents.unheard' as const,
+  kind: 'agents.disconnected' as const,
   resource: null,
   text: `${pluralize(count, 'agents')} of the workspace stopped reporting at the same time, and no agent has reported since. The hub may not be reachable for them, so the health of their servers is not known from them.`,
   details: { agents: count },
@@ -144,16 +148,16 @@ const unheardNotice = (workspaceId: string, count: number) => ({
 })
 
 /** If an agent of a workspace reports again, the others get the time to do so too. Those that don’t are silent. */
-async function returnUnheard(hub: Hub): Promise<void> {
+async function returnDisconnected(hub: Hub): Promise<void> {
   const other = aliased(agents, 'other')
   const isBack = sql`exists (select 1 from ${agents} as other where ${other.workspaceId} = ${agents.workspaceId}
     and ${other.state} = 'reporting' and ${other.lastSeenAt} > ${agents.silentAt})`
-  await changeUnheard(hub, isBack, { dueAt: sql`${hub.clock.now() + retryMs} + ${limitMs}` })
+  await changeDisconnected(hub, isBack, { dueAt: sql`${hub.clock.now() + retryMs} + ${limitMs}` })
 }
 
-/** Changes unheard agents that have not been given time to report again yet. */
-async function changeUnheard(hub: Hub, condition: SQL, columns: object): Promise<void> {
-  const isConcerned = and(isUnheard, isNull(agents.dueAt), condition)
+/** Changes disconnected agents that have not been given time to report again yet. */
+async function changeDisconnected(hub: Hub, condition: SQL, columns: object): Promise<void> {
+  const isConcerned = and(isDisconnected, isNull(agents.dueAt), condition)
   const [first] = await hub.read.select({ id: agents.id }).from(agents).where(isConcerned).limit(1)
   if (!first) return
   await record(hub, async tx => {
@@ -175,5 +179,5 @@ export async function extendSilence(tx: Tx, now: number, awayMs: number): Promis
   await tx
     .update(agents)
     .set({ dueAt })
-    .where(or(isNotNull(agents.dueAt), isUnheard))
+    .where(or(isNotNull(agents.dueAt), isDisconnected))
 }

@@ -75,7 +75,7 @@ export const agents = table(
     // Since when it is silent.
     silentAt: time('silent_at'),
     // Whether all agents of the workspace became silent together, so that nothing is concluded from it.
-    unheard: flag('unheard').notNull(),
+    disconnected: flag('unheard').notNull(),
     // Whether the workspace was notified of its silence.
     notified: flag('notified').notNull(),
     // Why it stopped; null unless it did.
@@ -168,8 +168,8 @@ export const agentParts = table(
 /** The conditions of its indexes. SQLite uses an index only for queries that contain its condition. */
 export const isPending = sql`${agents.pending}`
 export const isUpdatedAutomatically = sql`${agents.updatePolicy} = 'auto'`
-export const isUnheard = sql`${agents.unheard}`
-export const isToNotify = sql`${agents.state} = 'silent' and not ${agents.notified} and not ${agents.unheard}`
+export const isDisconnected = sql`${agents.disconnected}`
+export const isToNotify = sql`${agents.state} = 'silent' and not ${agents.notified} and not ${agents.disconnected}`
 
 /** The condition of its index. SQLite uses the index only for queries that contain it. */
 export const hasNewCertificates = sql`${agents.certificatesPending}`

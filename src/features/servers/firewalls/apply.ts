@@ -34,7 +34,7 @@ type State = {
   /** When the phase ends (ms UTC). */
   until: number
   /** Why the previous rules are restored. */
-  reason: 'expired' | 'asked' | 'failed' | null
+  reason: 'expired' | 'requested' | 'failed' | null
   /** Health monitors that could not fall any more when the change began: those that were down, paused, or in maintenance. */
   ignored: string[]
   /** When the others were checked last (ms UTC). */
@@ -73,7 +73,8 @@ export const applyKind: ActionKind<Input, State> = {
     const isPatient = state.phase !== 'confirming' && now < state.until - applyMs + patienceMs
     const { attached, left } = await awaitedOf(hub.read, id, input.detached ?? [], isPatient)
     const isConfirmed = row.pending?.isConfirmed === true
-    if (state.phase !== 'restoring' && row.pending?.isTakenBack && !isConfirmed) return restore(hub, id, actionId, state, 'asked')
+    if (state.phase !== 'restoring' && row.pending?.isTakenBack && !isConfirmed)
+      return restore(hub, id, actionId, state, 'requested')
     if (state.phase === 'confirming') {
       const isDue = row.pending?.confirm === 'auto' && now >= state.checkedAt + checkEachMs && now < state.until
       if (row.pending === null || isConfirmed || (isDue && (await isProven(hub, row, attached, state))))
@@ -272,7 +273,7 @@ const restore =
 
 const reasons = {
   expired: 'The change was not confirmed in time.',
-  asked: 'The change was reverted.',
+  requested: 'The change was reverted.',
   failed: 'The rules could not be applied to all servers.',
 } as const
 

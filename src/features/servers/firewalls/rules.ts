@@ -47,10 +47,10 @@ interface Packet {
   address: string
 }
 
-const maxRules = 50
+export const maxRules = 50
 export const maxNetworks = 100
-const maxBlocks = 100
-const maxPorts = 20
+export const maxBlocks = 100
+export const maxPorts = 20
 export const maxPort = 65_535
 /** How many entries the rules of a firewall can have: networks times ports. Every change compares and checks all of them. */
 const maxEntries = 2000
@@ -99,7 +99,7 @@ export function ruleProblems({ rules, blocks }: RuleSet): FieldProblem[] {
   if (rules.length > maxRules)
     problems.push({
       pointer,
-      code: 'too_long',
+      code: 'too_many',
       detail: `A firewall can have at most ${maxRules} rules, but ${rules.length} were given.`,
     })
   const ids = new Set<string>()
@@ -136,7 +136,7 @@ function portProblems({ ports, protocol }: FirewallRule, add: Add): void {
   if (ports.length > 0 && !hasPorts(protocol))
     add('ports', 'not_allowed', `A rule for the protocol ${protocol} can’t have ports.`)
   if (ports.length > maxPorts)
-    add('ports', 'too_long', `A rule can have at most ${maxPorts} ports, but ${ports.length} were given.`)
+    add('ports', 'too_many', `A rule can have at most ${maxPorts} ports, but ${ports.length} were given.`)
   for (const [at, text] of ports.entries()) {
     const range = portRange(text)
     if (!range)
@@ -154,7 +154,7 @@ function networkProblems(rule: FirewallRule, field: 'sources' | 'destinations', 
   if (networks.length === 0)
     add(field, 'required', 'A rule needs at least one network. To allow all addresses, use 0.0.0.0/0 and ::/0.')
   if (networks.length > maxNetworks)
-    add(field, 'too_long', `A rule can have at most ${maxNetworks} networks, but ${networks.length} were given.`)
+    add(field, 'too_many', `A rule can have at most ${maxNetworks} networks, but ${networks.length} were given.`)
   listProblems(networks, field === 'sources', (at, code, detail) => add(`${field}/${at}`, code, detail))
 }
 
@@ -162,7 +162,7 @@ function blockProblems(blocks: readonly string[]): FieldProblem[] {
   const problems: FieldProblem[] = []
   if (blocks.length > maxBlocks)
     problems.push({
-      ...{ pointer: '#/blocks', code: 'too_long' },
+      ...{ pointer: '#/blocks', code: 'too_many' },
       detail: `A firewall can block at most ${maxBlocks} networks, but ${blocks.length} were given.`,
     })
   listProblems(blocks, false, (at, code, detail) => problems.push({ pointer: `#/blocks/${at}`, code, detail }))

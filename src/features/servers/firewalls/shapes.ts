@@ -12,7 +12,7 @@ import {
   Shape,
   Words,
 } from '../../../core/shapes'
-import { maxNetworks, ruleProtocols, guardCodes } from './rules'
+import { guardCodes, maxBlocks, maxNetworks, maxPorts, maxRules, ruleProtocols } from './rules'
 import { Labels } from '../labels'
 
 const firewallStates = ['applied', 'applying', 'awaiting_confirmation', 'drifted', 'failed'] as const
@@ -68,9 +68,9 @@ const FirewallRuleInput = Shape(
       }),
     ),
     ...ruleFields,
-    ports: Type.Optional(ports({ maxItems: 100, default: [] })),
-    sources: Type.Optional(networks(sources, { maxItems: 10 * maxNetworks, default: [] })),
-    destinations: Type.Optional(networks(destinations, { maxItems: 10 * maxNetworks, default: [] })),
+    ports: Type.Optional(ports({ maxItems: maxPorts, default: [] })),
+    sources: Type.Optional(networks(sources, { maxItems: maxNetworks, default: [] })),
+    destinations: Type.Optional(networks(destinations, { maxItems: maxNetworks, default: [] })),
     description: Type.Optional(Line({ maxLength: 200, default: '', description: 'What the rule is for.' })),
   },
   { $id: 'FirewallRuleInput', description: 'A rule of a firewall.', examples: [exampleRule] },
@@ -275,12 +275,12 @@ export const allowFields = {
     Prose({ maxLength: 1000, description: 'Why the change is made. Stored in the history and the audit log.' }),
   ),
 }
-const rules = Type.Array(FirewallRuleInput, { maxItems: 200, description: 'All rules, at most 50. Their order doesn’t matter.' })
+const rules = Type.Array(FirewallRuleInput, { maxItems: maxRules, description: 'All rules. Their order doesn’t matter.' })
 export const FirewallInput = Shape(
   {
     ...inputMembers(firewallMembers),
     rules: Type.Optional({ ...rules, default: [] }),
-    blocks: Type.Optional(networks(blocks, { maxItems: 1000, default: [] })),
+    blocks: Type.Optional(networks(blocks, { maxItems: maxBlocks, default: [] })),
     ...allowFields,
   },
   { $id: 'FirewallInput', description: 'A firewall to create.', examples: [{ name: 'web', rules: [exampleRule] }] },
@@ -297,7 +297,7 @@ export const FirewallPatch = Shape(
 export const FirewallRulesInput = Shape(
   {
     rules,
-    blocks: Type.Optional(networks(`${blocks} Default: unchanged.`, { maxItems: 1000 })),
+    blocks: Type.Optional(networks(`${blocks} Default: unchanged.`, { maxItems: maxBlocks })),
     ...allowFields,
     confirm: Type.Optional(
       Words(confirmModes, {

@@ -199,7 +199,7 @@ async function startFor(hub: Hub, policy: PolicyRow, server: ServerRow): Promise
   const params = {
     name: `${name} ${new Date(hub.clock.now()).toISOString().slice(0, 16).replace('T', ' ')}`.slice(0, 100),
     quiesce,
-    made_by: { type: 'policy' as const, id: policy.id },
+    created_by: { type: 'policy' as const, id: policy.id },
     ...(max !== null && { max_monthly_price: max, ...(currency !== null && { currency }) }),
   }
   try {

@@ -58,9 +58,9 @@ async function createVolumeSnapshot(
     refuseBusyVolume(volume)
     if (volume.providerRef === null || (volume.state !== 'available' && volume.state !== 'in_use'))
       throw conflict(`The volume is ${volume.state}, so no snapshot of it can be created.`)
-    const madeBy = { type: 'user' as const, id: ctx.actor.id ?? 'unknown' }
+    const createdBy = { type: 'user' as const, id: ctx.actor.id ?? 'unknown' }
     const price = { priceMicros: null, priceCurrency: null, priceAt: null }
-    const row = await insertSnapshot(tx, ctx, { volumeId: id }, account, params, madeBy, price)
+    const row = await insertSnapshot(tx, ctx, { volumeId: id }, account, params, createdBy, price)
     const { action, job } = await startAction(tx, ctx, snapshotActionKind('create'), {
       resources: [
         { type: 'snapshot', id: row.id },

@@ -39,7 +39,7 @@ export const followedSnapshots: Followed<SnapshotRow, CloudSnapshot> = {
         origin: 'found',
       },
       ...{
-        madeBy: null,
+        createdBy: null,
         policyId: null,
         survivesServer: seen.volumeRef === null && cloudKindOf(account.kind)!.capabilities.snapshots!.surviveServer,
       },

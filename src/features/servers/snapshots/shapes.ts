@@ -18,12 +18,12 @@ export const snapshotMembers = members({
   },
 })
 
-const MadeBy = Shape(
+const CreatedBy = Shape(
   {
     type: Words(['user', 'policy', 'action', 'system'], { description: 'What created it.' }),
     id: Type.String({ description: 'ID of the user or token, policy, or action.' }),
   },
-  { $id: 'SnapshotMaker', description: 'What created a snapshot.' },
+  { $id: 'SnapshotCreator', description: 'What created a snapshot.' },
 )
 
 const example = {
@@ -36,7 +36,7 @@ const example = {
   account_id: 'cloud_01k3z9a1b2c3d4e5f6g7h8j9km',
   provider_ref: '4712',
   origin: 'made',
-  made_by: { type: 'user', id: 'usr_01k3zb7m9n1p3q5r7s9t1v3w5x' },
+  created_by: { type: 'user', id: 'usr_01k3zb7m9n1p3q5r7s9t1v3w5x' },
   state: 'available',
   size_bytes: 2_469_606_195,
   includes_memory: false,
@@ -61,7 +61,7 @@ export const Snapshot = Shape(
     account_id: Type.String({ description: 'ID of the cloud account.' }),
     provider_ref: Nullable(Type.String(), { description: 'ID at the cloud; null if it does not exist there yet.' }),
     origin: Words(storageOrigins, { description: '`made`: created here. `found`: read from a cloud account.' }),
-    made_by: Nullable(MadeBy, { description: 'What created it; null if it was not created here.' }),
+    created_by: Nullable(CreatedBy, { description: 'What created it; null if it was not created here.' }),
     state: Words(snapshotStates, {
       description: 'State. `missing`: it no longer exists at the cloud. `error`: it could not be created.',
     }),
@@ -102,4 +102,4 @@ export const SnapshotPatch = Shape(
 export type SnapshotView = Static<typeof Snapshot>
 export type SnapshotInput = Static<typeof SnapshotInput>
 export type SnapshotPatch = Static<typeof SnapshotPatch>
-export type SnapshotMaker = Static<typeof MadeBy>
+export type SnapshotCreator = Static<typeof CreatedBy>

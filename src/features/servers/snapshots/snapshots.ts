@@ -25,7 +25,7 @@ import {
   snapshotMembers,
   snapshotStates,
   type SnapshotInput,
-  type SnapshotMaker,
+  type SnapshotCreator,
   type SnapshotPatch,
   type SnapshotView,
 } from './shapes'
@@ -55,7 +55,7 @@ export const snapshotView = (row: SnapshotRow): SnapshotView => ({
   account_id: row.accountId,
   provider_ref: row.providerRef,
   origin: row.origin,
-  made_by: row.madeBy,
+  created_by: row.createdBy,
   state: row.state,
   size_bytes: row.sizeBytes,
   includes_memory: row.includesMemory,
@@ -77,7 +77,7 @@ export const getSnapshot = async (ctx: Ctx, id: string): Promise<SnapshotView> =
 export interface NewSnapshot
   extends Pick<SnapshotInput, 'name'>, Partial<Omit<SnapshotInput, 'name' | 'server_id' | 'volume_id'>> {
   /** The policy that it is created for. */
-  made_by?: SnapshotMaker
+  created_by?: SnapshotCreator
 }
 
 /**
@@ -90,7 +90,7 @@ export async function insertSnapshot(
   of: { serverId: string } | { volumeId: string },
   account: CloudAccountRow,
   input: NewSnapshot,
-  madeBy: SnapshotMaker,
+  createdBy: SnapshotCreator,
   price: Pick<SnapshotRow, 'priceMicros' | 'priceCurrency' | 'priceAt'>,
 ): Promise<SnapshotRow> {
   const can = cloudKindOf(account.kind)!.capabilities.snapshots!
@@ -105,8 +105,8 @@ export async function insertSnapshot(
     providerRef: null,
     origin: 'made',
     state: 'creating',
-    madeBy,
-    policyId: madeBy.type === 'policy' ? madeBy.id : null,
+    createdBy,
+    policyId: createdBy.type === 'policy' ? createdBy.id : null,
     sizeBytes: null,
     includesMemory: input.includes_memory ?? false,
     survivesServer: !isOfVolume && can.surviveServer,

@@ -5,7 +5,7 @@ import { index, table } from '../../../core/db/dialect'
 import { memberColumns } from '../../../core/members'
 import { storageColumns } from '../storage-tables'
 import { volumes } from '../volumes/tables'
-import { snapshotMembers, snapshotStates, type SnapshotMaker } from './shapes'
+import { snapshotMembers, snapshotStates, type SnapshotCreator } from './shapes'
 
 /** Snapshots of servers and of volumes. */
 export const snapshots = table(
@@ -19,7 +19,7 @@ export const snapshots = table(
     state: text('state', { enum: [...snapshotStates] }).notNull(),
     // The policy that created it. It may have been deleted.
     policyId: text('policy_id'),
-    madeBy: json<SnapshotMaker | null>('made_by'),
+    createdBy: json<SnapshotCreator | null>('made_by'),
     includesMemory: flag('includes_memory').notNull(),
     survivesServer: flag('survives_server').notNull(),
     takenAt: time('taken_at'),

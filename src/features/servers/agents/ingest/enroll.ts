@@ -282,7 +282,7 @@ async function insertAgent(
       ...{ config: defaultConfig, intervalSeconds: defaultConfig.interval_seconds },
       ...{ runs: [], refusedRuns: [], clockOffsetMs: null, spooled: 0, dropped: 0, signedAt: null, lastReportAt: null },
       ...{ tokenHash: null, tokenHint: null, previousTokenHash: null, previousValidUntil: null },
-      ...{ silentAt: null, unheard: false, notified: false, stopReason: null, createdAt: now, lastSeenAt: now },
+      ...{ silentAt: null, disconnected: false, notified: false, stopReason: null, createdAt: now, lastSeenAt: now },
       ...(linked
         ? { ...linkColumns(linked.id, now), ...issuedColumns(defaultConfigRow, token, now) }
         : { serverId: null, otherServerId: serverId, state: 'awaiting_approval', dueAt: null, pending: false }),
