@@ -24,7 +24,9 @@ ALTER TABLE "certificates" ADD COLUMN "crl_due_at" bigint;--> statement-breakpoi
 ALTER TABLE "certificates" ADD COLUMN "crl_checked_at" bigint;--> statement-breakpoint
 ALTER TABLE "certificates" ADD COLUMN "crl_error" text collate "C";--> statement-breakpoint
 ALTER TABLE "certificate_gaps" ADD COLUMN "timeline" text DEFAULT '[]' NOT NULL;--> statement-breakpoint
+ALTER TABLE "certificate_gaps" ADD COLUMN "incident_id" text collate "C";--> statement-breakpoint
 ALTER TABLE "crl_parts" ADD CONSTRAINT "crl_parts_crl_id_crls_id_fk" FOREIGN KEY ("crl_id") REFERENCES "public"."crls"("id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
 CREATE UNIQUE INDEX "crls_url" ON "crls" USING btree ("url");--> statement-breakpoint
 CREATE INDEX "crls_kept" ON "crls" USING btree ("kept_until","id");--> statement-breakpoint
-CREATE INDEX "certificates_crl" ON "certificates" USING btree ("crl_due_at") WHERE crl_due_at is not null and (in_use or is_only_issuer);
+CREATE INDEX "certificates_crl" ON "certificates" USING btree ("crl_due_at") WHERE crl_due_at is not null and (in_use or is_only_issuer);--> statement-breakpoint
+CREATE INDEX "certificate_gaps_incident" ON "certificate_gaps" USING btree ("incident_id") WHERE incident_id is not null;

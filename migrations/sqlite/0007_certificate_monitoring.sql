@@ -27,4 +27,6 @@ ALTER TABLE `certificates` ADD `crl_due_at` integer;--> statement-breakpoint
 ALTER TABLE `certificates` ADD `crl_checked_at` integer;--> statement-breakpoint
 ALTER TABLE `certificates` ADD `crl_error` text;--> statement-breakpoint
 CREATE INDEX `certificates_crl` ON `certificates` (`crl_due_at`) WHERE crl_due_at is not null and (in_use or is_only_issuer);--> statement-breakpoint
-ALTER TABLE `certificate_gaps` ADD `timeline` text DEFAULT '[]' NOT NULL;
+ALTER TABLE `certificate_gaps` ADD `timeline` text DEFAULT '[]' NOT NULL;--> statement-breakpoint
+ALTER TABLE `certificate_gaps` ADD `incident_id` text;--> statement-breakpoint
+CREATE INDEX `certificate_gaps_incident` ON `certificate_gaps` (`incident_id`) WHERE incident_id is not null;
