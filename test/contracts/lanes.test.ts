@@ -119,6 +119,23 @@ test('lanes and groups don’t exceed their concurrency', async () => {
   await here.stop()
 })
 
+test('a group with hundreds of lanes doesn’t keep others waiting, and its lanes take turns', async () => {
+  const { hub } = await world()
+  const lanes = (group: string) => Array.from({ length: 200 }, (_, n) => job(`${group}/${String(n).padStart(3, '0')}`, n))
+  await put(hub, [...lanes('a'), ...lanes('c'), job('b', 0), job('b-1/x', 0), job('d/x', 0)])
+  const here = runs(hub, { concurrency: 16, lanes: { ...rules, maxPerLane: 1, maxPerGroup: 4 } })
+  await here.take()
+  expect(countsBy(here.started, one => one.lane.split('/')[0]!)).toEqual({ a: 4, b: 1, 'b-1': 1, c: 4, d: 1 })
+  for (let round = 0; round < 12; round++) {
+    here.end()
+    await here.take()
+  }
+  const ofA = here.started.filter(one => one.lane.startsWith('a/')).map(one => one.payload.n)
+  expect(ofA).toEqual(Array.from({ length: ofA.length }, (_, n) => n))
+  expect(ofA.length).toBeGreaterThan(40)
+  await here.stop()
+})
+
 test('retries leave half of the capacity to first runs', async () => {
   const { hub } = await world()
   const later = Array.from({ length: 10 }, (_, n) => many(`a/${n}`, 10, { priority: 100 })).flat()

@@ -86,18 +86,34 @@ async function runRound(tx: Tx, request: ClaimRequest, claim: LaneClaim, limits:
   let wrapped = false
   for (;;) {
     const lanes = await dueLanes(tx, request, after)
+    let skipped: string | undefined
     for (const due of lanes) {
       if (wrapped && due.lane > start) return true
       if (isFull(request, claim)) return false
+      skipped = endOfFullGroup(request, due.lane)
+      if (skipped !== undefined) {
+        claim.atCapacity = true
+        break
+      }
       await serve(tx, request, claim, due, limits)
     }
-    if (lanes.length === lanesPerPage) after = lanes.at(-1)!.lane
+    if (skipped !== undefined) after = skipped
+    else if (lanes.length === lanesPerPage) after = lanes.at(-1)!.lane
     else if (wrapped || start === '') return true
     else {
       wrapped = true
       after = ''
     }
   }
+}
+
+/**
+ * If no more runs can start in the group of a lane: where its lanes end. A group can have thousands of lanes, and reading all of them
+ * would take most of the time.
+ */
+const endOfFullGroup = ({ capacity }: ClaimRequest, lane: string): string | undefined => {
+  const group = groupOf(lane)
+  return group !== lane && capacity.isGroupFull(group) ? `${group}/\u{10ffff}` : undefined
 }
 
 function isFull(request: ClaimRequest, claim: LaneClaim): boolean {

@@ -90,6 +90,11 @@ export class LaneCapacity {
     return this.process.all >= this.max
   }
 
+  /** Whether no more runs can start in a group. */
+  isGroupFull(group: string): boolean {
+    return (this.groups.get(group)?.all ?? 0) >= this.rules.maxPerGroup
+  }
+
   /** How many more runs of a rank can start in a lane. */
   available(lane: string, rank: number): number {
     const { maxPerLane, maxPerGroup, retryShare, slowShare } = this.rules
