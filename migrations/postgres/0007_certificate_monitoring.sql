@@ -19,6 +19,38 @@ CREATE TABLE "crls" (
 	"buckets" bigint NOT NULL
 );
 --> statement-breakpoint
+CREATE TABLE "registry_facts" (
+	"name" text collate "C" PRIMARY KEY NOT NULL,
+	"tld" text collate "C" NOT NULL,
+	"state" text collate "C" NOT NULL,
+	"read_at" bigint,
+	"facts" text,
+	"ends_at" bigint,
+	"ends_changed_at" bigint NOT NULL,
+	"evidence" text NOT NULL,
+	"failures" bigint NOT NULL,
+	"next_look_at" bigint NOT NULL
+);
+--> statement-breakpoint
+CREATE TABLE "registry_hosts" (
+	"server" text collate "C" PRIMARY KEY NOT NULL,
+	"pace_at" bigint NOT NULL,
+	"day" bigint NOT NULL,
+	"used_today" bigint NOT NULL,
+	"failures" bigint NOT NULL,
+	"blocked_until" bigint,
+	"last_error" text collate "C",
+	"last_ok_at" bigint
+);
+--> statement-breakpoint
+CREATE TABLE "registry_interests" (
+	"holder_type" text collate "C" NOT NULL,
+	"holder_id" text collate "C" NOT NULL,
+	"name" text collate "C" NOT NULL,
+	"every_seconds" bigint NOT NULL,
+	CONSTRAINT "registry_interests_holder_type_holder_id_pk" PRIMARY KEY("holder_type","holder_id")
+);
+--> statement-breakpoint
 ALTER TABLE "certificates" ADD COLUMN "crl_url" text collate "C";--> statement-breakpoint
 ALTER TABLE "certificates" ADD COLUMN "crl_due_at" bigint;--> statement-breakpoint
 ALTER TABLE "certificates" ADD COLUMN "crl_checked_at" bigint;--> statement-breakpoint
@@ -28,5 +60,10 @@ ALTER TABLE "certificate_gaps" ADD COLUMN "incident_id" text collate "C";--> sta
 ALTER TABLE "crl_parts" ADD CONSTRAINT "crl_parts_crl_id_crls_id_fk" FOREIGN KEY ("crl_id") REFERENCES "public"."crls"("id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
 CREATE UNIQUE INDEX "crls_url" ON "crls" USING btree ("url");--> statement-breakpoint
 CREATE INDEX "crls_kept" ON "crls" USING btree ("kept_until","id");--> statement-breakpoint
+CREATE INDEX "registry_facts_due" ON "registry_facts" USING btree ("next_look_at");--> statement-breakpoint
+CREATE INDEX "registry_facts_tld" ON "registry_facts" USING btree ("tld");--> statement-breakpoint
+CREATE INDEX "registry_facts_changed" ON "registry_facts" USING btree ("ends_changed_at");--> statement-breakpoint
+CREATE INDEX "registry_hosts_blocked" ON "registry_hosts" USING btree ("blocked_until") WHERE blocked_until is not null;--> statement-breakpoint
+CREATE INDEX "registry_interests_name" ON "registry_interests" USING btree ("name","every_seconds");--> statement-breakpoint
 CREATE INDEX "certificates_crl" ON "certificates" USING btree ("crl_due_at") WHERE crl_due_at is not null and (in_use or is_only_issuer);--> statement-breakpoint
 CREATE INDEX "certificate_gaps_incident" ON "certificate_gaps" USING btree ("incident_id") WHERE incident_id is not null;

@@ -22,6 +22,43 @@ CREATE TABLE `crls` (
 --> statement-breakpoint
 CREATE UNIQUE INDEX `crls_url` ON `crls` (`url`);--> statement-breakpoint
 CREATE INDEX `crls_kept` ON `crls` (`kept_until`,`id`);--> statement-breakpoint
+CREATE TABLE `registry_facts` (
+	`name` text PRIMARY KEY NOT NULL,
+	`tld` text NOT NULL,
+	`state` text NOT NULL,
+	`read_at` integer,
+	`facts` text,
+	`ends_at` integer,
+	`ends_changed_at` integer NOT NULL,
+	`evidence` text NOT NULL,
+	`failures` integer NOT NULL,
+	`next_look_at` integer NOT NULL
+);
+--> statement-breakpoint
+CREATE INDEX `registry_facts_due` ON `registry_facts` (`next_look_at`);--> statement-breakpoint
+CREATE INDEX `registry_facts_tld` ON `registry_facts` (`tld`);--> statement-breakpoint
+CREATE INDEX `registry_facts_changed` ON `registry_facts` (`ends_changed_at`);--> statement-breakpoint
+CREATE TABLE `registry_hosts` (
+	`server` text PRIMARY KEY NOT NULL,
+	`pace_at` integer NOT NULL,
+	`day` integer NOT NULL,
+	`used_today` integer NOT NULL,
+	`failures` integer NOT NULL,
+	`blocked_until` integer,
+	`last_error` text,
+	`last_ok_at` integer
+);
+--> statement-breakpoint
+CREATE INDEX `registry_hosts_blocked` ON `registry_hosts` (`blocked_until`) WHERE blocked_until is not null;--> statement-breakpoint
+CREATE TABLE `registry_interests` (
+	`holder_type` text NOT NULL,
+	`holder_id` text NOT NULL,
+	`name` text NOT NULL,
+	`every_seconds` integer NOT NULL,
+	PRIMARY KEY(`holder_type`, `holder_id`)
+);
+--> statement-breakpoint
+CREATE INDEX `registry_interests_name` ON `registry_interests` (`name`,`every_seconds`);--> statement-breakpoint
 ALTER TABLE `certificates` ADD `crl_url` text;--> statement-breakpoint
 ALTER TABLE `certificates` ADD `crl_due_at` integer;--> statement-breakpoint
 ALTER TABLE `certificates` ADD `crl_checked_at` integer;--> statement-breakpoint

@@ -104,7 +104,7 @@ export const bannerCheck = (protocol: BannerProtocol): CheckType<Static<typeof p
   ...describe(protocol),
   options: plainOptions,
   secrets: [],
-  sources: ['CONNECTED', 'RESPONSE_TIME', 'TTFB', 'IP', 'BODY'],
+  sources: ['CONNECTED', 'RESPONSE_TIME', 'TTFB', 'IP', 'BODY', 'DOMAIN_EXPIRATION'],
   run: (target, options, context) =>
     runAttempt(context, async attempt => {
       const { host, port } = parseHostPort(target, protocol.port)
@@ -129,7 +129,7 @@ export const mailCheck = (protocol: MailProtocol): CheckType<MailOptions> => ({
   sources: [
     'CONNECTED',
     ...(protocol.name === 'smtp' ? (['STATUS'] as const) : []),
-    ...(['RESPONSE_TIME', 'TTFB', 'IP', 'BODY', 'CERTIFICATE_EXPIRATION', 'TLS_VERSION'] as const),
+    ...(['RESPONSE_TIME', 'TTFB', 'IP', 'BODY', 'CERTIFICATE_EXPIRATION', 'TLS_VERSION', 'DOMAIN_EXPIRATION'] as const),
   ],
   validate(options) {
     validateServerName(options.server_name)

@@ -233,6 +233,8 @@ export interface CheckSpec {
   /** Slower responses are degraded. */
   degraded_ms: number | null
   policy: NetworkPolicy
+  /** When the registration of the target’s domain ends (ms UTC). Null if it is not known, or if no condition uses it. */
+  domain_expires_at: number | null
   /** Last confirmed status of this location, so that retries continue after a restart. */
   confirmed_status: ConfirmedStatus
 }

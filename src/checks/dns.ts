@@ -31,7 +31,17 @@ export const dns: CheckType<DnsOptions> = {
   options: dnsOptions,
   secrets: tlsSecrets,
   destination: ['/resolver', '/server_name', ...tlsDestination],
-  sources: ['CONNECTED', 'RESPONSE_TIME', 'TTFB', 'IP', 'DNS_RCODE', 'DNS_ANSWER', 'CERTIFICATE_EXPIRATION', 'TLS_VERSION'],
+  sources: [
+    'CONNECTED',
+    'RESPONSE_TIME',
+    'TTFB',
+    'IP',
+    'DNS_RCODE',
+    'DNS_ANSWER',
+    'CERTIFICATE_EXPIRATION',
+    'TLS_VERSION',
+    'DOMAIN_EXPIRATION',
+  ],
   target: dnsTarget,
   validate: validateDnsOptions,
   run: (target, options, context) =>

@@ -59,7 +59,7 @@ export const icmpCheck = (methods: () => PingMethods): CheckType<IcmpOptions> =>
   targetDescription: 'A hostname or IP address, such as `router.example.com`, `192.0.2.1`, or `2001:db8::1`.',
   options: icmpOptions,
   secrets: [],
-  sources: ['CONNECTED', 'RESPONSE_TIME', 'IP', 'BODY'],
+  sources: ['CONNECTED', 'RESPONSE_TIME', 'IP', 'BODY', 'DOMAIN_EXPIRATION'],
   target(text) {
     const host = canonicalHost(text.replace(/^\[(.*)\]$/, '$1'))
     if (host === null) throw new InvalidCheckInput('/target', 'must be a hostname or IP address, without a port.')

@@ -77,7 +77,7 @@ export const tcp: CheckType<TcpOptions> = {
   options: tcpOptions,
   secrets: tlsSecrets,
   destination: ['/server_name', ...tlsDestination],
-  sources: ['CONNECTED', 'RESPONSE_TIME', 'TTFB', 'IP', 'BODY', 'CERTIFICATE_EXPIRATION', 'TLS_VERSION'],
+  sources: ['CONNECTED', 'RESPONSE_TIME', 'TTFB', 'IP', 'BODY', 'CERTIFICATE_EXPIRATION', 'TLS_VERSION', 'DOMAIN_EXPIRATION'],
   target: text => formatHostPort(parseHostPort(text, null)),
   validate(options) {
     validateServerName(options.server_name)

@@ -69,7 +69,7 @@ export const tls: CheckType<TlsCheckOptions> = {
   options: tlsCheckOptions,
   secrets: tlsSecrets,
   destination: ['/server_name', ...tlsDestination],
-  sources: ['CONNECTED', 'RESPONSE_TIME', 'IP', 'CERTIFICATE_EXPIRATION', 'TLS_VERSION'],
+  sources: ['CONNECTED', 'RESPONSE_TIME', 'IP', 'CERTIFICATE_EXPIRATION', 'TLS_VERSION', 'DOMAIN_EXPIRATION'],
   target: text => formatHostPort(parseHostPort(text, 443)),
   validate(options) {
     validateServerName(options.server_name)

@@ -24,7 +24,18 @@ export const websocket: CheckType<WebsocketOptions> = {
   options: websocketOptions,
   secrets: ['/secret_headers/*', ...tlsSecrets],
   destination: ['/server_name', ...tlsDestination],
-  sources: ['CONNECTED', 'STATUS', 'RESPONSE_TIME', 'TTFB', 'IP', 'BODY', 'HEADER', 'CERTIFICATE_EXPIRATION', 'TLS_VERSION'],
+  sources: [
+    'CONNECTED',
+    'STATUS',
+    'RESPONSE_TIME',
+    'TTFB',
+    'IP',
+    'BODY',
+    'HEADER',
+    'CERTIFICATE_EXPIRATION',
+    'TLS_VERSION',
+    'DOMAIN_EXPIRATION',
+  ],
   target: websocketTarget,
   validate(options) {
     for (const member of ['headers', 'secret_headers'] as const) {

@@ -145,6 +145,30 @@ export const settings = {
     'Comma-separated addresses of the resolvers for ALIAS targets and hostnames in checks. Default: the system resolvers.',
     parseResolvers,
   ),
+  rdapBootstrapUrl: setting(
+    'BAILIWICK_RDAP_BOOTSTRAP_URL',
+    'https://data.iana.org/rdap/dns.json',
+    'URL of the list of RDAP servers (RFC 9224), which is fetched once a day while domains are watched. off uses the list of this version.',
+    text => (text === 'off' ? null : parseFileUrl(text)),
+  ),
+  registryFile: setting(
+    'BAILIWICK_REGISTRY_FILE',
+    null,
+    'JSON file with additional RDAP and WHOIS servers, and other facts about registries. The servers in it can be in a private network.',
+    text => resolve(text),
+  ),
+  registryPerDay: setting(
+    'BAILIWICK_REGISTRY_PER_DAY',
+    '2000',
+    'Maximum number of queries per day (UTC) that all hubs together send to one RDAP or WHOIS server.',
+    parseCount(1, 1_000_000),
+  ),
+  contact: setting(
+    'BAILIWICK_CONTACT',
+    null,
+    'Email address or URL that is sent to RDAP servers in the User-Agent header, so that their operators can contact you.',
+    parseContact,
+  ),
   smtpUrl: setting(
     'BAILIWICK_SMTP_URL',
     null,
@@ -284,6 +308,20 @@ function parseBaseUrl(text: string): string {
 function parseMailbox(text: string): string {
   if (!/^(?:[^<>@\s\p{Cc}]+@[^<>@\s\p{Cc}]+|[^<>@\p{Cc}]+ <[^<>@\s\p{Cc}]+@[^<>@\s\p{Cc}]+>)$/u.test(text))
     throw new Error(`'${text}' is not a mailbox such as alerts@example.com or Bailiwick <alerts@example.com>.`)
+  return text
+}
+
+function parseFileUrl(text: string): string {
+  const url = /^https?:\/\//.test(text) ? URL.parse(text) : null
+  if (!url || url.username || url.password || url.hash)
+    throw new Error(`'${text}' is not an http:// or https:// URL without username, password, and fragment.`)
+  return url.href
+}
+
+/** Parses what is allowed in a comment of a User-Agent header (RFC 9110 section 10.1.5). */
+function parseContact(text: string): string {
+  if (!/^(?:https?:\/\/|mailto:)?[\w.+~/@%-]{3,200}$/.test(text) || !/[@/]/.test(text))
+    throw new Error(`'${text}' is neither an email address nor a URL, such as ops@example.com.`)
   return text
 }
 

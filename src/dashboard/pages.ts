@@ -124,6 +124,7 @@ export const pages = {
   '/audit/$id': {},
   '/audit-streams': { title: 'Audit streams', visibleTo: 'canReadAccount' },
   '/notices': { title: 'Notices', group: 'Workspace', icon: 'Bell', visibleTo: 'canReadAccount' },
+  '/registries': { title: 'Registries', group: 'Workspace', icon: 'Landmark' },
   '/members': { title: 'Members', group: 'Workspace', icon: 'Users', visibleTo: 'canReadAccount' },
   '/plan': { title: 'Plan and limits', group: 'Workspace', icon: 'CreditCard', visibleTo: 'canReadAccount' },
   '/settings': { title: 'Settings', group: 'Workspace', icon: 'Settings', letter: 's', visibleTo: 'canReadAccount' },

@@ -62,6 +62,7 @@ import pingExamples from './ping-examples.md' with { type: 'text' }
 import plans from './plans.md' with { type: 'text' }
 import performance from './performance.md' with { type: 'text' }
 import problems from './problems.md' with { type: 'text' }
+import registries from './registries.md' with { type: 'text' }
 import retention from './retention.md' with { type: 'text' }
 import reverseProxy from './reverse-proxy.md' with { type: 'text' }
 import serverActions from './server-actions.md' with { type: 'text' }
@@ -142,6 +143,7 @@ export const groups: readonly Group[] = [
       page('dns-secondaries', dnsSecondaries),
     ],
   },
+  { title: 'Domains', pages: [page('registries', registries)] },
   {
     title: 'Servers and cloud',
     pages: [

@@ -52,6 +52,7 @@ import { monitorRoutes } from '../features/monitors/routes'
 import { monitorSeriesRoutes } from '../features/monitors/series/routes'
 import { noticeRoutes } from '../features/notices/routes'
 import { notificationRoutes } from '../features/notifications/routes'
+import { registryRoutes } from '../features/registry/routes'
 import { volumeRoutes } from '../features/servers/volumes/routes'
 import { snapshotPolicyRoutes } from '../features/servers/snapshot-policies/routes'
 import { snapshotRoutes } from '../features/servers/snapshots/routes'
@@ -82,6 +83,7 @@ export const apiAreas: readonly AnyElysia[] = [
   deprecationRoutes,
   installationRoutes(installationState),
   limitRoutes,
+  registryRoutes,
   dnsZoneRoutes,
   dnsRecordRoutes,
   dnsExchangeRoutes,

@@ -47,6 +47,7 @@ import { scanJob } from '../features/tls-endpoints/scans/scan-job'
 import { dispatchJob } from '../features/webhooks/sending/dispatch'
 import { recoverAction } from '../features/webhooks/deliveries/recovery'
 import { promoteJob } from '../features/webhooks/endpoints/secret-rotation'
+import { lookJob } from '../features/registry/look'
 import { releaseJob } from '../features/webhooks/sending/holds'
 
 /** All kinds of background jobs. */
@@ -98,6 +99,7 @@ export const jobKinds: readonly JobKind[] = [
   mailInvitationJob,
   deleteSeriesJob,
   scanJob,
+  lookJob,
 ] as JobKind[]
 
 /** Jobs enqueued for every event. */

@@ -47,6 +47,7 @@ import { startHeartbeats } from '../features/heartbeats/status/late-heartbeats'
 import { liveOf } from '../features/live/live'
 import { startMonitoring } from '../features/monitors/live/watch'
 import { refreshCalendar } from '../features/maintenance/calendar'
+import { registryFileOf } from '../features/registry/registry-file'
 import { recorderOf } from '../features/monitors/series/recorder'
 import { checkListen, listen } from './listen'
 
@@ -62,6 +63,7 @@ export async function openHub(
   synchronous?: Synchronous,
 ): Promise<Hub> {
   checkFolder(config)
+  registryFileOf(config)
   const key = await loadOrCreateMasterKeys(config)
   if (key.created)
     log.warn(

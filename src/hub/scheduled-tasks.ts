@@ -49,6 +49,9 @@ import { refreshCalendar } from '../features/maintenance/calendar'
 import { pruneNotices } from '../features/notices/retention'
 import { pruneIncidents } from '../features/incidents/retention'
 import { pruneNotifications } from '../features/notifications/delivery/retention'
+import { refreshBootstrap } from '../features/registry/bootstrap-refresh'
+import { pruneRegistry } from '../features/registry/interests'
+import { readDueRegistrations } from '../features/registry/look'
 import { gatherEndpoints } from '../features/tls-endpoints/gather'
 import { scanChanged } from '../features/tls-endpoints/scans/scan-changed'
 import { pruneTlsScans, scanDue } from '../features/tls-endpoints/scans/scan-due'
@@ -114,6 +117,9 @@ export function startScheduledTasks(hub: Hub, worker: Worker, listening: Listeni
     { name: 'scan-due-endpoints', every: 10, run: () => scanDue(hub) },
     { name: 'scan-changed-endpoints', every: 10, run: () => scanChanged(hub) },
     { name: 'prune-tls-scans', pattern: '0 34 * * * *', run: () => pruneTlsScans(hub) },
+    { name: 'read-due-registrations', every: 5, run: () => readDueRegistrations(hub) },
+    { name: 'refresh-bootstrap', pattern: '0 38 * * * *', run: () => refreshBootstrap(hub) },
+    { name: 'prune-registry', pattern: '0 44 * * * *', run: () => pruneRegistry(hub) },
     { name: 'prune-heartbeats', pattern: '0 27 * * * *', run: () => pruneHeartbeats(hub) },
     { name: 'prune-deliveries', pattern: '0 37 * * * *', run: () => pruneDeliveries(hub) },
     { name: 'prune-actions', pattern: '0 */10 * * * *', run: () => pruneActions(hub) },

@@ -23,6 +23,7 @@ test('a new monitor is sent to the engine immediately, and is up after its first
     revision: 1,
     type: 'http',
     target: 'https://shop.example.com/',
+    domain_expires_at: null,
     confirmed_status: 'new',
   })
   await say(w, id, {})

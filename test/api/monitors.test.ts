@@ -401,7 +401,7 @@ describe('HTTP monitors', () => {
     const [row] = await w.hub.read.select().from(monitors).where(eq(monitors.id, copy.id))
     expect(JSON.stringify(row)).not.toContain(secret)
     const policy = { allowPrivate: true, allowRanges: [], requireHttps: false }
-    expect((await specOf(w.hub, row!, policy, 'new')).options).toMatchObject({ auth: { type: 'bearer', token: secret } })
+    expect((await specOf(w.hub, row!, policy, null, 'new')).options).toMatchObject({ auth: { type: 'bearer', token: secret } })
   })
 
   test('targets that the network policy never allows are rejected on save', async () => {

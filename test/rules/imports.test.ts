@@ -248,6 +248,7 @@ const publicModules: Record<string, string[]> = {
     'delivery/notify',
   ],
   people: ['invitations/invitations', 'invitations/revocation', 'members/members', 'system-mail'],
+  registry: ['interests'],
   servers: ['live/live-servers', 'live/read', 'summary'],
   'tls-endpoints': ['following', 'last-scans', 'scans/scan-again'],
   tokens: ['expiry'],

@@ -263,6 +263,8 @@ const workspaceIndependent = [
   'GET /v1/notification-channels/kinds',
   'GET /v1/event-kinds/:kind',
   'GET /v1/audit-events/catalog',
+  'GET /v1/registries',
+  'GET /v1/registries/:tld',
 ]
 
 /** Resources of a user, which other users and tokens can't access. */

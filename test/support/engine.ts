@@ -22,6 +22,7 @@ export const spec = (monitor: string, more: Partial<CheckSpec> = {}): CheckSpec 
   degraded_if: [],
   degraded_ms: null,
   policy: { allowPrivate: true, allowRanges: [], requireHttps: false },
+  domain_expires_at: null,
   confirmed_status: 'up',
   ...more,
 })

@@ -15,8 +15,9 @@ export interface Evaluation {
 /**
  * @param now ms UTC
  * @param redact removes secrets from values for display, before they are cut: no part of a secret may remain
+ * @param domainExpiresAt when the registration of the target’s domain ends (ms UTC); absent or null if it is not known
  */
-export type Evaluator = (facts: Facts, options: { now: number; redact?: Redact }) => Evaluation
+export type Evaluator = (facts: Facts, options: { now: number; redact?: Redact; domainExpiresAt?: number | null }) => Evaluation
 
 // Shared: results are sent in batches of hundreds.
 const none: FailedCondition[] = []
@@ -33,9 +34,9 @@ export function createEvaluator(spec: ConditionSpec): Evaluator {
   const levels = (['down', 'degraded'] as const)
     .map(level => ({ level, conditions: spec[`${level}_if`].map(text => parseCondition(text)) }))
     .filter(one => one.conditions.length > 0)
-  return (facts, { now, redact }) => {
+  return (facts, { now, redact, domainExpiresAt }) => {
     if (facts.error) return { status: 'down', error: facts.error, conditions: none }
-    const scope = evaluationContext(facts, now, redact)
+    const scope = evaluationContext(facts, now, redact, domainExpiresAt)
     const failed: FailedCondition[] = []
     let sentence = ''
     let skipped: CheckError | null = null

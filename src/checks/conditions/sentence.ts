@@ -61,7 +61,7 @@ function sentence(subject: Source, value: Value, operator: Operator, other: Othe
 
 function observation(subject: Source, value: Value, redact: Redact): string {
   const name = capitalized(nounOf(subject))
-  if (value === undefined) return `${name} is missing`
+  if (value === undefined) return subject.source === 'DOMAIN_EXPIRATION' ? `${name} is not known` : `${name} is missing`
   if (subject.apply === 'has') return `${name} is ${value === true ? 'present' : 'missing'}`
   if (subject.source === 'CONNECTED') return value === true ? 'Connection succeeded' : 'Connection failed'
   if (subject.source === 'REBOOT_REQUIRED') return value === true ? 'A restart is required' : 'No restart is required'

@@ -17,32 +17,48 @@ export interface EvaluationContext {
   redact: Redact
 }
 
-/** @param now ms UTC */
-export function evaluationContext(facts: Facts, now: number, redact: Redact = text => text): EvaluationContext {
+/**
+ * @param now ms UTC
+ * @param domainExpiresAt when the registration of the target’s domain ends (ms UTC); null if it is not known
+ */
+export function evaluationContext(
+  facts: Facts,
+  now: number,
+  redact: Redact = text => text,
+  domainExpiresAt: number | null = null,
+): EvaluationContext {
   let json: { value: unknown } | null = null
   const body = () => (json ??= { value: parseJson(facts.body) }).value
   const budget = new EvaluationBudget()
   const values = new Map<string, Value>()
+  const observations = { facts, now, domainExpiresAt, body }
   return {
     redact,
     budget,
     valueOf(operand) {
       if (operand.kind !== 'source') return undefined
       budget.check()
-      if (!values.has(operand.text)) values.set(operand.text, applyFunction(operand, sourceOf(operand, facts, now, body), body))
+      if (!values.has(operand.text)) values.set(operand.text, applyFunction(operand, sourceOf(operand, observations), body))
       return values.get(operand.text)
     },
   }
 }
 
-function sourceOf(operand: Operand & { kind: 'source' }, facts: Facts, now: number, body: () => unknown): Value {
-  const value = observed(operand, facts, now, body)
-  if (operand.apply !== 'age') return value
-  const at = timeOf(value)
-  return at === null ? undefined : now - at
+interface Observations {
+  facts: Facts
+  now: number
+  domainExpiresAt: number | null
+  body: () => unknown
 }
 
-function observed(operand: Operand & { kind: 'source' }, facts: Facts, now: number, body: () => unknown): Value {
+function sourceOf(operand: Operand & { kind: 'source' }, observations: Observations): Value {
+  const value = observed(operand, observations)
+  if (operand.apply !== 'age') return value
+  const at = timeOf(value)
+  return at === null ? undefined : observations.now - at
+}
+
+function observed(operand: Operand & { kind: 'source' }, { facts, now, domainExpiresAt, body }: Observations): Value {
   switch (operand.source) {
     case 'CONNECTED':
       return facts.connected
@@ -68,9 +84,8 @@ function observed(operand: Operand & { kind: 'source' }, facts: Facts, now: numb
       return facts.dns?.rcode
     case 'DNS_ANSWER':
       return facts.dns ? new MultiValue(facts.dns.answers) : undefined
-    // Not provided by any check type: it needs registry data.
     case 'DOMAIN_EXPIRATION':
-      return undefined
+      return domainExpiresAt === null ? undefined : domainExpiresAt - now
     default:
       return facts.usage?.[usageKey(operand.source, operand.device)]
   }

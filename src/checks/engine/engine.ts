@@ -118,7 +118,7 @@ export class Engine {
   #put(spec: CheckSpec, resumed: boolean): void {
     const before = this.#monitors.get(spec.monitor)
     if (before?.spec.revision === spec.revision && before.intervalMs === spec.interval_ms) {
-      // The network policy of its workspace may have changed.
+      // The network policy of its workspace may have changed, or when its domain expires.
       before.spec = spec
       return
     }
@@ -219,7 +219,11 @@ export class Engine {
   }
 
   #finish(checked: ScheduledCheck, facts: Facts, run: Pick<CheckResult, 'nonce' | 'at' | 'due_at'>): void {
-    const evaluation = checked.evaluate(facts, { now: this.#clock.now(), redact: (text, max) => checked.redactor()(text, max) })
+    const evaluation = checked.evaluate(facts, {
+      now: this.#clock.now(),
+      redact: (text, max) => checked.redactor()(text, max),
+      domainExpiresAt: checked.spec.domain_expires_at,
+    })
     const isUp = evaluation.status === 'up'
     // Report an impaired location before the result, which then does not vote.
     this.#updateImpaired()

@@ -122,6 +122,7 @@ function specOf(n: number, port: number, intervalMs: number): CheckSpec {
     degraded_if: [],
     degraded_ms: null,
     policy: { allowPrivate: true, allowRanges: [], requireHttps: false },
+    domain_expires_at: null,
     confirmed_status: 'up',
   }
 }

@@ -25,6 +25,7 @@ import {
 } from './definition/options'
 import { refuseUnreachable } from './definition/reach'
 import { removeFromRelations, refuseBadRelations, refuseTakenKey } from './relations'
+import { declareDomain } from './domain'
 import { deleteSeries } from './series/delete-series'
 import { statusRank, type MonitorInput, type MonitorPatch, type MonitorView } from './shapes'
 import { newMonitorState, type MonitorState } from './verdict/state'
@@ -80,6 +81,7 @@ export async function insertMonitor(
     lastCheckAt: null,
     certificateExpiresAt: null,
   })
+  await declareDomain(tx, ctx.hub, row.id, null, row)
   const view = monitorView(ctx.hub, row)
   return {
     result: view,
@@ -136,6 +138,7 @@ export async function rewriteMonitor(
     ...(!sameOptions && (await optionColumns(tx, ctx.hub, row, type, next.options))),
     ...((!sameOptions || next.target !== row.target) && { certificateExpiresAt: null }),
   })
+  await declareDomain(tx, ctx.hub, row.id, row, after)
   const view = monitorView(ctx.hub, after)
   return {
     result: view,
@@ -194,6 +197,7 @@ export async function removeMonitor(
     reason: 'deleted',
   })
   await removeRow(tx, monitorRows, row)
+  await declareDomain(tx, ctx.hub, row.id, row, null)
   return {
     result: undefined,
     target: [row, ...touched].map(monitorTarget),

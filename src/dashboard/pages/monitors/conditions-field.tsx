@@ -10,6 +10,7 @@ const examples: Record<string, readonly string[]> = {
   RESPONSE_TIME: ['[RESPONSE_TIME] > 2s'],
   BODY: ['[BODY] != pat(*Welcome*)', '[BODY].status != UP'],
   CERTIFICATE_EXPIRATION: ['[CERTIFICATE_EXPIRATION] < 14d'],
+  DOMAIN_EXPIRATION: ['[DOMAIN_EXPIRATION] < 30d'],
   DNS_ANSWER: ['[DNS_ANSWER] != any(192.0.2.1, 192.0.2.2)'],
   TLS_VERSION: ['[TLS_VERSION] < 1.3'],
   HEADER: ['[HEADER].Content-Type != pat(application/json*)'],

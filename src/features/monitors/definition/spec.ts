@@ -7,10 +7,17 @@ import type { MonitorRow } from '../view'
 /**
  * A monitor as the check engine runs it, with decrypted secrets.
  * @param policy network policy of its workspace; must require encryption if {@link carriesSecret}
+ * @param domainExpiresAt when the registration of its domain ends (ms UTC)
  * @param confirmed the last confirmed status of the engine's location
  * @throws DecryptionFailed
  */
-export async function specOf(hub: Hub, row: MonitorRow, policy: NetworkPolicy, confirmed: ConfirmedStatus): Promise<CheckSpec> {
+export async function specOf(
+  hub: Hub,
+  row: MonitorRow,
+  policy: NetworkPolicy,
+  domainExpiresAt: number | null,
+  confirmed: ConfirmedStatus,
+): Promise<CheckSpec> {
   return {
     monitor: row.id,
     revision: row.version,
@@ -26,6 +33,7 @@ export async function specOf(hub: Hub, row: MonitorRow, policy: NetworkPolicy, c
     degraded_if: row.degradedIf,
     degraded_ms: row.degradedMs,
     policy,
+    domain_expires_at: domainExpiresAt,
     confirmed_status: confirmed,
   }
 }

@@ -96,7 +96,7 @@ const locationResult = (location: string, { at, status, error, conditions }: Che
 })
 
 // On either side of the comparison.
-const expiry = /^\s*(?:not\s+)?\[CERTIFICATE_EXPIRATION\]|(?:[<>=]=?|!=)\s*\[CERTIFICATE_EXPIRATION\]\s*$/i
+const expiry = /^\s*(?:not\s+)?\[(?:CERTIFICATE|DOMAIN)_EXPIRATION\]|(?:[<>=]=?|!=)\s*\[(?:CERTIFICATE|DOMAIN)_EXPIRATION\]\s*$/i
 
 /** Whether all streaks are unchanged. A changed streak is stored, so that confirmation continues after a restart. */
 const hasSameStreaks = ({ locations: before }: MonitorState, { locations: after }: MonitorState): boolean =>

@@ -8,6 +8,8 @@ import type { Hub } from '../../../core/hub'
 import { InternPool } from '../../../core/intern-pool'
 import { networkPolicy } from '../../../core/net/egress'
 import { yieldToEventLoop } from '../../../core/time-slices'
+import { changedEndsOfHolders, endsOfHolders } from '../../registry/interests'
+import { usesDomain } from '../domain'
 import { latestOf } from './latest'
 import type { GroupOptions } from '../definition/types'
 import { carriesSecret, isChecked, specOf } from '../definition/spec'
@@ -83,6 +85,8 @@ export class Roster {
   private shares = new Set<number>()
   private refreshedAt: number
   private readonly policies = new Map<string, number>()
+  /** When the domains of monitors expire, as far as conditions use it. */
+  private readonly domainEnds = new Map<string, number | null>()
   private readonly pool = new InternPool()
 
   constructor(private readonly hub: Hub) {
@@ -175,6 +179,7 @@ export class Roster {
       for (const id of [...this.byId.keys()]) if (!ids.has(id)) this.drop(id, change)
     }
     await this.applyPolicyChanges(since, change)
+    await this.applyDomainChanges(since, change)
     this.refreshedAt = now
     return change
   }
@@ -225,14 +230,18 @@ export class Roster {
 
   private async specify(rows: readonly MonitorRow[], change: RosterChange): Promise<void> {
     const policies = await policiesOf(this.hub.read, new Set(rows.map(row => row.workspaceId)))
+    const wanting = rows.filter(usesDomain).map(row => row.id)
+    const domainEnds = await endsOfHolders(this.hub.read, 'monitor', wanting)
     for (const row of rows) {
       const stored = policies.get(row.workspaceId)
       const settled = row.state.locations[localLocation]?.settled ?? 'new'
+      const domainEnd = domainEnds.get(row.id) ?? null
+      if (domainEnds.has(row.id)) this.domainEnds.set(row.id, domainEnd)
       if (!stored || !isChecked(row)) change.remove.push(row.id)
       else {
         const secret = carriesSecret(row)
         const policy = this.pool.intern(networkPolicy(stored, { carriesSecret: secret }))
-        const spec = await specOf(this.hub, row, policy, settled)
+        const spec = await specOf(this.hub, row, policy, domainEnd, settled)
         change.upsert.push({
           ...spec,
           // Options with secrets are not shared, so that they are released with their monitor.
@@ -255,21 +264,37 @@ export class Roster {
     for (const { id, at } of changed) {
       if (this.policies.get(id) === at) continue
       this.policies.set(id, at)
-      const own = [...this.byId.values()].filter(one => one.workspaceId === id).map(one => one.id)
-      for (let from = 0; from < own.length; from += rowsAtOnce)
-        await this.specify(
-          await read
-            .select()
-            .from(monitors)
-            .where(inArray(monitors.id, own.slice(from, from + rowsAtOnce))),
-          change,
-        )
+      await this.specifyAgain(
+        [...this.byId.values()].filter(one => one.workspaceId === id).map(one => one.id),
+        change,
+      )
     }
+  }
+
+  private async applyDomainChanges(since: number, change: RosterChange): Promise<void> {
+    const changed = [...(await changedEndsOfHolders(this.hub.read, 'monitor', since))]
+    const isNew = ([id, end]: [string, number | null]) => this.byId.has(id) && this.domainEnds.get(id) !== end
+    await this.specifyAgain(
+      changed.filter(isNew).map(([id]) => id),
+      change,
+    )
+  }
+
+  private async specifyAgain(ids: readonly string[], change: RosterChange): Promise<void> {
+    for (let from = 0; from < ids.length; from += rowsAtOnce)
+      await this.specify(
+        await this.hub.read
+          .select()
+          .from(monitors)
+          .where(inArray(monitors.id, ids.slice(from, from + rowsAtOnce))),
+        change,
+      )
   }
 
   private drop(id: string, change: RosterChange): void {
     if (!this.byId.delete(id)) return
     latestOf(this.hub).delete(id)
+    this.domainEnds.delete(id)
     change.remove.push(id)
   }
 }

@@ -1,0 +1,143 @@
+import { and, eq, gte, inArray, min, ne, notExists, sql } from 'drizzle-orm'
+import type { Hub } from '../../core/hub'
+import type { Reader, Tx } from '../../core/db/transaction'
+import { record } from '../../core/change'
+import { forUpdate } from '../../core/db/dialect'
+import { registrableName } from './registrable-name'
+import { canaryOf } from './sources'
+import { registryFacts, registryInterests } from './tables'
+
+/** Who wants to know about a name. */
+interface Holder {
+  type: (typeof registryInterests.$inferSelect)['holderType']
+  id: string
+}
+
+/** How often servers are asked for their canary while another name below the same top-level domain is watched. */
+const canarySeconds = 86_400
+
+/**
+ * Declares which name a holder wants to know about, and how often it has to be looked up at least. Replaces what the holder declared before.
+ * A name that nobody wanted before is looked up within seconds.
+ * @param host null, or one without a registrable name, if the holder wants nothing
+ */
+export async function declareInterest(
+  tx: Tx,
+  hub: Hub,
+  holder: Holder,
+  host: string | null,
+  everySeconds: number,
+): Promise<void> {
+  const wanted = host === null ? null : registrableName(host)
+  const own = and(eq(registryInterests.holderType, holder.type), eq(registryInterests.holderId, holder.id))
+  if (wanted === null) {
+    await tx.delete(registryInterests).where(own)
+    return
+  }
+  const { name, tld } = wanted
+  await want(tx, hub, tld, { holderType: holder.type, holderId: holder.id, name, everySeconds })
+  await ensureCanary(tx, hub, tld)
+}
+
+/** Makes sure that servers are asked for the canary of a top-level domain, which the operator may have changed. */
+export const ensureCanary = (tx: Tx, hub: Hub, tld: string): Promise<void> =>
+  want(tx, hub, tld, { holderType: 'canary', holderId: tld, name: canaryOf(hub.config, tld), everySeconds: canarySeconds })
+
+async function want(tx: Tx, hub: Hub, tld: string, interest: typeof registryInterests.$inferInsert): Promise<void> {
+  const { name, everySeconds } = interest
+  const { holderType, holderId } = registryInterests
+  await tx
+    .insert(registryInterests)
+    .values(interest)
+    .onConflictDoUpdate({ target: [holderType, holderId], set: { name, everySeconds } })
+  const now = hub.clock.now()
+  const unread = { state: 'unknown' as const, readAt: null, facts: null, endsAt: null, evidence: [], failures: 0 }
+  await tx
+    .insert(registryFacts)
+    .values({ name, tld, ...unread, endsChangedAt: now, nextLookAt: now })
+    // Locks the row, so that it isn’t deleted because nobody wanted it a moment ago.
+    .onConflictDoUpdate({ target: registryFacts.name, set: { tld: sql`excluded.tld` } })
+}
+
+/** How often a name has to be looked up at least, in seconds; null if nobody wants to know about it. */
+export async function shortestInterval(read: Reader, name: string): Promise<number | null> {
+  const [row] = await read
+    .select({ seconds: min(registryInterests.everySeconds) })
+    .from(registryInterests)
+    .where(eq(registryInterests.name, name))
+  return row?.seconds ?? null
+}
+
+/**
+ * When the registrations that holders want to know about end (ms UTC), by the id of the holder. Null if that is not known. Holders that want
+ * nothing are missing.
+ */
+export async function endsOfHolders(
+  read: Reader,
+  type: Holder['type'],
+  ids: readonly string[],
+): Promise<Map<string, number | null>> {
+  if (ids.length === 0) return new Map()
+  const rows = await read
+    .select({ id: registryInterests.holderId, endsAt: registryFacts.endsAt })
+    .from(registryInterests)
+    .innerJoin(registryFacts, eq(registryFacts.name, registryInterests.name))
+    .where(and(eq(registryInterests.holderType, type), inArray(registryInterests.holderId, [...ids])))
+  return new Map(rows.map(row => [row.id, row.endsAt]))
+}
+
+/** The same for those whose value has changed since a time (ms UTC). */
+export async function changedEndsOfHolders(
+  read: Reader,
+  type: Holder['type'],
+  since: number,
+): Promise<Map<string, number | null>> {
+  const rows = await read
+    .select({ id: registryInterests.holderId, endsAt: registryFacts.endsAt })
+    .from(registryFacts)
+    .innerJoin(registryInterests, eq(registryInterests.name, registryFacts.name))
+    .where(and(gte(registryFacts.endsChangedAt, since), eq(registryInterests.holderType, type)))
+  return new Map(rows.map(row => [row.id, row.endsAt]))
+}
+
+const rowsPerPrune = 500
+
+/** Deletes what nobody wants to know about anymore: the facts, and canaries of top-level domains without other names. */
+export async function pruneRegistry(hub: Hub): Promise<void> {
+  await record(hub, async tx => {
+    const canaries = await tx
+      .select({ tld: registryInterests.holderId })
+      .from(registryInterests)
+      .where(eq(registryInterests.holderType, 'canary'))
+    for (const { tld } of canaries) {
+      const [other] = await tx
+        .select({ name: registryFacts.name })
+        .from(registryFacts)
+        .innerJoin(registryInterests, eq(registryInterests.name, registryFacts.name))
+        .where(and(eq(registryFacts.tld, tld), ne(registryInterests.holderType, 'canary')))
+        .limit(1)
+      if (other) await ensureCanary(tx, hub, tld)
+      else
+        await tx
+          .delete(registryInterests)
+          .where(and(eq(registryInterests.holderType, 'canary'), eq(registryInterests.holderId, tld)))
+    }
+    return { result: undefined }
+  })
+  for (;;) {
+    const deleted = await record(hub, async tx => {
+      const interest = tx
+        .select({ name: registryInterests.name })
+        .from(registryInterests)
+        .where(eq(registryInterests.name, registryFacts.name))
+      // Locked first: the second statement sees who wants a name by now.
+      const unwanted = await forUpdate(
+        tx.select({ name: registryFacts.name }).from(registryFacts).where(notExists(interest)).limit(rowsPerPrune),
+      )
+      const names = unwanted.map(row => row.name)
+      if (names.length > 0) await tx.delete(registryFacts).where(and(inArray(registryFacts.name, names), notExists(interest)))
+      return { result: names.length }
+    })
+    if (deleted < rowsPerPrune) return
+  }
+}

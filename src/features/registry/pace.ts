@@ -1,0 +1,89 @@
+import { eq } from 'drizzle-orm'
+import { forUpdate } from '../../core/db/dialect'
+import type { Tx } from '../../core/db/transaction'
+import type { Hub } from '../../core/hub'
+import type { Allowance } from '../../core/jobs/lanes'
+import type { Reading } from './reading'
+import { paceOf } from './sources'
+import { registryHosts } from './tables'
+
+type HostRow = typeof registryHosts.$inferSelect
+
+export const dayMs = 86_400_000
+const firstBlockMs = 60_000
+const maxBlockMs = 3_600_000
+const maxRetryAfterMs = dayMs
+/** After this many failures in a row, a server is blocked. */
+const toleratedFailures = 3
+
+/** How many queries all hubs together can start now at a server. Call it in the transaction that counts them. */
+export async function hostAllowance(tx: Tx, hub: Hub, server: string): Promise<Allowance> {
+  const row = await lockHost(tx, hub, server)
+  if (row === null) return { left: 0, until: null }
+  const now = hub.clock.now()
+  const { everyMs, burst, perDay } = paceOf(hub.config, server)
+  if (row.blockedUntil !== null && row.blockedUntil > now) return { left: 0, until: row.blockedUntil }
+  const leftToday = perDay - usedToday(row, now)
+  if (leftToday <= 0) return { left: 0, until: (dayOf(now) + 1) * dayMs }
+  const ahead = Math.max(row.paceAt - now, 0)
+  const byPace = Math.floor(burst - ahead / everyMs)
+  if (byPace <= 0) return { left: 0, until: Math.ceil(now + ahead - (burst - 1) * everyMs) }
+  // After failures, a single query finds out whether the server works again.
+  return { left: Math.min(byPace, leftToday, row.failures > 0 ? 1 : Infinity), until: null }
+}
+
+/** Counts queries that start now. */
+export async function countQueries(tx: Tx, hub: Hub, server: string, count: number): Promise<void> {
+  const [row] = await forUpdate(tx.select().from(registryHosts).where(eq(registryHosts.server, server)))
+  if (!row) return
+  const now = hub.clock.now()
+  await tx
+    .update(registryHosts)
+    .set({
+      // Rounded up, or a fraction would be lost with each query.
+      paceAt: Math.ceil(Math.max(row.paceAt, now) + count * paceOf(hub.config, server).everyMs),
+      day: dayOf(now),
+      usedToday: usedToday(row, now) + count,
+    })
+    .where(eq(registryHosts.server, server))
+}
+
+/** Stores whether a server works, and closes it for a while if it doesn’t. */
+export async function noteOutcome(tx: Tx, hub: Hub, server: string, reading: Reading): Promise<void> {
+  const [row] = await forUpdate(tx.select().from(registryHosts).where(eq(registryHosts.server, server)))
+  if (!row) return
+  const now = hub.clock.now()
+  await tx
+    .update(registryHosts)
+    .set(
+      reading.state !== 'unknown' || reading.isAboutName
+        ? { failures: 0, blockedUntil: null, lastError: null, lastOkAt: now }
+        : { failures: row.failures + 1, blockedUntil: blockedUntil(row, reading, now), lastError: reading.detail },
+    )
+    .where(eq(registryHosts.server, server))
+}
+
+function blockedUntil({ failures }: HostRow, reading: Reading & { state: 'unknown' }, now: number): number | null {
+  const { isThrottled = false, retryAfterMs = null } = reading
+  if (isThrottled && retryAfterMs !== null) return now + Math.min(Math.max(retryAfterMs, 1000), maxRetryAfterMs)
+  const doublings = isThrottled ? failures : failures + 1 - toleratedFailures
+  return doublings < 0 ? null : now + Math.min(firstBlockMs * 2 ** doublings, maxBlockMs)
+}
+
+const dayOf = (at: number): number => Math.floor(at / dayMs)
+/** @param now ms UTC */
+export const usedToday = ({ day, usedToday: used }: HostRow, now: number): number => (day === dayOf(now) ? used : 0)
+
+/** Locks the row of a server until the transaction ends; null while another one holds the lock. Never waits, to avoid deadlocks. */
+async function lockHost(tx: Tx, hub: Hub, server: string): Promise<HostRow | null> {
+  const own = eq(registryHosts.server, server)
+  const [unlocked] = await forUpdate(tx.select().from(registryHosts).where(own), 'skip')
+  if (unlocked) return unlocked
+  const created = { paceAt: hub.clock.now(), day: 0, usedToday: 0, failures: 0 }
+  const [row] = await tx
+    .insert(registryHosts)
+    .values({ server, ...created, blockedUntil: null, lastError: null, lastOkAt: null })
+    .onConflictDoNothing()
+    .returning()
+  return row ?? null
+}
