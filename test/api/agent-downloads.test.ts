@@ -90,7 +90,7 @@ describe('the list of downloads', () => {
     expect(await (await get(`/download/agent/${own}`)).text()).toBe('the hub')
   })
 
-  test('programs of other versions are not given out', async () => {
+  test('programs of other versions are not served', async () => {
     place('bailiwick-agent-linux-arm64', 'agent')
     // The version is where two pieces of the file meet.
     write('bailiwick-agent-linux-arm64-musl', ofVersion('\0'.repeat(1024 * 1024 - 30)))

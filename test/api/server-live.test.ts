@@ -124,7 +124,7 @@ describe('live metrics', () => {
       code: 'rate_limited',
       'violated-policies': ['live-servers'],
     })
-    // Nobody looks any more.
+    // Nobody looks anymore.
     await here.advance(61_000)
     await agent.sendReport()
     expect((await here.acme.call('GET', path)).status).toBe(200)

@@ -329,7 +329,7 @@ describe('volumes', () => {
       ['volume.used_bytes', 'bytes', [5, 7]],
     ])
     await here.advance(1_200_000)
-    // A pool that doesn't tell it now.
+    // A pool that doesn't report it now.
     double.volumes[0]!.used = null
     await here.advance(1_200_000)
     const later = (await call('GET', `/volumes/${volume.id}/metrics`)).body

@@ -321,7 +321,7 @@ describe('hetzner, in addition to the provider contract', () => {
     })
   })
 
-  test('a check names some of the zones, because the API doesn’t tell the name of the project', async () => {
+  test('a check names some of the zones, because the API doesn’t return the name of the project', async () => {
     expect((await provider.check()).detail).toBe('Hetzner project with 1 zone: example.com')
     for (const name of ['a', 'b', 'c']) double.zone(`${name}.example`)
     expect((await provider.check()).detail).toBe('Hetzner project with 4 zones: example.com, a.example, b.example, …')

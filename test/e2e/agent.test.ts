@@ -102,7 +102,7 @@ test('the agent needs little memory over HTTPS', async () => {
   }
 }, 180_000)
 
-test('the hub gives out the agent and the hub’s program as an agent', async () => {
+test('the hub serves the agent and the hub’s program as an agent', async () => {
   const manifest = await call(hub, '', 'GET', '/download/agent/manifest')
   // The agent, not the hub’s program: it contains the version of the hub.
   const { size } = statSync(program('bailiwick-agent'))

@@ -10,7 +10,7 @@ import { HubOfGuest } from '../support/hub-of-guest'
 // Actions, incidents, firewalls, and updates through an installed agent, from the API of the hub to Debian with systemd.
 
 let on: HubOfGuest
-/** The folder of the hub’s program, from which it takes the agents that it gives out. */
+/** The folder of the hub’s program, from which it takes the agents that it serves. */
 let programs: string
 let guest: HubOfGuest['guest']
 let server: string
@@ -269,7 +269,7 @@ test('a firewall is enforced by the agent, and stays after the server restarted 
 const before = '0.0.9'
 const agent = async () => (await api('GET', '/v1/agents')).data[0]
 const linked = async () => (await guest.run('readlink /usr/local/bin/bailiwick-agent')).split('/').at(-2)
-/** The hub gives out this script as its version of the agent. @param run what it does as the service */
+/** The hub serves this script as its version of the agent. @param run what it does as the service */
 const offer = (run: string) =>
   writeFileSync(
     join(programs, 'bailiwick-agent'),
@@ -288,7 +288,7 @@ async function update(seconds: number, during?: () => Promise<void>): Promise<an
   return await ended(started)
 }
 
-test('after an update to a version that does not report, or a power cut, the previous version runs again', async () => {
+test('after an update to a version that does not report, or a power failure, the previous version runs again', async () => {
   // A version from before, which waits for a report as long as the test says, instead of two minutes.
   const define = ['--define', `BUILD_VERSION="${before}"`, '--define', 'BUILD_REPORT_SECONDS=process.env.REPORT_SECONDS']
   const build = ['src/bin/build.ts', '--program', 'bailiwick-agent', '--outdir', join(programs, 'before')]
@@ -316,7 +316,7 @@ test('after an update to a version that does not report, or a power cut, the pre
   }
 }, 240_000)
 
-test('an update to a version that reports is kept, also after a power cut', async () => {
+test('an update to a version that reports is kept, also after a power failure', async () => {
   copyFileSync(program('bailiwick-agent'), join(programs, 'bailiwick-agent'), constants.COPYFILE_FICLONE)
   expect(await update(300)).toMatchObject({ status: 'success', result: { version } })
   expect(await agent()).toMatchObject({ version, update: { state: 'updated', available: null } })

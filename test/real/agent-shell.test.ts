@@ -315,7 +315,7 @@ describe('with curl', () => {
     const reported = hub.reports.length
     expect(reported).toBeGreaterThan(1)
 
-    // The hub gives out a script without a certificate, once an authority confirms it.
+    // The hub serves a script without a certificate, once an authority confirms it.
     machine.download(null)
     expect(await enrol()).toEqual({ code: 0, err: '' })
     expect(await logOfRun()).toContain('SSL certificate problem')

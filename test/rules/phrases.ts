@@ -64,6 +64,11 @@ export const phrases: readonly Phrase[] = [
   phrase(/\bhear(?:s|d)? (?:of|from it|what)\b/iu, 'is notified'),
   phrase(/\bdeeds?\b/iu, 'action'),
   phrase(/\bstrangers?\b/iu, 'unauthenticated, unknown client'),
+  phrase(/\bany more\b(?! \w+ than| than| bytes| data| time)/iu, 'anymore, no longer'),
+  phrase(/\bg[ia]ve[sn]? out\b|\bgiving out\b/iu, 'serve, issue, return'),
+  phrase(/\bpower cuts?\b/iu, 'power failure'),
+  phrase(/\b(?:anyone|attackers?) on the way\b/iu, 'attackers on the network'),
+  phrase(/n['’]t tell(?: it)?(?=[.;:,)]|$)/iu, 'doesn’t report it, doesn’t return it'),
 ]
 
 // Tested first: one expression is far faster than one for each phrase.

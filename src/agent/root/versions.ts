@@ -26,6 +26,6 @@ export function currentVersion({ folder, link }: Programs): string | null {
   }
 }
 
-/** Lets the link point to a version. It does so after a power cut, too. */
+/** Lets the link point to a version. It does so after a power failure, too. */
 export const useVersion = (programs: Programs, version: string): void =>
   replaceLink(programs.link, join(versionFolder(programs, version), programName))

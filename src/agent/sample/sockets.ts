@@ -31,7 +31,7 @@ export function listening(root: Root): number | undefined {
   return four && four.length + (six?.length ?? 0)
 }
 
-/** Sockets that listen for TCP connections, of all processes; null if the kernel doesn’t tell. */
+/** Sockets that listen for TCP connections, of all processes; null if the kernel doesn’t report it. */
 export function listeningTcp(root: Root): ListeningSocket[] | null {
   const lines = ['tcp', 'tcp6'].map(file => socketLines(root, file, '0A'))
   return lines[0] ? lines.flatMap(some => (some ?? []).flatMap(line => parseSocket('tcp', line) ?? [])) : null
@@ -64,7 +64,7 @@ export class OpenPorts {
     private readonly seconds: () => number = () => performance.now() / 1000,
   ) {}
 
-  /** Sockets that listen, each address and port once; null if the kernel doesn’t tell, or not yet which are those of clients. */
+  /** Sockets that listen, each address and port once; null if the kernel doesn’t report it, or not yet which are those of clients. */
   read(problem: (sentence: string) => void): ReportedSocket[] | null {
     const { root } = this
     const tcp = listeningTcp(root)

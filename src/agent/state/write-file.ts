@@ -18,7 +18,7 @@ import { randomBase62 } from '../../core/random'
  * Replaces a file at once: after a crash, it has its old content or the new one. It belongs to the owner of its folder, also if root
  * writes it.
  * @param mode permissions, by default only for the owner
- * @param durable whether it must survive a power cut
+ * @param durable whether it must survive a power failure
  */
 export function writeFile(path: string, content: string | Uint8Array, { mode = 0o600, durable = false } = {}): void {
   const folder = dirname(path)
@@ -47,7 +47,7 @@ export function writeFile(path: string, content: string | Uint8Array, { mode = 0
   if (durable) syncFolder(folder)
 }
 
-/** Lets a link point elsewhere, or creates it. After a power cut, it has the old target or the new one; the new one once this returns. */
+/** Lets a link point elsewhere, or creates it. After a power failure, it has the old target or the new one; the new one once this returns. */
 export function replaceLink(path: string, target: string): void {
   const temporary = `${path}.new`
   rmSync(temporary, { force: true })
@@ -56,7 +56,7 @@ export function replaceLink(path: string, target: string): void {
   syncFolder(dirname(path))
 }
 
-/** Lets new names in a folder survive a power cut. */
+/** Lets new names in a folder survive a power failure. */
 export function syncFolder(folder: string): void {
   const opened = openSync(folder, constants.O_RDONLY | constants.O_DIRECTORY)
   try {

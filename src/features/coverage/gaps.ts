@@ -353,7 +353,12 @@ function* caaDrafts({ certificates, expected, zones, aliases, caa }: GapSources,
   for (const [name, { id }] of zones) {
     yield null
     if (needed.has(id) && !caaOf(name, caa))
-      yield { kind: 'caa_missing', of: id, name, detail: `${name} has no CAA record, so every authority can issue certificates.` }
+      yield {
+        kind: 'caa_missing',
+        of: id,
+        name,
+        detail: `${name} has no CAA record, so any certificate authority can issue certificates for it.`,
+      }
   }
 }
 

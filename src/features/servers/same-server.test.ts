@@ -12,7 +12,7 @@ test.each([
   ['a mark that a found one had before', cloudOf('srv_2'), 'running', { mark: 'srv_2', status: 'off' }, false],
   ['a mark that a found one did not have', cloudOf(null), 'running', { mark: 'srv_2', status: 'off' }, true],
   ['no mark, like a found one', cloudOf(null), 'missing', { mark: null, status: 'off' }, false],
-  ['no mark any more', cloudOf(own), 'running', { mark: null, status: 'running' }, false],
+  ['no mark anymore', cloudOf(own), 'running', { mark: null, status: 'running' }, false],
   ['no mark, after it was gone', cloudOf(own), 'missing', { mark: null, status: 'running' }, true],
   ['no mark yet, while it is being created again', cloudOf(own), 'running', { mark: null, status: 'provisioning' }, true],
   ['no mark yet, while it is being created', null, 'provisioning', { mark: null, status: 'provisioning' }, false],

@@ -21,7 +21,7 @@ export const tlsEndpointMembers = members({
     }),
     default: 86_400,
   },
-  active: { schema: Type.Boolean({ description: 'Whether it is scanned on schedule.' }), default: true },
+  active: { schema: Type.Boolean({ description: 'Whether it is scanned on a schedule.' }), default: true },
   tags: { schema: Tags, default: [] },
 })
 
@@ -95,7 +95,7 @@ export const TlsEndpoint = Shape(
     last_error: Nullable(Type.String(), { description: 'Why the last scan failed; null if it succeeded.' }),
     ...editable,
   },
-  { $id: 'TlsEndpoint', description: 'A server whose TLS is scanned on schedule.', examples: [example] },
+  { $id: 'TlsEndpoint', description: 'A host and port whose TLS configuration is scanned on a schedule.', examples: [example] },
 )
 export const TlsEndpointList = ListOf(TlsEndpoint)
 export type TlsEndpointView = Static<typeof TlsEndpoint>

@@ -56,7 +56,7 @@ export interface CloudUnderTest {
   firewalls?: {
     /** Whether a packet from an address outside reaches a port of a server. Absent if packets can't be simulated. */
     isAllowed?(ref: string, packet: { direction: 'in' | 'out' } & Probe): boolean
-    /** Changes the firewall without the adapter, so that it has no rules any more. */
+    /** Changes the firewall without the adapter, so that it has no rules anymore. */
     empty(id: string): Promise<unknown>
   }
   /** Simulated failures, until `calm`; absent for real installations. */

@@ -18,7 +18,7 @@ export const keyBody = (values: Values) => ({
   approve: values.approve,
 })
 
-/** What the agent may do. */
+/** What the agent is allowed to do. */
 export const AllowFields = () => (
   <>
     <CheckboxesField

@@ -122,7 +122,7 @@ export function AlsoMonitor({ suggestions }: Pick<TypeFieldProps, 'suggestions'>
   const also = values.also as string[]
   const rest = suggestions.filter(one => one.type !== chosen)
   useEffect(() => {
-    // Deselect additional monitors that don't apply to the target any more.
+    // Deselect additional monitors that don't apply to the target anymore.
     const left = also.filter(type => rest.some(one => one.type === type))
     if (left.length < also.length) set({ also: left })
   })

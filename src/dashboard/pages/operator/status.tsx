@@ -177,7 +177,7 @@ const Keys = ({ keys }: { keys: InstallationView['keys'] }) => (
     />
     <Note>
       Backups don’t contain the key, and can’t be restored without it. Keep a copy of the key file in a safe place; Bailiwick
-      can’t tell whether you have one. <Help to="/docs/keys">Keys</Help>
+      can’t show whether you have one. <Help to="/docs/keys">Keys</Help>
     </Note>
   </Card>
 )

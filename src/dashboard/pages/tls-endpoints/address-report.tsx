@@ -105,7 +105,7 @@ const stateTexts: Record<ChainReport['state'], string> = {
   ok: 'Complete',
   incomplete: 'Intermediate certificates are missing',
   misordered: 'In the wrong order',
-  superfluous: 'With certificates that nobody needs',
+  superfluous: 'With unnecessary certificates',
 }
 const trustTexts: Record<ChainReport['trust'], string> = {
   public: 'Trusted publicly',

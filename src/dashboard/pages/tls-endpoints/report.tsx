@@ -83,7 +83,7 @@ function Summary({ report: { grade, score, parts: points, profile, opportunistic
       </div>
       <p className="mt-3 text-muted">
         {profile && profileTexts[profile]}
-        {opportunistic && ' Encryption starts with a command, which attackers on the way can suppress (STARTTLS).'}
+        {opportunistic && ' Encryption starts with a command, which attackers on the network can suppress (STARTTLS).'}
       </p>
     </Card>
   )

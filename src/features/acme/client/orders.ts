@@ -7,7 +7,7 @@ export interface AcmeOrder {
   status: 'pending' | 'ready' | 'processing' | 'valid' | 'invalid'
   /** DNS names in lower case. */
   names: string[]
-  /** Null if the authority doesn’t tell. */
+  /** Null if the authority doesn’t report it. */
   profile: string | null
   authorizations: string[]
   finalizeUrl: string

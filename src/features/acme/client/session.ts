@@ -23,7 +23,7 @@ interface AcmeDirectory {
   termsUrl: string | null
   website: string | null
   needsExternalAccount: boolean
-  /** Names by which CAA records permit the authority; empty if it doesn’t tell. */
+  /** Names by which CAA records permit the authority; empty if it doesn’t report it. */
   caaIdentities: string[]
   /** Names of profiles, such as `shortlived`; empty if there are none. */
   profiles: string[]

@@ -21,7 +21,7 @@ export async function placesOf(
 
 /** Refuses names for which CAA records in the zones of the workspace don’t permit the authority. @throws Problem 409 `caa_forbids` */
 export async function refuseByCaa(read: Reader, workspaceId: string, names: readonly string[], issuer: CaaIssuer): Promise<void> {
-  // Some authorities don’t tell their names.
+  // Some authorities don’t return their names.
   if (issuer.identities.length === 0) return
   for (const name of names) {
     const found = await caaOf(read, workspaceId, baseName(name))

@@ -83,7 +83,7 @@ export const managedCertificateRoutes = area(
       download: {
         description:
           'Returns the certificate with its private key. With the key retention `once`, the private key is destroyed by this request, so it can be ' +
-          'downloaded only once; further requests are answered with 410 `key_gone`. If the request is replayed, the private key is not included.',
+          'downloaded only once; further requests are rejected with 410 `key_gone`. If the request is replayed, the private key is not included.',
         response: ManagedCertificateDownload,
         secretFields: ['private_key'],
         problems: ['conflict', 'key_gone', 'precondition_failed'],

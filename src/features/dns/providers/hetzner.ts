@@ -80,7 +80,7 @@ class Hetzner implements DnsProvider {
     this.#client = new HetznerClient({ base_url: apiUrl({ base_url }, hetznerApi), api_token }, around)
   }
 
-  /** The API doesn't tell the name of the project, so its zones identify it. */
+  /** The API doesn't return the name of the project, so its zones identify it. */
   async check(): Promise<AccountCheck> {
     const rows = await this.#zoneRows('')
     const names = rows.map(row => String(row.name))

@@ -78,7 +78,7 @@ export interface OpResult {
   outcome: 'done' | 'refused' | 'stale' | 'unknown' | 'skipped'
   /** Message of the provider. */
   detail?: string
-  /** Milliseconds until a retry, if the step was skipped because the provider limits requests; null if it doesn't tell. */
+  /** Milliseconds until a retry, if the step was skipped because the provider limits requests; null if it doesn't report it. */
   retryAfterMs?: number | null
 }
 

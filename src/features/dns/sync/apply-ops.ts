@@ -17,7 +17,7 @@ export interface AppliedOps {
 export const mayHaveApplied = (result: OpResult | undefined): boolean =>
   result?.outcome === 'done' || result?.outcome === 'unknown'
 
-/** Milliseconds until the provider accepts changes again; null if it doesn't tell, undefined unless it limits requests. */
+/** Milliseconds until the provider accepts changes again; null if it doesn't report it, undefined unless it limits requests. */
 export function throttledMs(results: Results): number | null | undefined {
   const waits = [...results.values()].map(one => one.retryAfterMs).filter(ms => ms !== undefined)
   const told = waits.filter(ms => ms !== null)

@@ -162,7 +162,7 @@ const againPauseMs = 10_000
 /**
  * Releases the target until its next read.
  * @param end `done`: everything was applied; `failed`: the provider refused changes; `again`: the target changed meanwhile
- * @param throttledForMs the provider accepts changes again after this time; null if it doesn't tell, undefined unless it limits them
+ * @param throttledForMs the provider accepts changes again after this time; null if it doesn't report it, undefined unless it limits them
  */
 async function finish(
   hub: Hub,

@@ -12,7 +12,7 @@ const maxPerMinute = 30
 const limits = { connectMs: 3000, totalMs: 3000, maxBodyBytes: 1024 } as const
 
 /**
- * Suggests monitors for a target like `suggestMonitors`. If the port doesn’t tell the protocol, tries HTTP over TLS and plain HTTP, and
+ * Suggests monitors for a target like `suggestMonitors`. If the port doesn’t show the protocol, tries HTTP over TLS and plain HTTP, and
  * suggests HTTP first if the server answers. Otherwise a TCP connection stays the first suggestion.
  * @throws Problem 429
  */

@@ -159,7 +159,7 @@ export abstract class CloudAction<I extends Record<string, unknown>, Row extends
   }
 
   /**
-   * Concludes from the resource itself how an operation ended that the cloud has forgotten. Where the resource doesn't tell that, such as
+   * Concludes from the resource itself how an operation ended that the cloud has forgotten. Where the resource doesn't show that, such as
    * after a restart, the command is not sent again.
    */
   async #afterForgotten(cloud: Cloud, row: Row, state: State): Promise<Chunk> {
@@ -187,7 +187,7 @@ export abstract class CloudAction<I extends Record<string, unknown>, Row extends
     return this.isCreation(state.at) ? await this.findCreated(cloud, row) : null
   }
 
-  /** The resource doesn’t exist any more. */
+  /** The resource doesn’t exist anymore. */
   protected gone(row: Row, state: State): Promise<Chunk> | Chunk {
     return this.isDeletion(state.at)
       ? this.done(row, null, true, state)

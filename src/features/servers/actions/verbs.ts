@@ -8,7 +8,7 @@ interface VerbRule {
   alreadyIn: readonly ServerStatus[]
   /** Status while it runs; null if the server keeps its status. */
   passing: ServerStatus | null
-  /** Statuses in which it has succeeded, if the cloud doesn't tell; null if the status doesn't show it. */
+  /** Statuses in which it has succeeded, if the cloud doesn't report it; null if the status doesn't show it. */
   endsIn: readonly ServerStatus[] | null
   /** Milliseconds until it times out. */
   limitMs: number

@@ -36,7 +36,7 @@ const loaderBytes = 4096
 
 /**
  * The agents that this hub can give to servers: `bailiwick-agent` for its own platform and `bailiwick-agent-<platform>` for others, in
- * the folder of the hub’s program. Programs of other versions, such as of an earlier release, are not given out. Without one for its own
+ * the folder of the hub’s program. Programs of other versions, such as of an earlier release, are not served. Without one for its own
  * platform, the hub’s program, which contains the agent.
  */
 export const agentFiles = async (hub: Pick<Hub, 'program'>): Promise<AgentFile[]> =>

@@ -41,7 +41,7 @@ const stoppedMs: Readonly<Record<StopReason, number>> = { shutdown: 600_000, sto
 
 /**
  * Records a current report of an agent. Reports that arrive late, after the hub could not be reached, must not be passed: they
- * don’t tell whether the server is alive now.
+ * don’t show whether the server is alive now.
  * @param server the server of the agent if `more` may insert rows of it; else null
  * @returns false if there is no such agent
  */

@@ -219,7 +219,7 @@ const AgentProgram = Shape(
     }),
     state: Words(['available', 'missing', 'other_version'], {
       description:
-        '`available`: the hub has its version of the agent for them. `missing`: it has no program for them. `other_version`: the program in its folder is from another release, so it is not given out.',
+        '`available`: the hub has its version of the agent for them. `missing`: it has no program for them. `other_version`: the program in its folder is from another release, so it is not served.',
     }),
     reason: Nullable(Type.String(), { description: 'Why it is not available, and what to do; null if it is.' }),
   },

@@ -57,7 +57,7 @@ export const cloudStatuses = [
 ] as const
 export type CloudStatus = (typeof cloudStatuses)[number]
 
-/** Compute resources; null if the cloud doesn't tell. */
+/** Compute resources; null if the cloud doesn't report it. */
 export interface Resources {
   cores: number | null
   memoryBytes: number | null
@@ -111,7 +111,7 @@ export interface CloudServer {
   mark: string | null
 }
 
-/** What a running server uses; null if the cloud doesn't tell. */
+/** What a running server uses; null if the cloud doesn't report it. */
 export interface ServerUsage {
   /** CPU time since it was started, in seconds, and the number of cores it can use; or what all its cores together are used, in percent. */
   cpu: { seconds: number; cores: number } | { percent: number } | null
@@ -144,7 +144,7 @@ export interface CloudSeries {
 /** All servers of an account at one moment. */
 export interface Reading {
   servers: CloudServer[]
-  /** What servers use, by ref; absent for kinds that keep this themselves ({@link Cloud.metricsOf}) or don't tell it. */
+  /** What servers use, by ref; absent for kinds that keep this themselves ({@link Cloud.metricsOf}) or don't report it. */
   usage?: ReadonlyMap<string, ServerUsage>
   /** Verbs of the kind that this installation of the cloud lacks, such as an old version. */
   lacks: readonly ServerVerb[]
@@ -237,7 +237,7 @@ export interface CloudSnapshot {
   /** Volume that it was created from; null for a snapshot of a server. */
   volumeRef: string | null
   status: 'creating' | 'available'
-  /** Space that it takes; null if the cloud doesn't tell. */
+  /** Space that it takes; null if the cloud doesn't report it. */
   sizeBytes: number | null
   includesMemory: boolean
   /** When it was created (ms UTC); null if unknown. */
@@ -418,7 +418,7 @@ export interface CloudFirewall {
   rules: readonly PlainRule[]
   /** Refs of the servers that have it. */
   refs: readonly string[]
-  /** Servers that should not have it any more. All others are left as they are. */
+  /** Servers that should not have it anymore. All others are left as they are. */
   detach: readonly FirewallDetachment[]
   /** Refs of servers on which it had an effect. What keeps it from having one now, such as a snapshot that was restored, is undone. */
   effectiveOn?: readonly string[]

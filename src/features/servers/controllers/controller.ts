@@ -35,7 +35,7 @@ export interface SensorReading {
 export interface Controller {
   /** Checks that the controller can be reached and accepts the credentials, without changing anything. */
   check(): Promise<AccountCheck>
-  /** Absent for kinds that can't tell. */
+  /** Absent for kinds that can't report it. */
   power?(): Promise<Power>
   /**
    * Starts a command of {@link ControllerKind.verbs}. `reboot` and `power_cycle` can't be repeated safely.

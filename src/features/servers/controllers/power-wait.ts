@@ -12,7 +12,7 @@ interface PowerWait {
 /** How long the power may take to follow a command that doesn't depend on the operating system. */
 const powerMs = 120_000
 
-/** What to wait for after a command; null if the power doesn't tell. @param now ms UTC */
+/** What to wait for after a command; null if the power doesn't show it. @param now ms UTC */
 export function waitAfter(command: ControllerCommand, now: number): PowerWait | null {
   switch (command.verb) {
     case 'power_on':

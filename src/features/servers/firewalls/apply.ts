@@ -35,7 +35,7 @@ type State = {
   until: number
   /** Why the previous rules are restored. */
   reason: 'expired' | 'requested' | 'failed' | null
-  /** Health monitors that could not fall any more when the change began: those that were down, paused, or in maintenance. */
+  /** Health monitors that could not fall anymore when the change began: those that were down, paused, or in maintenance. */
   ignored: string[]
   /** When the others were checked last (ms UTC). */
   checkedAt: number

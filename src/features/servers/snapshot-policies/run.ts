@@ -65,7 +65,7 @@ async function openRuns(read: Reader): Promise<Set<string>> {
   return new Set(rows.map(({ payload }) => `${payload.snapshot_policy_id} ${payload.at}`))
 }
 
-/** Ends a run that has no job any more. */
+/** Ends a run that has no job anymore. */
 async function endStopped(tx: Tx, { id, lastRun }: PolicyRow): Promise<RecordResult<undefined>> {
   await forUpdate(tx.select({ id: snapshotPolicies.id }).from(snapshotPolicies).where(eq(snapshotPolicies.id, id)))
   const policy = lastRun && (await runningPolicy(tx, id, lastRun.at))
@@ -212,7 +212,7 @@ async function startFor(hub: Hub, policy: PolicyRow, server: ServerRow): Promise
   }
 }
 
-/** Counts what was created, once nothing is being created any more. */
+/** Counts what was created, once nothing is being created anymore. */
 async function checkCreated(hub: Hub, policy: RunningPolicy): Promise<Piece> {
   const recent = await snapshotsOfRun(hub, policy)
   if (recent.some(one => one.state === 'creating' && one.actionId !== null))

@@ -75,7 +75,7 @@ export const profile = Words(profiles, {
 })
 export const chainState = Words([...chainStates, 'untrusted'], {
   description:
-    'State of the chain: `ok`, `incomplete` (intermediate certificates are missing), `misordered`, `superfluous` (there are certificates that nobody needs), or `untrusted`.',
+    'State of the chain: `ok`, `incomplete` (intermediate certificates are missing), `misordered`, `superfluous` (it contains unnecessary certificates), or `untrusted`.',
 })
 
 const Certificate = Shape(
@@ -101,7 +101,7 @@ const Chain = Shape(
     }),
     trust: Words(trusts, {
       description:
-        'Who trusts it: `public` roots, only `private` ones that the workspace added, or nobody (`self_signed`, `untrusted`).',
+        'Whether it leads to a trusted root: `public`, `private` if only the workspace trusts the root, `self_signed`, or `untrusted`.',
     }),
     state: Words(chainStates, { description: 'How the chain was sent.' }),
     names: Type.Array(Type.String(), { description: `Names that the certificate is valid for. At most ${maxShownNames}.` }),

@@ -139,7 +139,7 @@ class Hetzner implements Cloud {
     this.#commands = new HetznerCommands(this.#api, around, this.snapshots, this.#firewalls)
   }
 
-  /** The API doesn’t tell the name of the project, so its servers identify it. */
+  /** The API doesn’t return the name of the project, so its servers identify it. */
   async check(): Promise<AccountCheck> {
     const { rows, totalCount } = await this.#api.page('/servers?sort=id', 'servers', 1, perPage)
     const names = rows.slice(0, 3).map(row => String(row.name))

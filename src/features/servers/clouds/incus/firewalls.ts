@@ -132,7 +132,7 @@ export class IncusFirewalls {
     return { acls, instances, networks: new Map(networks.map(one => [one.name, one])) }
   }
 
-  /** Lets outgoing packets pass by default where no ACL is about them any more, before one loses its last rule about them. */
+  /** Lets outgoing packets pass by default where no ACL is about them anymore, before one loses its last rule about them. */
   async #openEgress(acl: Acl, wiring: Wiring): Promise<void> {
     const isClosed = (config: Record<string, string>) =>
       isAt(config, acl) && config[egressKey] === 'drop' && egressOf(aclsOf(config), wiring) === 'allow'

@@ -40,7 +40,7 @@ export async function checkTrustToken(settings: IncusSettings, around: AdapterCo
   return { detail: `${url} can be reached. The trust token will be used when the account is saved.`, warnings: [] }
 }
 
-/** @throws CloudError if the token can’t be used any more */
+/** @throws CloudError if the token can’t be used anymore */
 function readToken(text: string, around: AdapterContext): TrustToken {
   const token = decodeTrustToken(text)
   if (!token) throw new CloudError('unauthorized', 'The trust token can’t be read.')

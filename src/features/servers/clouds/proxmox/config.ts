@@ -63,7 +63,7 @@ export function identityOf(type: GuestType, config: Config): string | null {
 
 const units: Record<string, number> = { '': 1, K: 2 ** 10, M: 2 ** 20, G: 2 ** 30, T: 2 ** 40 }
 
-/** Size of a disk; null if its configuration doesn't tell. */
+/** Size of a disk; null if its configuration doesn't contain it. */
 export function diskBytesOf(config: Config, disk: string | null): number | null {
   const [, number, unit] = /(?:^|,)size=(\d+(?:\.\d+)?)([KMGT]?)(?:,|$)/.exec(config[disk ?? ''] ?? '') ?? []
   return number === undefined ? null : Math.round(Number(number) * units[unit!]!)

@@ -8,7 +8,7 @@ import { configOf, hasAgent, macsOf, type Config } from './config'
 import { pathOf, refreshed, serverOf, sorted, type Guest, type Inventory } from './guests'
 
 /**
- * Reads what the list of guests doesn't tell: the configuration and the addresses of each. All of them are read once; later, those that
+ * Reads what the list of guests doesn't contain: the configuration and the addresses of each. All of them are read once; later, those that
  * the list shows to be changed, and some of the others, so that a reading of 200 guests takes about 30 short calls.
  */
 export class KnownGuests {
@@ -114,7 +114,7 @@ export class KnownGuests {
     await Promise.all([...due.filter(isUrgent), ...someOf(aged, guests.length)].map(read))
   }
 
-  /** A guest that doesn't tell its addresses keeps those that are known. */
+  /** A guest that doesn't report its addresses keeps those that are known. */
   async #readAddress(guest: Guest): Promise<void> {
     const known = this.state.known.get(guest.vmid)!
     const found = await this.#addressesOf(guest, known.config)

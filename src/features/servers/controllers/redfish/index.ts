@@ -120,7 +120,7 @@ class Redfish implements Controller {
         return { state: 'running', operation, ...(progress !== null && { progress }) }
       }
     }
-    // The power doesn't tell whether a server is suspended.
+    // The power doesn't show whether a server is suspended.
     if (wait === null) return { state: 'done' }
     return await pollPower(wait, now, {
       power: () => this.power(),
