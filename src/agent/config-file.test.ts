@@ -6,6 +6,7 @@ import { changeConfigFile, InvalidConfigFile, parseConfigFile, readConfigFile } 
 
 const hubKey = 'ed25519:11qYAYKxCrfVS_7TyWQHOg7hcvPapiMlrwIaaPcHURo'
 const pin = 'ab'.repeat(32)
+const install = 'install.web = certificate=/etc/web.pem key=/etc/web.key reload=none'
 
 test('all settings are read', () => {
   const text = [
@@ -21,18 +22,42 @@ test('all settings are read', () => {
     'containers = yes',
     'process_arguments = yes',
     'certificates = /srv/*/cert.pem, /opt/app/tls.crt',
+    'install.web = certificate=/etc/nginx/tls/web.pem key=/etc/nginx/tls/web.key owner=root:www-data mode=0640 reload=nginx.service',
+    'install.ha = certificate=/etc/haproxy/web.pem key=/etc/haproxy/web.pem restart=haproxy.service # both in one file',
   ].join('\r\n')
   expect(parseConfigFile(text)).toEqual({
     hub: 'https://hub.example.com',
     hubKey,
     pin,
-    allow: ['collect', 'reboot', 'restart:nginx.service'],
+    allow: ['collect', 'reboot', 'restart:nginx.service', 'certificates:web', 'certificates:ha'],
     root: '/host',
     stateFolder: '/srv/state',
     runtimeFolder: '/run/x',
     containers: true,
     processArguments: true,
-    certificates: ['/srv/*/cert.pem', '/opt/app/tls.crt'],
+    certificates: ['/srv/*/cert.pem', '/opt/app/tls.crt', '/etc/nginx/tls/web.pem', '/etc/haproxy/web.pem'],
+    installProfiles: new Map([
+      [
+        'web',
+        {
+          ...{
+            certificate: '/etc/nginx/tls/web.pem',
+            key: '/etc/nginx/tls/web.key',
+            user: 'root',
+            group: 'www-data',
+            mode: 0o640,
+          },
+          load: { verb: 'reload', unit: 'nginx.service' },
+        },
+      ],
+      [
+        'ha',
+        {
+          ...{ certificate: '/etc/haproxy/web.pem', key: '/etc/haproxy/web.pem', user: 'root', group: 'root', mode: 0o600 },
+          load: { verb: 'restart', unit: 'haproxy.service' },
+        },
+      ],
+    ]),
   })
 })
 
@@ -48,6 +73,7 @@ test('without the other settings, an agent may only collect', () => {
     containers: false,
     processArguments: false,
     certificates: [],
+    installProfiles: new Map(),
   })
   expect(parseConfigFile('hub = http://10.0.0.2\ncertificates = no').certificates).toBeNull()
 })
@@ -76,6 +102,24 @@ test.each([
   ['hub = https://h\ncertificates =', /^a\.conf line 2: certificates must be no/],
   [`hub = https://h\ncertificates = ${'/a '.repeat(51)}`, /^a\.conf line 2: certificates has more than 50 paths/],
   ['hub = https://h\nroot = host', /^a\.conf line 2: root must be an absolute path, not “host”/],
+  ['hub = https://h\nallow = certificates:web', /^a\.conf line 2: allow contains “certificates:web”, which is not a permission/],
+  ['hub = https://h\ninstall.Web = x', /^a\.conf line 2: install\.Web must end with a name of lower-case letters/],
+  [`hub = https://h\n${install}\n${install}`, /^a\.conf line 3: install\.web is set twice/],
+  [
+    'hub = https://h\ninstall.web = /etc/web.pem',
+    /^a\.conf line 2: install\.web must be in the form certificate=.*“\/etc\/web\.pem” is not/,
+  ],
+  [`hub = https://h\n${install} script=/bin/sh`, /“script=\/bin\/sh” is not expected/],
+  [
+    `hub = https://h\n${install.replace('/etc/web.pem', '/etc/../root/web.pem')}`,
+    /must have a path below \/etc, .* as certificate, not/,
+  ],
+  [`hub = https://h\n${install.replace('/etc/web.key', '/usr/bin/web')}`, /must have a path below \/etc, .* as key, not “\/usr/],
+  [`hub = https://h\n${install.replace(' key=/etc/web.key', '')}`, /must have a path below \/etc, .* as key, not “”/],
+  [`hub = https://h\n${install} owner=www-data`, /must have an owner such as root:www-data, not “www-data”/],
+  [`hub = https://h\n${install} mode=0644`, /must have the mode 0600 or 0640, not “0644”/],
+  [`hub = https://h\n${install} restart=nginx.service`, /must have either reload or restart/],
+  [`hub = https://h\n${install.replace('none', '--force')}`, /must have a unit of systemd such as nginx\.service, not “--force”/],
   [`hub = https://h\nallow = ${'x'.repeat(100)}`, /^a\.conf line 2: allow contains “x{60}…”/],
 ])('%j is refused with one sentence', (text, message) => {
   expect(() => parseConfigFile(text, 'a.conf')).toThrow(InvalidConfigFile)
@@ -85,6 +129,9 @@ test.each([
 test('no more permissions than a report may have', () => {
   const allow = Array.from({ length: 50 }, (_, number) => `restart:unit-${number}`)
   expect(() => parseConfigFile(`hub = https://h\nallow = ${allow.join(',')}`)).toThrow('allow has more than 50 permissions.')
+  const most = `hub = https://h\nallow = ${allow.slice(1).join(',')}`
+  expect(parseConfigFile(most).allow).toHaveLength(50)
+  expect(() => parseConfigFile(`${most}\n${install}`)).toThrow('more than 50 permissions and install profiles.')
 })
 
 test('the file is refused if other users may write to it', async () => {

@@ -1,8 +1,16 @@
 import { chmodSync, closeSync, existsSync, fstatSync, mkdirSync, openSync, readFileSync, statSync, type Stats } from 'node:fs'
 import { dirname, isAbsolute } from 'node:path'
-import { isAgentPermission, maxPermissions, type AgentPermission } from '../wire/agent-permissions'
+import {
+  isPermissionWord,
+  isProfileName,
+  maxPermissions,
+  profilePermission,
+  type AgentPermission,
+} from '../wire/agent-permissions'
 import { isPublicKeyText } from '../wire/request-signature'
 import { parseFingerprint } from '../core/net/fingerprint'
+import { parseInstallProfile, type InstallProfile } from './certificates/install-profile'
+import { Refused } from './refused'
 import { writeFile } from './state/write-file'
 
 /** Where the owner of a server decides what its agent may do. Only root writes to it, so that a hub can't allow itself more. */
@@ -16,7 +24,7 @@ export interface AgentSettings {
   hubKey: string | null
   /** SHA-256 fingerprint of the only certificate that is accepted from the hub, in hexadecimal. Null: verified as usual. */
   pin: string | null
-  /** What the hub may ask for. Always contains `collect`. */
+  /** What the hub may ask for. Always contains `collect`, and a permission for each install profile. */
   allow: AgentPermission[]
   /** Folder where the file system of the server is, such as `/host` in a container. */
   root: string
@@ -30,6 +38,8 @@ export interface AgentSettings {
   processArguments: boolean
   /** Patterns of own files with certificates, as absolute paths. Null: certificates are not looked for. */
   certificates: readonly string[] | null
+  /** Where certificates may be installed, by the name of the profile. */
+  installProfiles: ReadonlyMap<string, InstallProfile>
 }
 
 /** The file can't be used. The message is one sentence, with the line if it has one. */
@@ -61,6 +71,7 @@ export function readConfigFile(path: string = configFile): AgentSettings {
 /** Parses the text of the file: `key = value` lines, and comments after `#`. @throws InvalidConfigFile */
 export function parseConfigFile(text: string, path: string = configFile): AgentSettings {
   const values: Partial<Record<Key, unknown>> = {}
+  const installProfiles = new Map<string, InstallProfile>()
   for (const [index, line] of text.split(/\r?\n/).entries()) {
     const content = line.replace(/(^|\s)#.*$/, '').trim()
     if (content === '') continue
@@ -68,27 +79,36 @@ export function parseConfigFile(text: string, path: string = configFile): AgentS
     const at = content.indexOf('=')
     if (at < 0) throw refuse(`${quoted(content)} is not in the form “key = value”.`)
     const [key, value] = [content.slice(0, at).trim(), content.slice(at + 1).trim()]
-    if (!isKey(key)) throw refuse(`${quoted(key)} is not a setting. Settings are ${Object.keys(readers).join(', ')}.`)
-    if (key in values) throw refuse(`${key} is set twice.`)
-    const read = readers[key](value)
+    const profile = key.startsWith(profileKey) ? key.slice(profileKey.length) : null
+    if (profile === null && !isKey(key))
+      throw refuse(`${quoted(key)} is not a setting. Settings are ${[...Object.keys(readers), `${profileKey}NAME`].join(', ')}.`)
+    if (key in values || (profile !== null && installProfiles.has(profile))) throw refuse(`${key} is set twice.`)
+    const read = profile === null ? readers[key as Key](value) : readProfile(profile, value)
     if (read instanceof Refused) throw refuse(`${key} ${read.reason}`)
-    values[key] = read
+    if (profile === null) values[key as Key] = read
+    else installProfiles.set(profile, read as InstallProfile)
   }
   if (values.hub === undefined)
     throw new InvalidConfigFile(`${path} does not contain the address of the hub, such as hub = https://hub.example.com.`)
   if (values.pin && String(values.hub).startsWith('http:'))
     throw new InvalidConfigFile(`${path}: pin requires a hub whose address starts with https://.`)
+  const words = (values.allow as AgentPermission[] | undefined) ?? ['collect']
+  const allow = [...words, ...[...installProfiles.keys()].map(profilePermission)]
+  if (allow.length > maxPermissions)
+    throw new InvalidConfigFile(`${path} has more than ${maxPermissions} permissions and install profiles.`)
+  const certificates = values.certificates === undefined ? [] : (values.certificates as string[] | null)
   return {
     hub: values.hub as string,
     hubKey: (values.hub_key as string | undefined) ?? null,
     pin: (values.pin as string | undefined) ?? null,
-    allow: (values.allow as AgentPermission[] | undefined) ?? ['collect'],
+    allow,
     root: (values.root as string | undefined) ?? '/',
     stateFolder: (values.state_folder as string | undefined) ?? '/var/lib/bailiwick-agent',
     runtimeFolder: (values.runtime_folder as string | undefined) ?? '/run/bailiwick-agent',
     containers: (values.containers as boolean | undefined) ?? false,
     processArguments: (values.process_arguments as boolean | undefined) ?? false,
-    certificates: values.certificates === undefined ? [] : (values.certificates as string[] | null),
+    certificates: certificates && [...certificates, ...[...installProfiles.values()].map(one => one.certificate)],
+    installProfiles,
   }
 }
 
@@ -117,11 +137,6 @@ const heading = `# Settings of the Bailiwick agent. Restart it after a change: s
 /** A configuration file has at most this many bytes. */
 const maxBytes = 64 * 1024
 
-/** Why a value is refused, after the name of its setting. */
-class Refused {
-  constructor(readonly reason: string) {}
-}
-
 const folder = (value: string) =>
   isAbsolute(value) ? value.replace(/(?<=.)\/+$/, '') : new Refused(`must be an absolute path, not ${quoted(value)}.`)
 
@@ -143,6 +158,13 @@ const readers = {
   process_arguments: yesOrNo,
   certificates: readPatterns,
 } satisfies Record<string, (value: string) => unknown>
+
+/** Begins the settings of install profiles. */
+const profileKey = 'install.'
+const readProfile = (name: string, value: string): InstallProfile | Refused =>
+  isProfileName(name)
+    ? parseInstallProfile(value)
+    : new Refused('must end with a name of lower-case letters, digits, and hyphens, such as install.web.')
 
 /** A setting of the file. */
 type Key = keyof typeof readers
@@ -172,7 +194,7 @@ function readPatterns(value: string): string[] | null | Refused {
 
 function readPermissions(value: string): AgentPermission[] | Refused {
   const words = value.split(/[\s,]+/).filter(word => word !== '')
-  const wrong = words.find(word => !isAgentPermission(word))
+  const wrong = words.find(word => !isPermissionWord(word))
   if (wrong !== undefined)
     return new Refused(
       `contains ${quoted(wrong)}, which is not a permission. Permissions are collect, update, reboot, firewall, wake, and restart:UNIT.`,

@@ -1,5 +1,6 @@
 import { sign, verify, type KeyObject } from 'node:crypto'
-import type { AgentPermission } from './agent-permissions'
+import type { KeyType } from '../core/x509/private-key'
+import { profilePermission, type AgentPermission } from './agent-permissions'
 
 /** Commands that a hub sends to agents. They are signed, expire, and are run at most once. */
 
@@ -17,6 +18,10 @@ export interface CommandParams {
   firewall_confirm: { digest: string }
   /** Install a version of the agent that is newer. `path`: where it is downloaded from the hub. `sha256` in hexadecimal. */
   update: { version: string; sha256: string; size: number; path: string }
+  /** Create a private key, which stays on the server, and return a certificate request for it as PEM. */
+  certificate_csr: { names: string[]; key_type: KeyType; install_profile: string }
+  /** Install a certificate for such a key. `chain`: PEM of it and its issuers. `fingerprint`: SHA-256 of it in hexadecimal. */
+  certificate_install: { chain: string; fingerprint: string; install_profile: string }
 }
 
 export type CommandName = keyof CommandParams
@@ -81,6 +86,9 @@ export function permissionFor(command: Pick<AgentCommand, 'name' | 'params'>): A
       return 'firewall'
     case 'update':
       return 'update'
+    case 'certificate_csr':
+    case 'certificate_install':
+      return profilePermission((command.params as CommandParams['certificate_csr']).install_profile)
   }
 }
 

@@ -1,13 +1,15 @@
 import { createPrivateKey } from 'node:crypto'
 import { Value } from '@sinclair/typebox/value'
 import { afterEach, beforeEach, expect, test } from 'bun:test'
-import { chmodSync, linkSync, mkdirSync, truncateSync, utimesSync, writeFileSync } from 'node:fs'
+import { chmodSync, linkSync, mkdirSync, readFileSync, truncateSync, utimesSync, writeFileSync } from 'node:fs'
 import { connect, createServer, type Server } from 'node:net'
 import { join } from 'node:path'
 import { createSecureContext, createServer as createTlsServer } from 'node:tls'
 import { collectCertificates, storeForAgent, type CollectedCertificates } from '../../src/agent/certificates/collect'
 import { startTls } from '../../src/agent/certificates/start-tls'
+import { createKey, installCertificate } from '../../src/agent/root/certificates'
 import { Root } from '../../src/agent/sample/root'
+import { parseCsr } from '../../src/features/acme/managed-certificates/csr'
 import { AgentCertificates } from '../../src/wire/agent-certificates'
 import { certificateLimits, maxReportBytes } from '../../src/wire/agent-limits'
 import { AgentHub } from '../support/agent-hub'
@@ -196,6 +198,17 @@ test('the program sends no byte of a private key', async () => {
   const config = join(machine.folder, 'agent.conf')
   const folders = [`root = ${machine.folder}`, `state_folder = ${machine.folder}/state`, `runtime_folder = ${machine.folder}/run`]
   writeFileSync(config, [`hub = ${hub.url}`, ...folders, 'certificates = /srv/*.pem'].join('\n'))
+  // One key of the root half is in a certificate, and another one is not yet.
+  const request = { names: ['agent.example.com'], key_type: 'ec-256' as const, install_profile: 'web' }
+  const root = { state: `${machine.folder}/state-root` }
+  const requests = [await createKey(root, request), await createKey(root, request)]
+  const ours = issued('agent.example.com', { spki: Buffer.from(parseCsr(requests[0]!).spki) })
+  const [certificate, key] = [join(machine.folder, 'srv/installed.pem'), join(machine.folder, 'srv/installed.key')]
+  const profile = { certificate, key, user: '0', group: '0', mode: 0o600, load: null }
+  const install = { chain: ours.pem, fingerprint: ours.sha256, install_profile: 'web' }
+  expect(await installCertificate(null as never, root, profile, install)).toEqual({ isDone: true, note: null })
+  const [waiting] = [...new Bun.Glob('**/*.key').scanSync({ cwd: root.state, absolute: true })]
+  const keys = [...all.map(one => one.key), readFileSync(key, 'utf8'), readFileSync(waiting!, 'utf8')]
   const agent = async (...args: string[]) => {
     const run = Bun.spawn([process.execPath, 'src/bin/agent.ts', ...args, '--config', config], { stdout: 'pipe', stderr: 'pipe' })
     expect([await run.exited, await new Response(run.stderr).text()]).toEqual([0, ''])
@@ -204,13 +217,14 @@ test('the program sends no byte of a private key', async () => {
   await agent('enrol', '--key', `bw_enrol_${'k'.repeat(36)}`)
   await agent('send-once')
   const [report] = hub.reports
-  expect(report!.certificates!.files.map(one => one.key?.matches)).toEqual([true, true, true, true])
+  expect(report!.certificates!.files.map(one => one.key?.matches)).toEqual([true, true, true, true, undefined])
   const printed = await agent('certificates')
   expect(JSON.parse(printed).certificates.files).toEqual(report!.certificates!.files)
-  const sent = [...hub.bodies, printed].join('\n')
+  const sent = [...hub.bodies, printed, ...requests].join('\n')
   expect(sent).toContain(mine!.base64)
+  expect(sent).toContain(ours.base64)
   expect(sent).not.toContain('PRIVATE KEY')
-  for (const { key } of all)
+  for (const key of keys)
     for (const form of formsOf(Buffer.from(createPrivateKey(key).export({ format: 'jwk' }).d!, 'base64url')))
       expect(sent).not.toContain(form)
 }, 180_000)

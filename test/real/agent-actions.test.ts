@@ -6,6 +6,7 @@ import { version } from '../../src/core/version'
 import { programMark } from '../../src/wire/agent-version'
 import { program, until } from '../support/binary'
 import { HubOfGuest } from '../support/hub-of-guest'
+import { startPebble } from '../support/pebble'
 
 // Actions, incidents, firewalls, and updates through an installed agent, from the API of the hub to Debian with systemd.
 
@@ -132,6 +133,99 @@ test('a certificate that was renewed on disk, where only root can read it, is re
   const stored = await guest.run('cat /var/lib/bailiwick-agent-root/certificates.json')
   expect([stored.includes('shop.example.com'), stored.includes('PRIVATE')]).toEqual([true, false])
 }, 240_000)
+
+/** Waits until the ended action of a managed certificate is known. */
+const issuedAt = async (id: string) => {
+  const action = await ended({ id: (await api('GET', `/v1/managed-certificates/${id}`)).action_id })
+  expect(action).toMatchObject({ status: 'success', error: null })
+  return await api('GET', `/v1/managed-certificates/${id}`)
+}
+/** SHA-256 of the certificate that nginx presents. */
+const presented = async () =>
+  (
+    await guest.run(
+      'openssl s_client -connect 127.0.0.1:443 -servername www.agent.test </dev/null 2>/dev/null | openssl x509 -noout -fingerprint -sha256',
+    )
+  )
+    .replace(/.*=|:/g, '')
+    .toLowerCase()
+
+test('the agent creates the key of a certificate, and installs it; one that is not loaded is found, until nginx is reloaded', async () => {
+  await using pebble = await startPebble({ dnsPort: on.hub.dnsPort })
+  const directory = { directory_url: pebble.directoryUrl, ca_pem: pebble.ca, terms_agreed: true }
+  const account = (await api('POST', '/v1/acme-accounts', { name: 'Pebble', ...directory })).id
+  await api('POST', '/v1/dns/zones', { name: 'agent.test' })
+  const agentOf = async () => (await api('GET', `/v1/agents?server_id=${server}`)).data[0]
+  const profile = (load: string) =>
+    guest.run(`sed -i /^install/d /etc/bailiwick-agent/agent.conf
+      echo 'install.web = certificate=/etc/nginx/tls/web.pem key=/etc/nginx/tls/web.key owner=root:www-data mode=0640 ${load}' >> /etc/bailiwick-agent/agent.conf`)
+  const create = () =>
+    api('POST', '/v1/managed-certificates', {
+      ...{ names: ['www.agent.test'], acme_account_id: account, key: { mode: 'agent' } },
+      deliver: { server_id: server, install_profile: 'web' },
+    })
+  expect(await create()).toMatchObject({ code: 'conflict', errors: [{ pointer: '#/deliver/server_id' }] })
+  await profile('reload=nginx.service')
+  await guest.run('mkdir /etc/nginx/tls; systemctl restart bailiwick-agent')
+  await until('the permission is known', async () => (await agentOf()).allow.includes('certificates:web'))
+
+  const { id } = await create()
+  const first = await issuedAt(id)
+  expect(first.deliver.installed_at).not.toBeNull()
+  expect(await guest.run('stat -c "%U:%G %a %n" /etc/nginx/tls/*; ls /var/lib/bailiwick-agent-root/certificates/web')).toBe(
+    'root:www-data 640 /etc/nginx/tls/web.key\nroot:www-data 644 /etc/nginx/tls/web.pem',
+  )
+  await guest.write(
+    '/etc/nginx/nginx.conf',
+    'events {} http { access_log off; server { listen 443 ssl; server_name www.agent.test; ssl_certificate /etc/nginx/tls/web.pem; ssl_certificate_key /etc/nginx/tls/web.key; } }',
+  )
+  await guest.run('systemctl restart nginx.service')
+  const fingerprint = async (view: any) => (await api('GET', `/v1/certificates/${view.certificate_id}`)).fingerprint_sha256
+  await until('nginx presents it', async () => (await presented()) === (await fingerprint(first)))
+
+  const renew = async () => {
+    expect((await api('POST', `/v1/managed-certificates/${id}/renew`, { force: true })).type).toBe('certificate.issue')
+    return await fingerprint(await issuedAt(id))
+  }
+  const key = () => guest.run('sha256sum /etc/nginx/tls/web.key')
+  const before = await key()
+  const second = await renew()
+  expect(await key()).not.toBe(before)
+  await until('nginx presents the new one', async () => (await presented()) === second)
+  // The agent reports it by itself.
+  const served = async () =>
+    (await api('GET', `/v1/servers/${server}/certificates`)).served.filter((one: any) => one.port === 443)
+  const isServed = async (sha256: string) =>
+    (await served()).some((one: any) => one.chain[0] === sha256 && !one.on_disk_not_served)
+  await until('it is reported', () => isServed(second), 60_000)
+
+  await profile('reload=none')
+  await renew()
+  expect(await presented()).toBe(second)
+  expect((await act('collect')).status).toBe('success')
+  await until('it is reported', async () => (await served()).every((one: any) => one.on_disk_not_served), 60_000)
+  const gaps = async () => (await api('GET', '/v1/certificate-gaps?kind=stale_on_disk')).data
+  expect(await gaps()).toEqual([])
+  // As if it had been there for that long.
+  await on.execute("update certificate_presences set first_seen_at = first_seen_at - 900000 where kind = 'file'")
+  const isReported = async (status: string) => {
+    expect((await act('collect')).status).toBe('success')
+    return await until('the gap', async () => (await gaps()).find((one: any) => one.status === status), 120_000)
+  }
+  // Something has to change, so that gaps are worked out before the next hour.
+  await api('POST', `/v1/dns/zones/${(await api('GET', '/v1/dns/zones?name=agent.test')).data[0].id}/records`, {
+    ...{ type: 'A', name: 'www', content: '192.0.2.1' },
+  })
+  const gap = await isReported('open')
+  expect(gap).toMatchObject({ severity: 'high', server_id: server, fix: 'Reload nginx.', name: 'www.agent.test' })
+  expect(gap.detail).toMatch(
+    /^nginx on .* serves the certificate .* although \/etc\/nginx\/tls\/web\.pem contains a newer one\.$/,
+  )
+  await guest.run('systemctl reload nginx.service')
+  await isReported('resolved')
+  expect(await guest.run('grep -rl "PRIVATE KEY" /var/lib/bailiwick-agent /var/log /run/bailiwick-agent* || true')).toBe('')
+  expect(on.hub.out() + on.hub.err()).not.toContain('PRIVATE KEY')
+}, 400_000)
 
 /** The engine of containers: systemd starts a program for each connection to the socket of Podman, in the folder of Podman’s package. */
 const podman = {

@@ -1,3 +1,5 @@
+import { join } from 'node:path'
+import { SQL } from 'bun'
 import { call, fullToken, installation, startHub, type HubProcess, type Installation } from './binary'
 import { DebianGuest } from './debian-guest'
 import { freePort } from './free-port'
@@ -30,7 +32,9 @@ export class HubOfGuest<G extends Guest = DebianGuest> {
     try {
       const listen = `${await guest.connect()}:${await freePort()}`
       const here = await installation()
-      const start = () => startHub(here, { env: { BAILIWICK_BASE_URL: `http://${listen}` }, args: ['--listen', listen], program })
+      // No zone has a public delegation.
+      const env = { BAILIWICK_BASE_URL: `http://${listen}`, BAILIWICK_DNS_RESOLVERS: '127.0.0.1:9' }
+      const start = () => startHub(here, { env, args: ['--listen', listen], program })
       return new HubOfGuest(guest, await start(), here, start, await fullToken(here))
     } catch (error) {
       await guest.stop()
@@ -53,6 +57,12 @@ export class HubOfGuest<G extends Guest = DebianGuest> {
   /** Sends a request with full access. @returns the body of the response */
   async api(method: string, path: string, body?: unknown): Promise<any> {
     return (await call(this.hub, this.token, method, path, body)).body
+  }
+
+  /** Runs a statement in the database of the hub. */
+  async execute(statement: string): Promise<void> {
+    await using database = new SQL(this.here.env.BAILIWICK_DATABASE_URL ?? `sqlite://${join(this.here.folder, 'bailiwick.db')}`)
+    await database.unsafe(statement)
   }
 
   /** Runs a command that the hub returned in the guest, whose user is root already. @returns what it prints */

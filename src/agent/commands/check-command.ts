@@ -1,3 +1,4 @@
+import { keyTypes } from '../../core/x509/private-key'
 import {
   isCommandOf,
   maxCommandBytes,
@@ -7,7 +8,7 @@ import {
   type CommandName,
   type SignedCommand,
 } from '../../wire/agent-command'
-import type { AgentPermission } from '../../wire/agent-permissions'
+import { isProfileName, type AgentPermission } from '../../wire/agent-permissions'
 import { isVersion, maxAgentBytes } from '../../wire/agent-version'
 import { maxClockSkewMs } from '../../wire/request-signature'
 import { parsePublicKey } from '../../wire/signed'
@@ -84,6 +85,17 @@ const validParams: Record<CommandName, (params: Record<string, unknown>) => bool
     isCount(size, 1, maxAgentBytes) &&
     isText(path) &&
     /^\/download\/agent\/linux-[a-z0-9-]{1,30}$/.test(path),
+  certificate_csr: ({ names, key_type, install_profile: profile }) =>
+    Array.isArray(names) &&
+    isCount(names.length, 1, 100) &&
+    names.every(
+      name => isText(name) && /^(?:\*\.)?[a-z0-9-]{1,63}(?:\.[a-z0-9-]{1,63}){1,126}$/.test(name) && name.length <= 255,
+    ) &&
+    (keyTypes as readonly unknown[]).includes(key_type) &&
+    isText(profile) &&
+    isProfileName(profile),
+  certificate_install: ({ chain, fingerprint, install_profile: profile }) =>
+    isText(chain) && isDigest(fingerprint) && isText(profile) && isProfileName(profile),
 }
 
 const isValid = ({ name, params }: AgentCommand): boolean => validParams[name](params as Record<string, unknown>)

@@ -34,8 +34,8 @@ export class CommandLog {
 }
 
 function described({ name, params }: AgentCommand): string {
-  const { unit, mac, digest, version } = params as Record<string, string | undefined>
-  const about = unit ?? mac ?? digest ?? version
+  const { unit, mac, digest, version, install_profile: profile } = params as Record<string, string | undefined>
+  const about = unit ?? mac ?? digest ?? version ?? profile
   return about === undefined ? name : `${name} ${about}`
 }
 

@@ -97,6 +97,20 @@ const refused: [string, () => SignedCommand, RegExp, tellsHub: boolean][] = [
   ['for another agent', () => here.sign(reboot({ agent_id: newId('agent') })), /for the agent agent_/, false],
   ['not allowed', () => here.sign(here.command('restart_unit', { unit: 'sshd.service' })), /doesn’t allow restart:sshd/, true],
   [
+    'without an install profile',
+    () => here.sign(here.command('certificate_install', { chain: '', fingerprint: '0'.repeat(64), install_profile: 'web' })),
+    /doesn’t allow certificates:web/,
+    true,
+  ],
+  ...[['../x'], ['a'], Array.from({ length: 101 }, () => 'a.example.com')].map(
+    (names): [string, () => SignedCommand, RegExp, boolean] => [
+      `with the names ${names[0]} × ${names.length}`,
+      () => here.sign(here.command('certificate_csr', { names, key_type: 'ec-256', install_profile: 'web' })),
+      /invalid parameters/,
+      true,
+    ],
+  ),
+  [
     'with a unit that is an option',
     () => here.sign(here.command('restart_unit', { unit: '--force' })),
     /invalid parameters/,

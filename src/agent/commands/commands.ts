@@ -55,7 +55,11 @@ const asRoot: ReadonlySet<CommandName> = new Set([
   'firewall_apply',
   'firewall_confirm',
   'update',
+  'certificate_csr',
 ])
+
+/** A service that reloads its certificate presents it after this time at the latest. */
+const reloadedMs = 5000
 
 /** Waits for commands of the hub, checks and runs them, and reports their results. An open request also tells the hub that the agent lives. */
 export class Commands {
@@ -141,9 +145,15 @@ export class Commands {
   }
 
   private async run(command: AgentCommand, signed: SignedCommand): Promise<Result> {
-    const { clock, orders, collect } = this.pieces
+    const { clock, orders, collect, timers } = this.pieces
     const byRoot = () => orders.run(command, { ...signed, clock_offset_ms: Math.round(clock.offsetMs ?? 0) })
     if (command.name === 'update') return await this.update(command, byRoot)
+    if (command.name === 'certificate_install') {
+      const result = await byRoot()
+      // The hub learns at once whether the service presents the certificate.
+      if (result.outcome === 'done') timers.after(reloadedMs, collect)
+      return result
+    }
     if (asRoot.has(command.name)) return await byRoot()
     if (command.name === 'collect') collect()
     if (command.name !== 'wake') return done

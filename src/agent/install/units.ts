@@ -1,3 +1,4 @@
+import { installFolders } from '../certificates/install-profile'
 import { runtimeAssignments } from '../small-runtime'
 import { confirmedFile, tableFile } from '../root/firewall'
 import { certificateUnits } from './certificate-units'
@@ -56,7 +57,10 @@ DirectoryNotEmpty=/run/bailiwick-agent/orders
 WantedBy=multi-user.target
 `
 
-/** The root half of the agent. What it changes is done by systemd and nft, which it asks to. */
+/**
+ * The root half of the agent. Most of what it changes is done by systemd and nft, which it asks to. It writes certificates itself, where
+ * install profiles can let it.
+ */
 const rootService = `[Unit]
 Description=Run a command of the Bailiwick hub as root
 ConditionDirectoryNotEmpty=/run/bailiwick-agent/orders
@@ -79,7 +83,7 @@ MemoryMax=256M
 TasksMax=64
 ${rootRestrictions}
 CapabilityBoundingSet=CAP_NET_ADMIN CAP_DAC_OVERRIDE CAP_CHOWN CAP_FOWNER
-ReadWritePaths=/run/bailiwick-agent -${programFolder}
+ReadWritePaths=/run/bailiwick-agent -${programFolder} ${installFolders.map(one => `-${one}`).join(' ')}
 ProtectHome=yes
 RestrictAddressFamilies=AF_UNIX AF_NETLINK
 `

@@ -15,7 +15,7 @@ import {
 } from 'node:fs'
 import { join } from 'node:path'
 import type { Clock } from '../../core/clock'
-import { maxCommandBytes, type AgentCommand, type CommandResult } from '../../wire/agent-command'
+import { maxCommandBytes, type AgentCommand, type CommandName, type CommandResult } from '../../wire/agent-command'
 import { checkCommand, commandId } from '../commands/check-command'
 import { CommandRefused } from '../commands/command-refused'
 import type { CommandLog } from '../commands/command-log'
@@ -33,7 +33,7 @@ interface RootPieces {
   folders: RootFolders
   system: System
   /** Reads the settings of the owner of the server. @throws Error with a sentence */
-  settings: () => Pick<AgentSettings, 'allow'>
+  settings: () => Pick<AgentSettings, 'allow' | 'installProfiles'>
   /** File that tells which hub and which agent this is. */
   pinnedFile: string
   /** Time of the server (ms UTC). */
@@ -59,7 +59,9 @@ const maxOlderMs = 900_000
 /** How long results are kept for the agent (ms). */
 const keepResultsMs = 3_600_000
 
-/** Units that are restarted at the same time. */
+/** Commands that wait for a service. */
+const longCommands: ReadonlySet<CommandName> = new Set(['restart_unit', 'certificate_install'])
+/** This many of them run at the same time. */
 const maxRestarts = 16
 /** How soon another order is run during a restart (ms). */
 const pollMs = 250
@@ -92,7 +94,7 @@ export async function obeyOrders(pieces: RootPieces): Promise<void> {
     }
     const run = async (name: string, command: AgentCommand) => {
       log.write(command, 'started', null)
-      const result = await runOrder(system, folders, command).catch(failed)
+      const result = await runOrder(system, folders, () => pieces.settings().installProfiles, command).catch(failed)
       log.write(command, result.outcome, result.detail)
       answer(name, result)
     }
@@ -109,7 +111,7 @@ export async function obeyOrders(pieces: RootPieces): Promise<void> {
           continue
         }
         const running = run(name, command)
-        if (command.name === 'restart_unit') track(restarts, running)
+        if (longCommands.has(command.name)) track(restarts, running)
         else await running
         if (restarts.size >= maxRestarts) await Promise.race(restarts)
       }

@@ -1,4 +1,5 @@
 import type { AgentCommand, CommandResult } from '../../wire/agent-command'
+import type { AgentSettings } from '../config-file'
 import { applyFirewall, confirmFirewall } from './firewall'
 import type { RootFolders } from './folders'
 import type { System } from './system'
@@ -13,7 +14,12 @@ const done = (output: string | null = null): Result => ({ outcome: 'done', detai
 const failed = (detail: string): Result => ({ outcome: 'failed', detail, output: null })
 
 /** Runs a command that was checked, as root. */
-export async function runOrder(system: System, folders: RootFolders, command: AgentCommand): Promise<Result> {
+export async function runOrder(
+  system: System,
+  folders: RootFolders,
+  profiles: () => AgentSettings['installProfiles'],
+  command: AgentCommand,
+): Promise<Result> {
   switch (command.name) {
     case 'reboot':
     case 'shutdown': {
@@ -40,6 +46,15 @@ export async function runOrder(system: System, folders: RootFolders, command: Ag
       const { prepareUpdate } = await import('./prepare-update')
       const refused = await prepareUpdate(system, folders, command)
       return refused === null ? done() : failed(refused)
+    }
+    case 'certificate_csr':
+    case 'certificate_install': {
+      const { createKey, installCertificate } = await import('./certificates')
+      if (command.name === 'certificate_csr') return done(await createKey(folders, command.params))
+      const profile = profiles().get(command.params.install_profile)
+      if (!profile) return failed('The install profile was removed.')
+      const installed = await installCertificate(system, folders, profile, command.params)
+      return installed.isDone ? done(installed.note) : failed(installed.detail)
     }
     default:
       return { outcome: 'refused', detail: `The command ${command.name} is not run as root.`, output: null }

@@ -15,12 +15,16 @@ import { dirname } from 'node:path'
 import { randomBase62 } from '../../core/random'
 
 /**
- * Replaces a file at once: after a crash, it has its old content or the new one. It belongs to the owner of its folder, also if root
- * writes it.
+ * Replaces a file at once: after a crash, it has its old content or the new one.
  * @param mode permissions, by default only for the owner
  * @param durable whether it must survive a power failure
+ * @param owner if root writes it; by default the owner of its folder
  */
-export function writeFile(path: string, content: string | Uint8Array, { mode = 0o600, durable = false } = {}): void {
+export function writeFile(
+  path: string,
+  content: string | Uint8Array,
+  { mode = 0o600, durable = false, owner }: { mode?: number; durable?: boolean; owner?: { uid: number; gid: number } } = {},
+): void {
   const folder = dirname(path)
   const temporary = `${path}.${randomBase62(12)}.new`
   const bytes = typeof content === 'string' ? Buffer.from(content) : content
@@ -31,7 +35,7 @@ export function writeFile(path: string, content: string | Uint8Array, { mode = 0
       // Whatever the file mode creation mask is.
       fchmodSync(file, mode)
       if (process.getuid?.() === 0) {
-        const { uid, gid } = statSync(folder)
+        const { uid, gid } = owner ?? statSync(folder)
         fchownSync(file, uid, gid)
       }
       for (let at = 0; at < bytes.byteLength;) at += writeSync(file, bytes, at)

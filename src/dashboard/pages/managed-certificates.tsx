@@ -1,7 +1,10 @@
+import { Link } from '@tanstack/react-router'
 import { FileBadge } from 'lucide-react'
 import type { AcmeAccountView } from '../../features/acme/accounts/shapes'
 import type { ManagedCertificateDownload, ManagedCertificateView } from '../../features/acme/managed-certificates/shapes'
 import type { ActionView } from '../../features/actions/shapes'
+import type { AgentView } from '../../features/servers/agents/shapes'
+import type { ServerView } from '../../features/servers/shapes'
 import { CopyableText } from '../parts/code'
 import { CheckboxField, ListField, SelectField, TextareaField, TextField, useForm, type Values } from '../parts/form'
 import { ListPage, menuColumn, type TableColumns } from '../parts/list'
@@ -10,15 +13,22 @@ import { Facts } from '../parts/page'
 import { showSecret } from '../parts/secret'
 import { Status, Tags } from '../parts/status'
 import { RelativeTime } from '../parts/time'
-import { useOne, useSend } from '../queries'
+import { useList, useOne, useSend } from '../queries'
 import { usePerson } from '../session'
 import { AccountField } from './issuing/account-field'
 import { issuingTabs } from './issuing/issuing-tabs'
 import { FollowedAction } from './actions/followed-action'
 
 const invalidates = ['/managed-certificates', '/actions']
-const statuses = { pending: 'Pending', issuing: 'Issuing', valid: 'Valid', failing: 'Failing', revoked: 'Revoked' }
-const tones = { pending: 'idle', issuing: 'busy', valid: 'ok', failing: 'bad', revoked: 'bad' } as const
+const statuses = {
+  pending: 'Pending',
+  issuing: 'Issuing',
+  delivering: 'Installing',
+  valid: 'Valid',
+  failing: 'Failing',
+  revoked: 'Revoked',
+}
+const tones = { pending: 'idle', issuing: 'busy', delivering: 'busy', valid: 'ok', failing: 'bad', revoked: 'bad' } as const
 
 /** Certificates that are issued and renewed here. */
 export default function ManagedCertificates() {
@@ -99,7 +109,11 @@ const titleOf = ({ names }: ManagedCertificateView): string =>
   names.length > 2 ? `${names.slice(0, 2).join(', ')}, and ${names.length - 2} more` : names.join(', ')
 
 const CertificateStatus = ({ of: { paused, status } }: { of: ManagedCertificateView }) =>
-  paused && status !== 'issuing' ? <Status status="paused" /> : <Status status={status} tone={tones[status]} />
+  paused && tones[status] !== 'busy' ? (
+    <Status status="paused" />
+  ) : (
+    <Status status={status} label={statuses[status]} tone={tones[status]} />
+  )
 
 function Details({ of: one, accounts }: { of: ManagedCertificateView; accounts: readonly AcmeAccountView[] }) {
   return (
@@ -113,7 +127,13 @@ function Details({ of: one, accounts }: { of: ManagedCertificateView; accounts: 
           ['ACME account', accounts.find(account => account.id === one.acme_account_id)?.name ?? one.acme_account_id],
           ['Profile', one.profile],
           ['Private key', keyText(one)],
+          ['Server', one.deliver.server_id !== null && <ServerLink key="" id={one.deliver.server_id} />],
+          ['Install profile', one.deliver.install_profile],
           ['Issued', <RelativeTime key="" at={one.issued_at} fallback="Never" />],
+          [
+            'Installed',
+            one.deliver.server_id !== null && <RelativeTime key="" at={one.deliver.installed_at} fallback="Not yet" />,
+          ],
           ['Expires', one.not_after && <RelativeTime key="" at={one.not_after} />],
           ['Revoked', one.revoked_at && <RelativeTime key="" at={one.revoked_at} />],
           ['Renewal', one.renew === 'auto' ? 'Automatic' : 'By request'],
@@ -135,7 +155,17 @@ function Details({ of: one, accounts }: { of: ManagedCertificateView; accounts: 
   )
 }
 
+function ServerLink({ id }: { id: string }) {
+  const server = useOne<ServerView>(`/servers/${id}`).data
+  return (
+    <Link to="/servers/$id" params={{ id }} className="text-accent hover:underline">
+      {server?.name ?? id}
+    </Link>
+  )
+}
+
 function keyText({ key, key_available, not_after }: ManagedCertificateView): string {
+  if (key.mode === 'agent') return `${key.type}, only on the server`
   if (key.mode === 'csr') return `${key.type}, not stored here`
   if (key.retention === 'keep') return `${key.type}, stored encrypted`
   if (not_after === null || key_available) return `${key.type}, can be downloaded once`
@@ -165,7 +195,7 @@ const download = (one: ManagedCertificateView) =>
   })
 
 function downloadText({ key, key_available }: ManagedCertificateView): string {
-  if (key.mode === 'csr') return 'This shows the certificate and its issuers. The private key is not stored here.'
+  if (key.mode !== 'hub') return 'This shows the certificate and its issuers. The private key is not stored here.'
   if (key.retention === 'keep')
     return 'This shows the certificate with its private key. The download is recorded in the audit log.'
   return key_available
@@ -214,10 +244,16 @@ const bodyOf = (values: Values) => ({
   acme_account_id: values.acme_account_id,
   profile: text(values.profile),
   renew: values.renew,
-  ...(values['key.mode'] === 'csr'
-    ? { key: { mode: 'csr' }, csr: values.csr }
-    : { key: { mode: 'hub', type: values['key.type'], retention: values['key.retention'] } }),
+  ...keyBody(values),
 })
+
+function keyBody(values: Values) {
+  const { 'key.mode': mode, 'key.type': type } = values
+  if (mode === 'csr') return { key: { mode }, csr: values.csr }
+  if (mode === 'hub') return { key: { mode, type, retention: values['key.retention'] } }
+  const [server_id, install_profile] = String(values.deliver).split(' ')
+  return { key: { mode, type }, ...(values.deliver !== '' && { deliver: { server_id, install_profile } }) }
+}
 
 const issue = (accounts: readonly AcmeAccountView[]) =>
   openForm<ManagedCertificateView>({
@@ -225,7 +261,7 @@ const issue = (accounts: readonly AcmeAccountView[]) =>
     wide: true,
     initial: {
       ...{ names: [], acme_account_id: accounts.find(one => one.status === 'valid')?.id ?? '', profile: '', renew: 'auto' },
-      ...{ 'key.mode': 'hub', 'key.type': 'ec-256', 'key.retention': 'once', csr: '' },
+      ...{ 'key.mode': 'hub', 'key.type': 'ec-256', 'key.retention': 'once', csr: '', deliver: '' },
     },
     call: values => ({ method: 'POST', path: '/managed-certificates', body: bodyOf(values) }),
     send: { toast: 'Issuing started', invalidates },
@@ -248,6 +284,7 @@ function IssueFields({ accounts }: { accounts: readonly AcmeAccountView[] }) {
         label="Private key"
         choices={[
           ['hub', 'Create it here'],
+          ['agent', 'Create it on a server, and install the certificate there'],
           ['csr', 'I have a certificate request (CSR)'],
         ]}
       />
@@ -266,19 +303,47 @@ function IssueFields({ accounts }: { accounts: readonly AcmeAccountView[] }) {
               ['rsa-4096', 'RSA, 4,096 bits'],
             ]}
           />
-          <SelectField
-            name="key.retention"
-            label="After the first download"
-            hint="A new key is created for each renewal."
-            choices={[
-              ['once', 'Destroy the private key here'],
-              ['keep', 'Keep the private key, encrypted'],
-            ]}
-          />
+          {values['key.mode'] === 'agent' ? (
+            <DeliverField />
+          ) : (
+            <SelectField
+              name="key.retention"
+              label="After the first download"
+              hint="A new key is created for each renewal."
+              choices={[
+                ['once', 'Destroy the private key here'],
+                ['keep', 'Keep the private key, encrypted'],
+              ]}
+            />
+          )}
         </>
       )}
       <RenewFields />
     </>
+  )
+}
+
+/** The servers whose owners allow it. */
+function DeliverField() {
+  const { rows: agents } = useList<AgentView>('/agents', { sort: 'name', limit: 200 })
+  const places = agents.flatMap(({ server_id: id, name, install_profiles }) =>
+    install_profiles.map(profile => [`${id} ${profile}`, `${name}: ${profile}`] as const),
+  )
+  return (
+    <SelectField
+      name="deliver"
+      label="Install on"
+      hint={
+        <>
+          Server and install profile. The private key never leaves the server. The owner of a server allows this with{' '}
+          <a href="/docs/agent-commands#certificates" className="text-accent underline">
+            an install profile
+          </a>
+          .
+        </>
+      }
+      choices={[['', places.length > 0 ? 'Choose a server' : 'No server allows it yet'] as const, ...places]}
+    />
   )
 }
 

@@ -103,4 +103,14 @@ export const acmeActions = {
     changes: ofManaged,
     example: { before: { paused: true }, after: { paused: false } },
   },
+  'certificates.managed_certificate.deliver': {
+    sentence: 'The certificate for {managed_certificate} was installed on {server}',
+    phrase: 'install the certificate for {managed_certificate} on {server}',
+    number: 'CE210',
+    description: 'The agent of a server installed a certificate.',
+    targets: ['managed_certificate', 'server'],
+    channels: ['job'],
+    changes: ofManaged,
+    example: { before: { status: 'delivering' }, after: { status: 'valid' } },
+  },
 } satisfies AuditActionDrafts

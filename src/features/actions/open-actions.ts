@@ -1,6 +1,10 @@
 import { and, count, desc, eq, exists, gt, inArray, type Column, type SQL } from 'drizzle-orm'
-import type { Reader } from '../../core/db/transaction'
+import type { Consequences } from '../../core/change-result'
+import { forUpdate } from '../../core/db/dialect'
+import type { Reader, Tx } from '../../core/db/transaction'
 import type { ActionRow } from './action-view'
+import { endAction } from './end'
+import { actionTopic } from './kind'
 import { actionResources, actions, openStates } from './tables'
 
 /** Which of these actions have not finished. */
@@ -68,4 +72,24 @@ export async function countStarted(
       ),
     )
   return row!.n
+}
+
+/**
+ * Ends an action of this type, if it has not finished, because its resource is deleted in the same transaction. What a chunk in progress
+ * did is not committed.
+ */
+export async function cancelForDeletion(
+  tx: Tx,
+  id: string,
+  type: string,
+  now: number,
+): Promise<Pick<Consequences, 'wakeTopics'>> {
+  const [row] = await forUpdate(
+    tx
+      .select()
+      .from(actions)
+      .where(and(eq(actions.id, id), eq(actions.type, type))),
+  )
+  const ended = row && (await endAction(tx, row, { status: 'canceled' }, now))
+  return ended ? { wakeTopics: [actionTopic(id)] } : {}
 }

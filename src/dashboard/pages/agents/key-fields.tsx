@@ -24,7 +24,7 @@ export const AllowFields = () => (
     <CheckboxesField
       name="allow"
       label="The agent may"
-      hint="Stored in a file on the server that only root can change. Without any, the agent only collects data."
+      hint="Stored in a file on the server that only root can change. Without any, the agent only collects data. To let it install certificates, add an install profile to the file later."
       choices={permissions}
       className="flex flex-col gap-2"
     />

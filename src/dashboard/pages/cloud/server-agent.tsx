@@ -13,6 +13,9 @@ import { stopReasons } from '../agents/stop-reasons'
 import { permissions } from '../agents/key-fields'
 import { useInventory } from './server-inventory'
 
+/** How the settings of an install profile begin. */
+const profileLine = 'install.NAME = …'
+
 /** What agents are asked to do, if the owner of the server allows it. */
 const offered: readonly (readonly [word: string, means: string])[] = [
   ['reboot', permissions.reboot],
@@ -20,6 +23,7 @@ const offered: readonly (readonly [word: string, means: string])[] = [
   ['firewall', permissions.firewall],
   ['wake', permissions.wake],
   ['update', permissions.update],
+  [profileLine, 'Issue and install certificates'],
 ]
 
 type Summary = NonNullable<ServerView['agent']>
@@ -77,6 +81,10 @@ function AgentCard({ id, of }: { id: string; of: Summary }) {
           ],
           ['Allowed', agent && <Tags tags={agent.allow} />],
           [
+            'Installs certificates',
+            agent && agent.install_profiles.length > 0 && `With the profiles ${agent.install_profiles.join(', ')}`,
+          ],
+          [
             'Problems',
             problems.length > 0 && (
               <ul className="flex flex-col gap-1">
@@ -91,7 +99,7 @@ function AgentCard({ id, of }: { id: string; of: Summary }) {
           ],
         ]}
       />
-      {agent && <NotAllowed allow={agent.allow} facts={agent.facts} />}
+      {agent && <NotAllowed {...agent} />}
     </Card>
   )
 }
@@ -101,8 +109,11 @@ function Clock({ offsetMs }: { offsetMs: number | null }) {
 }
 
 /** Why actions of the agent are not offered, and how the owner of the server allows them. Nothing if all are allowed. */
-function NotAllowed({ allow, facts }: Pick<AgentView, 'allow' | 'facts'>) {
-  const isAllowed = (word: string) => allow.some(one => (word === 'restart:UNIT' ? one.startsWith('restart:') : one === word))
+function NotAllowed({ allow, install_profiles: profiles, facts }: Pick<AgentView, 'allow' | 'install_profiles' | 'facts'>) {
+  const isAllowed = (word: string) =>
+    word === profileLine
+      ? profiles.length > 0
+      : allow.some(one => (word === 'restart:UNIT' ? one.startsWith('restart:') : one === word))
   // Without systemd, the agent reports only what it can do without root.
   const isWithoutRoot = facts?.agent_as_root === false
   const missing = offered.filter(([word]) => !isAllowed(word) && !(isWithoutRoot && word !== 'wake'))
@@ -132,7 +143,7 @@ function Missing({ words }: { words: typeof offered }) {
         ))}
       </ul>
       <p>
-        <TextWithCode text="To allow one, add the word to `allow` in `/etc/bailiwick-agent/agent.conf`, and restart the agent. " />
+        <TextWithCode text="To allow one, add the word to `allow` in `/etc/bailiwick-agent/agent.conf`, or the line of an install profile, and restart the agent. " />
         <a href="/docs/agent-commands" className="text-accent underline">
           Permissions of agents
         </a>

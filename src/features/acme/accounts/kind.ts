@@ -5,12 +5,12 @@ import { AdapterError } from '../../../adapters/failure'
 import { secret, settingsForm, type SettingsOf } from '../../../adapters/settings-form'
 import { Words } from '../../../core/shapes'
 import { contactOf, readDirectory, withAcme, type AcmeAccess } from '../client/session'
-import { acmeKeyTypes } from '../keys'
+import { keyTypes } from '../../../core/x509/private-key'
 
 const form = settingsForm({
   directory_url: Type.String({ maxLength: 2000, description: 'URL of the ACME directory.' }),
   contact_email: Type.Optional(Type.String({ maxLength: 254, description: 'Email address for the certificate authority.' })),
-  key_type: Words(acmeKeyTypes, { description: 'Type of the account key.' }),
+  key_type: Words(keyTypes, { description: 'Type of the account key.' }),
   ca_pem: Type.Optional(Type.String({ maxLength: 65_536, description: 'PEM certificates to trust instead of the public CAs.' })),
   eab_kid: Type.Optional(Type.String({ maxLength: 2000, description: 'ID of the key of the external account.' })),
   account_url: Type.String({ maxLength: 2000, description: 'URL of the account.' }),

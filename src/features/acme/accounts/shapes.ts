@@ -3,7 +3,7 @@ import { accountName, accountPatch, checkFields } from '../../../adapters/accoun
 import { accountStates } from '../../../adapters/accounts/columns'
 import { editable, Nullable, Prose, Shape, SinglePageOf, Words } from '../../../core/shapes'
 import { acmeFailures } from '../client/acme-error'
-import { acmeKeyTypes } from '../keys'
+import { keyTypes } from '../../../core/x509/private-key'
 
 export const acmeAccountStatuses = ['valid', 'deactivated'] as const
 
@@ -15,7 +15,7 @@ const directoryUrl = Type.String({
   maxLength: 2000,
   description: 'URL of the ACME directory of the certificate authority. `GET /v1/acme-directories` lists common ones.',
 })
-const keyType = (description: string) => Words(acmeKeyTypes, { description })
+const keyType = (description: string) => Words(keyTypes, { description })
 
 const example = {
   id: 'acme_01k3z9a1b2c3d4e5f6g7h8j9km',

@@ -44,7 +44,7 @@ export async function withLibrary<T>(
 }
 
 /** Loads the ACME library, without its own HTTP client and retries. */
-export const loadAcmeLibrary = (): Promise<typeof AcmeLibrary> => (library ??= load())
+const loadAcmeLibrary = (): Promise<typeof AcmeLibrary> => (library ??= load())
 
 async function load() {
   const { default: loaded } = (await import('acme-client')) as unknown as { default: typeof AcmeLibrary }

@@ -99,7 +99,8 @@ export async function storeIssued(
   const nextRenewalAt = row.renew === 'auto' ? renewalAt({ issuedAt: now, notBefore, notAfter, ari: null }, now, random) : null
   if (nextRenewalAt !== null) await updateIssued(tx, workspaceId, certificateId, { renewalDueAt: nextRenewalAt }, now)
   const stored = await saveRow(tx, { hub }, managedRows, row, {
-    ...{ certificateId, status: 'valid', chain: issued.chain, notBefore, notAfter, issuedAt: now, nextRenewalAt },
+    ...{ certificateId, chain: issued.chain, notBefore, notAfter, issuedAt: now, nextRenewalAt },
+    ...{ status: row.keyMode === 'agent' ? ('delivering' as const) : ('valid' as const), deliveredAt: null },
     issuedByAccountId: accountId,
     ...{ revokedAt: null, keySealed, keyTakenAt: null, nextKeySealed: null, attempts: 0, lastError: null },
     ...{ ariId: issued.ariId, ari: null, ariCheckAt: hasRenewalInfo && issued.ariId !== null ? now : null },

@@ -52,7 +52,7 @@ export async function issueNames(
   const row = existing
     ? await saveRow(tx, ctx, managedRows, existing, { acmeAccountId: account.id })
     : await insertManaged(tx, ctx, input, { names, account, key: keyColumns(input, names) })
-  const started = await startIssuing(tx, ctx, row, also)
+  const started = await startIssuing(tx, ctx, row, { also })
   const { id, type } = started.action
   const changed = await changedRow(managedRows, existing ?? null, started.row, managedView)
   const target = [targetOf(managedRows, row), { type: 'action', id, name: type }]

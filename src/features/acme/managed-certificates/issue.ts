@@ -9,21 +9,30 @@ import { sealedIn } from '../../../core/outgoing/signing-secrets'
 import { Problem } from '../../../core/problem'
 import { targetOf } from '../../../core/rows'
 import { DecryptionFailed } from '../../../core/secrets'
-import type { ActionKind, CommitChunk, Next, Work } from '../../actions/kind'
+import { certificateRequest } from '../../../core/x509/certificate-request'
+import { createPrivateKey, type KeyType } from '../../../core/x509/private-key'
+import type { ActionKind } from '../../actions/kind'
 import { challengeLifetimeMs, publishChallenges, type ChallengeValue } from '../../dns/challenges/challenges'
 import { missingChallenge } from '../../dns/challenges/visible'
-import { acmeProblem, withAccount, type AcmeAccountRow } from '../accounts/accounts'
+import { acmeProblem, withAccount } from '../accounts/accounts'
 import { acmeAccounts } from '../accounts/tables'
 import type { AcmeError } from '../client/acme-error'
 import type { AcmeOrder } from '../client/orders'
-import { createRequest } from '../client/request'
 import { readDirectory, withAcme, type AcmeSession } from '../client/session'
-import { createPrivateKey, type AcmeKeyType } from '../keys'
 import { parseCsr } from './csr'
+import { agentMs, awaitAgent, deliver, requestFromAgent } from './delivery'
 import { changerOf, failIssuing, lockManaged, storeIssued, withdraw } from './finish'
 import { checkIssued } from './issued'
 import { baseName } from './names'
-import { firstState, type IssueState } from './order-state'
+import {
+  firstState,
+  next,
+  type IssueCommit as Commit,
+  type IssueInput,
+  type IssueState,
+  type IssueWork,
+  type Scene,
+} from './order-state'
 import { placesOf, refuseByCaa } from './prerequisites'
 import { managedRows, managedView } from './rows'
 import { issuing } from './start'
@@ -43,30 +52,18 @@ const passing = new Set(['unreachable', 'timeout', 'incomplete', 'throttled'])
 const finalizeMs = 6 * 3_600_000
 const maxRetryMs = 300_000
 
-type IssueWork = Work<{ is_renewal: boolean }, IssueState>
-type Commit = CommitChunk<IssueState>
-
-/** What a chunk works with. */
-interface Scene {
-  hub: Hub
-  work: IssueWork
-  row: ManagedCertificateRow
-  account: AcmeAccountRow
-  state: IssueState
-}
-
 /**
  * Issues a certificate (RFC 8555 section 7.4). Each chunk makes calls to the authority for one step, and its result is stored before
  * the next call, so that the same order continues after a crash.
  */
-export const issueAction: ActionKind<{ is_renewal: boolean }, IssueState> = {
+export const issueAction: ActionKind<IssueInput, IssueState> = {
   ...issuing,
   steps: [...issuing.steps],
   failureNotice: ({ workspaceId, resourceId }, problem) => ({
     workspaceId,
     kind: 'certificate.issue_failed',
     resource: { type: 'managed_certificate', id: resourceId, name: null },
-    text: `A certificate could not be issued. ${problem.detail}`,
+    text: `A certificate could not be issued or installed. ${problem.detail}`,
     details: { managed_certificate_id: resourceId, code: problem.code },
     dedupKey: resourceId,
   }),
@@ -74,18 +71,22 @@ export const issueAction: ActionKind<{ is_renewal: boolean }, IssueState> = {
     const id = work.resources[0]!.id
     const [row] = await hub.read.select().from(managedCertificates).where(eq(managedCertificates.id, id))
     if (!row) return async () => ({ result: { failed: new Problem('not_found', 'The managed certificate was deleted.') } })
-    const state = work.state ?? firstState
+    const state = work.state ?? beginning(work, hub.clock.now())
     try {
       const accountId = state.accountId ?? row.acmeAccountId
       const [account] = await hub.read.select().from(acmeAccounts).where(eq(acmeAccounts.id, accountId))
       if (!account) throw new Problem('conflict', 'The ACME account was deleted while it issued the certificate.')
       const scene = { hub, work, row, account, state }
-      return work.state === null ? await check(scene) : await steps[state.step](scene)
+      return await steps[state.step](scene)
     } catch (error) {
       return onError(hub, work, id, state, error)
     }
   },
 }
+
+/** Where the action begins. */
+const beginning = ({ input }: IssueWork, now: number): IssueState =>
+  input.is_delivery ? { ...firstState, step: 'deliver', deadline: now + agentMs } : firstState
 
 /** Whether the authority may have received the certificate request. */
 const isLate = ({ step }: IssueState): boolean => step === 'finalize' || step === 'store'
@@ -119,12 +120,6 @@ function onError(hub: Hub, work: IssueWork, id: string, state: IssueState, error
   return tx => failIssuing(tx, by, id, { problem, retryAfterMs: null })
 }
 
-const next = (
-  state: IssueState,
-  changes: Partial<IssueState>,
-  more: Omit<Extract<Next<IssueState>, { state: unknown }>, 'state'> = {},
-): Next<IssueState> => ({ state: { ...state, tries: 0, ...changes }, ...more })
-
 const session = <T>({ hub, account }: Scene, run: (session: AcmeSession) => Promise<T>): Promise<T> =>
   withAccount(hub, account, (context, access) => withAcme(context, access, run))
 
@@ -132,6 +127,8 @@ const session = <T>({ hub, account }: Scene, run: (session: AcmeSession) => Prom
 async function check(scene: Scene): Promise<Commit> {
   const { hub, row, account, work, state } = scene
   await work.report({ step: 'check', progress: 0 })
+  const waiting = await awaitAgent(scene)
+  if (waiting) return waiting
   await placesOf(hub.read, row.workspaceId, row.names)
   await withAccount(hub, account, async (context, access) => {
     const { caaIdentities } = await readDirectory(context, access)
@@ -269,22 +266,26 @@ async function validate(scene: Scene): Promise<Commit> {
   return async () => ({ result: next(state, { isAsked: true }, { at }) })
 }
 
-function afterValidation({ hub, state }: Scene, { status }: AcmeOrder): Commit {
-  const deadline = hub.clock.now() + finalizeMs
+function afterValidation({ hub, row, state }: Scene, { status }: AcmeOrder): Commit {
   const step = status === 'ready' ? 'key' : 'finalize'
+  const deadline = hub.clock.now() + (step === 'key' && row.keyMode === 'agent' ? agentMs : finalizeMs)
   if (step === 'finalize' && state.csr === null)
     throw rejected('The certificate authority finished an order that was not completed here.')
   return async () => ({ result: next(state, { step, deadline }, { step: 'finalize', progress: 70 }) })
 }
 
 /** Stores the key and the certificate request before it is sent. */
-async function key({ hub, row, state }: Scene): Promise<Commit> {
-  const privateKey = row.keyMode === 'hub' ? await createPrivateKey(row.keyType as AcmeKeyType) : null
-  const csr = privateKey === null ? row.csr! : await createRequest(row.names, privateKey)
+async function key(scene: Scene): Promise<Commit> {
+  const { hub, row, state } = scene
+  const finalizing = { step: 'finalize', deadline: hub.clock.now() + finalizeMs, commandId: null } as const
+  if (row.keyMode === 'agent')
+    return await requestFromAgent(scene, csr => async () => ({ result: next(state, { ...finalizing, csr }, { progress: 75 }) }))
+  const privateKey = row.keyMode === 'hub' ? await createPrivateKey(row.keyType as KeyType) : null
+  const csr = privateKey === null ? row.csr! : certificateRequest(row.names, privateKey)
   return async tx => {
     const sealed = privateKey && (await hub.keys.seal(tx, sealedIn(managedCertificates, row, 'next_key_sealed'), privateKey))
     await tx.update(managedCertificates).set({ nextKeySealed: sealed }).where(eq(managedCertificates.id, row.id))
-    return { result: next(state, { step: 'finalize', csr }, { progress: 75 }) }
+    return { result: next(state, { ...finalizing, csr }, { progress: 75 }) }
   }
 }
 
@@ -325,7 +326,14 @@ async function store(scene: Scene): Promise<Commit> {
       ...consequences,
       events: [...(consequences.events ?? []), ...events],
       audits: [...(consequences.audits ?? []), audit],
-      result: { done: { not_after: new Date(stored.notAfter!).toISOString() } },
+      result:
+        row.keyMode === 'agent'
+          ? next(
+              state,
+              { step: 'deliver', deadline: hub.clock.now() + agentMs, commandId: null },
+              { step: 'deliver', progress: 95 },
+            )
+          : { done: { not_after: new Date(stored.notAfter!).toISOString() } },
     }
   }
 }
@@ -337,5 +345,5 @@ async function moveKey(tx: Parameters<Commit>[0], hub: Hub, row: ManagedCertific
 }
 
 const steps: Record<IssueState['step'], (scene: Scene) => Promise<Commit>> = {
-  ...{ order, publish, wait, validate, key, finalize, store },
+  ...{ check, order, publish, wait, validate, key, finalize, store, deliver },
 }

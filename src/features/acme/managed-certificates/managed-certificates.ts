@@ -12,20 +12,22 @@ import { inputColumns, patchColumns } from '../../../core/members'
 import { pemBlocks } from '../../../core/net/pem'
 import { sealedIn } from '../../../core/outgoing/signing-secrets'
 import { conflict, invalid, Problem } from '../../../core/problem'
-import { changedRow, findRow, insertRow, lockRow, removeRow, saveRow, targetOf } from '../../../core/rows'
-import { openActionIds } from '../../actions/open-actions'
+import { changedRow, findRow, insertRow, lockRow, refuseDuplicate, removeRow, saveRow, targetOf } from '../../../core/rows'
+import { cancelForDeletion, openActionIds } from '../../actions/open-actions'
 import type { ActionView } from '../../actions/shapes'
 import { forgetIssued, updateIssued } from '../../certificates/issued'
 import { acmeAccountOf, withAccount, type AcmeAccountRow } from '../accounts/accounts'
 import { readDirectory } from '../client/session'
 import { refusePrivateKey } from '../keys'
 import { CsrError, parseCsr } from './csr'
-import { random } from './finish'
+import { deliveryColumns, isUndelivered } from './delivery'
+import { changerOf, random, withdraw } from './finish'
 import { certificateNames } from './names'
 import { placesOf, refuseByCaa } from './prerequisites'
 import { managedRows, managedView } from './rows'
 import { renewalAt } from './schedule'
 import {
+  isRunning,
   managedCertificateMembers,
   managedStatuses,
   revocationReasons,
@@ -36,7 +38,7 @@ import {
   type ManagedCertificateRevocation,
   type ManagedCertificateView,
 } from './shapes'
-import { startIssuing, startRevoking } from './start'
+import { issuing, startIssuing, startRevoking } from './start'
 import { managedCertificates, type ManagedCertificateRow } from './tables'
 
 export const managedCertificateListing = listingOf('managed-certificates', managedCertificates, {
@@ -66,26 +68,35 @@ export async function createManagedCertificate(ctx: Ctx, input: ManagedCertifica
   refusePrivateKey('#/csr', input.csr)
   const names = certificateNames(input.names)
   const key = keyColumns(input, names)
+  const delivery = await deliveryOf(ctx, input, names)
   const account = await accountOf(ctx, input.acme_account_id)
   await requirePermission(ctx, names, account)
   return await change(ctx, 'certificates.managed_certificate.create', async tx => {
-    const row = await insertManaged(tx, ctx, input, { names, account, key })
+    const row = await insertManaged(tx, ctx, input, { names, account, key, delivery })
     const started = await startIssuing(tx, ctx, row)
     return { ...(await changedRow(managedRows, null, started.row, managedView)), jobs: started.jobs ?? [] }
   })
 }
 
-/** Inserts a managed certificate, within a change. @throws Problem 403 `plan_limit_reached` */
+/**
+ * Inserts a managed certificate, within a change.
+ * @throws Problem 403 `plan_limit_reached`, 409 if another certificate is installed at the same place
+ */
 export async function insertManaged(
   tx: Tx,
   ctx: Ctx,
   input: ManagedCertificateInput,
-  { names, account, key }: { names: string[]; account: AcmeAccountRow; key: ReturnType<typeof keyColumns> },
+  {
+    names,
+    account,
+    key,
+    delivery = notDelivered,
+  }: { names: string[]; account: AcmeAccountRow; key: ReturnType<typeof keyColumns>; delivery?: Delivery },
 ): Promise<ManagedCertificateRow> {
   await refuseOverLimit(tx, ctx, 'managed_certificate')
-  return await insertRow(tx, ctx, managedRows, {
+  return await insertDelivered(tx, ctx, {
     ...inputColumns(managedCertificateMembers, input),
-    ...{ names, namesText: textOf(names), acmeAccountId: account.id, status: 'pending', paused: false, ...key },
+    ...{ names, namesText: textOf(names), acmeAccountId: account.id, status: 'pending', paused: false, ...key, ...delivery },
     ...{
       keySealed: null,
       keyTakenAt: null,
@@ -95,6 +106,7 @@ export async function insertManaged(
       issuedByAccountId: null,
       notBefore: null,
       notAfter: null,
+      deliveredAt: null,
     },
     ...{ issuedAt: null, revokedAt: null, ariId: null, ari: null, ariCheckAt: null, nextRenewalAt: null },
     ...{ attempts: 0, lastError: null, actionId: null },
@@ -111,7 +123,7 @@ export async function updateManagedCertificate(
   const account = patch.acme_account_id === undefined ? null : await accountOf(ctx, patch.acme_account_id)
   return await change(ctx, 'certificates.managed_certificate.update', async tx => {
     const before = await lockRow(tx, ctx, managedRows, id)
-    if (patch.csr !== undefined && before.keyMode !== 'csr') throw notAllowed('#/csr', 'hub')
+    if (patch.csr !== undefined && before.keyMode !== 'csr') throw notAllowed('#/csr', before.keyMode)
     const request = patch.csr === undefined ? null : requestOf(patch.csr, before.names)
     const renew = patch.renew === before.renew ? undefined : patch.renew
     const nextRenewalAt = renew === 'auto' ? automaticAt(before, ctx.hub.clock.now()) : null
@@ -132,25 +144,34 @@ function automaticAt(
   { status, issuedAt, revokedAt, notBefore, notAfter, ari }: ManagedCertificateRow,
   now: number,
 ): number | null {
-  if (status === 'issuing' || revokedAt !== null) return null
+  if (isRunning(status) || revokedAt !== null) return null
   return issuedAt && notBefore && notAfter ? renewalAt({ issuedAt, notBefore, notAfter, ari }, now, random) : now
 }
 
-/** Deletes a managed certificate with its key. The certificate stays valid until it expires. @throws Problem 404, 409, 412 */
+/**
+ * Deletes a managed certificate with its key, and cancels the action that issues it. The certificate stays valid until it expires.
+ * @throws Problem 404, 409 while it is being revoked, 412
+ */
 export const deleteManagedCertificate = (ctx: Ctx, id: string): Promise<void> =>
   change(ctx, 'certificates.managed_certificate.delete', async tx => {
+    const { actionId } = await findRow(tx, ctx, managedRows, id)
+    // Actions are locked before their resources.
+    const canceled = actionId === null ? {} : await cancelForDeletion(tx, actionId, issuing.type, ctx.hub.clock.now())
+    const withdrawn = await withdraw(tx, changerOf(ctx.hub, ctx.workspaceId, ctx.actor), id)
     const row = await lockRow(tx, ctx, managedRows, id)
     if (row.actionId !== null && (await openActionIds(tx, [row.actionId])).size > 0)
-      throw conflict('An action is running on the managed certificate. Wait until it has finished.')
+      throw conflict('The managed certificate is being revoked. Wait until the action has finished.')
     await removeRow(tx, managedRows, row)
     await forgetIssued(tx, ctx.workspaceId, id, ctx.hub.clock.now())
-    return { result: undefined, target: targetOf(managedRows, row), before: managedView(row) }
+    const own = { result: undefined, target: targetOf(managedRows, row), before: managedView(row) }
+    return { ...own, ...withdrawn, wakeTopics: [...(withdrawn.wakeTopics ?? []), ...(canceled.wakeTopics ?? [])] }
   })
 
 const dayMs = 86_400_000
 
 /**
- * Starts to renew a certificate, or to issue it after failed attempts.
+ * Starts to renew a certificate, or to issue it after failed attempts. One that was issued, but not delivered, is only delivered, unless
+ * `force` is set.
  * @throws Problem 404, 409 `issued_recently`, `resource_locked`, `no_managed_zone`, `zone_not_writable`, `caa_forbids`, 412, 429
  */
 export async function renewManagedCertificate(
@@ -159,11 +180,14 @@ export async function renewManagedCertificate(
   { force = false }: ManagedCertificateRenewal,
 ): Promise<ActionView> {
   const found = await findRow(ctx.hub.read, ctx, managedRows, id)
-  if (!force) await refuseIssuedRecently(ctx, found)
-  await requirePermission(ctx, found.names, await acmeAccountOf(ctx, found.acmeAccountId))
+  const isDelivery = (row: ManagedCertificateRow) => !force && isUndelivered(row, ctx.hub.clock.now())
+  if (!isDelivery(found)) {
+    if (!force) await refuseIssuedRecently(ctx, found)
+    await requirePermission(ctx, found.names, await acmeAccountOf(ctx, found.acmeAccountId))
+  }
   return await change(ctx, 'certificates.managed_certificate.renew', async tx => {
     const before = await lockRow(tx, ctx, managedRows, id)
-    const { row, action, jobs = [] } = await startIssuing(tx, ctx, before)
+    const { row, action, jobs = [] } = await startIssuing(tx, ctx, before, { isDelivery: isDelivery(before) })
     return {
       result: action,
       target: [targetOf(managedRows, row), { type: 'action', id: action.id, name: action.type }],
@@ -290,12 +314,45 @@ export function keyColumns({ key = {}, csr }: ManagedCertificateInput, names: re
     if (csr !== undefined) throw notAllowed('#/csr', mode)
     return { keyMode: mode, keyType: type ?? 'ec-256', keyRetention: retention ?? 'once', csr: null } as const
   }
-  if (type !== undefined) throw notAllowed('#/key/type', mode)
   if (retention !== undefined) throw notAllowed('#/key/retention', mode)
+  if (mode === 'agent') {
+    if (csr !== undefined) throw notAllowed('#/csr', mode)
+    return { keyMode: mode, keyType: type ?? 'ec-256', keyRetention: null, csr: null } as const
+  }
+  if (type !== undefined) throw notAllowed('#/key/type', mode)
   if (csr === undefined) throw invalid([{ pointer: '#/csr', code: 'required', detail: 'is required with the key mode `csr`.' }])
   const request = requestOf(csr, names)
   return { keyMode: mode, keyType: request.keyType, keyRetention: null, csr: request.pem } as const
 }
+
+type Delivery = Pick<ManagedCertificateRow, 'deliverServerId' | 'installProfile'>
+
+const notDelivered: Delivery = { deliverServerId: null, installProfile: null }
+
+/** @throws Problem 403, 409, 422 */
+async function deliveryOf(ctx: Ctx, { key, deliver }: ManagedCertificateInput, names: readonly string[]): Promise<Delivery> {
+  if (key?.mode !== 'agent') {
+    if (deliver !== undefined) throw notAllowed('#/deliver', key?.mode ?? 'hub')
+    return notDelivered
+  }
+  if (deliver === undefined)
+    throw invalid([{ pointer: '#/deliver', code: 'required', detail: 'is required with the key mode `agent`.' }])
+  return await deliveryColumns(ctx, deliver, names)
+}
+
+/** @throws Problem 409 if another certificate is installed at the same place */
+const insertDelivered = (tx: Tx, ctx: Ctx, columns: Parameters<typeof insertRow<typeof managedCertificates>>[3]) =>
+  refuseDuplicate(
+    'Another managed certificate is installed with the same profile on this server.',
+    () => insertRow(tx, ctx, managedRows, columns),
+    [
+      {
+        pointer: '#/deliver/install_profile',
+        code: 'already_exists',
+        detail: 'must not be used by another managed certificate.',
+      },
+    ],
+  )
 
 /** @throws Problem 422 unless the request has exactly these names */
 function requestOf(csr: string, names: readonly string[]) {

@@ -14,8 +14,10 @@ import { updateIssued } from '../../certificates/issued'
 import { withAccount } from '../accounts/accounts'
 import { acmeAccounts } from '../accounts/tables'
 import { readDirectory, readRenewalWindow } from '../client/session'
+import { isUndelivered } from './delivery'
 import { changerOf, lockManaged, random, storeFailure, withdraw } from './finish'
 import { renewalAt } from './schedule'
+import { isRunning, runningStatuses } from './shapes'
 import { startIssuing } from './start'
 import { acmeChallenges, managedCertificates, type ManagedCertificateRow } from './tables'
 
@@ -68,7 +70,8 @@ async function startOne(tx: Tx, hub: Hub, id: string): Promise<RecordResult<unde
   const row = await lockManaged(tx, id)
   const isDue = row && row.nextRenewalAt !== null && row.nextRenewalAt <= hub.clock.now() && !row.paused && row.renew === 'auto'
   if (!isDue) return { result: undefined }
-  const { jobs } = await startIssuing(tx, { hub, workspaceId: row.workspaceId, actor: systemActor(task) }, row)
+  const by = { hub, workspaceId: row.workspaceId, actor: systemActor(task) }
+  const { jobs } = await startIssuing(tx, by, row, { isDelivery: isUndelivered(row, hub.clock.now()) })
   return { result: undefined, jobs: jobs ?? [] }
 }
 
@@ -77,7 +80,7 @@ async function recoverInterrupted(hub: Hub): Promise<void> {
   const rows = await hub.read
     .select({ id: managedCertificates.id, actionId: managedCertificates.actionId })
     .from(managedCertificates)
-    .where(eq(managedCertificates.status, 'issuing'))
+    .where(inArray(managedCertificates.status, [...runningStatuses]))
     .limit(rowsPerRun)
   const open = await openActionIds(
     hub.read,
@@ -87,7 +90,7 @@ async function recoverInterrupted(hub: Hub): Promise<void> {
     if (actionId === null || !open.has(actionId))
       await attempt(hub, id, async tx => {
         const row = await lockManaged(tx, id)
-        if (row?.status === 'issuing' && row.actionId === actionId)
+        if (row && isRunning(row.status) && row.actionId === actionId)
           await storeFailure(tx, hub, row, new Problem('interrupted', 'The action ended without a result.'), null)
         return { result: undefined }
       })

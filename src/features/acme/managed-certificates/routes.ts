@@ -41,9 +41,9 @@ export const managedCertificateRoutes = area(
     create: {
       description:
         'Creates a managed certificate, and starts an action that issues it; its ID is in `action_id`. The names are validated by TXT records in your DNS ' +
-        'zones, which are removed afterwards. By default, the certificate is renewed before it expires. Limited to 30 requests a minute per workspace, together with renewals.',
+        'zones, which are removed afterwards. By default, the certificate is renewed before it expires. With the key mode `agent`, the agent of a server creates the key and installs the certificate. Limited to 30 requests a minute per workspace, together with renewals.',
       body: ManagedCertificateInput,
-      problems: ['plan_limit_reached', 'conflict', 'private_key_refused', ...cannotIssue],
+      problems: ['plan_limit_reached', 'conflict', 'already_exists', 'private_key_refused', ...cannotIssue],
       run: createManagedCertificate,
     },
     get: { description: 'Returns a managed certificate, without its private key.', run: getManagedCertificate },
@@ -55,14 +55,14 @@ export const managedCertificateRoutes = area(
     },
     delete: {
       description:
-        'Deletes a managed certificate with its private key. The certificate is no longer renewed. It stays valid until it expires; revoke it first to prevent that.',
+        'Deletes a managed certificate with its private key, and cancels the action that issues it. The certificate is no longer renewed. It stays valid until it expires; revoke it first to prevent that. What an agent installed stays on the server.',
       problems: ['conflict'],
       run: deleteManagedCertificate,
     },
     verbs: {
       renew: {
         description:
-          'Starts an action that renews the certificate, or issues it after failed attempts. If a certificate with these names was issued within the last 24 hours, `force` is required.',
+          'Starts an action that renews the certificate, or issues it after failed attempts. A certificate that an agent still has to install is only installed, unless `force` is set. If a certificate with these names was issued within the last 24 hours, `force` is required.',
         body: ManagedCertificateRenewal,
         status: 202,
         response: Action,

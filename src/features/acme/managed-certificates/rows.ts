@@ -13,6 +13,7 @@ export const managedView = (row: ManagedCertificateRow): ManagedCertificateView 
   ...memberView(managedCertificateMembers, row),
   key: { mode: row.keyMode, type: row.keyType, retention: row.keyRetention },
   csr: row.csr,
+  deliver: { server_id: row.deliverServerId, install_profile: row.installProfile, installed_at: instant(row.deliveredAt) },
   status: row.status,
   paused: row.paused,
   certificate_id: row.certificateId,

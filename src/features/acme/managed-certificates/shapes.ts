@@ -1,10 +1,15 @@
 import { Type, type Static } from '@sinclair/typebox'
 import { inputMembers, members, patchMembers, viewMembers } from '../../../core/members'
 import { editable, Instant, Line, ListOf, Nullable, NullableInstant, Prose, Shape, Tags, Words } from '../../../core/shapes'
-import { acmeKeyTypes } from '../keys'
+import { keyTypes } from '../../../core/x509/private-key'
+import { profilePattern } from '../../../wire/agent-permissions'
 
-export const managedStatuses = ['pending', 'issuing', 'valid', 'failing', 'revoked'] as const
-export const keyModes = ['hub', 'csr'] as const
+export const managedStatuses = ['pending', 'issuing', 'delivering', 'valid', 'failing', 'revoked'] as const
+/** While an action is running. */
+export const runningStatuses = ['issuing', 'delivering'] as const
+export const isRunning = (status: (typeof managedStatuses)[number]): boolean =>
+  (runningStatuses as readonly string[]).includes(status)
+export const keyModes = ['hub', 'csr', 'agent'] as const
 export const keyRetentions = ['once', 'keep'] as const
 const renewModes = ['auto', 'manual'] as const
 
@@ -54,6 +59,7 @@ const example = {
   notes: '',
   key: { mode: 'hub', type: 'ec-256', retention: 'once' },
   csr: null,
+  deliver: { server_id: null, install_profile: null, installed_at: null },
   status: 'valid',
   paused: false,
   certificate_id: 'cert_01k3z9a1b2c3d4e5f6g7h8j9km',
@@ -81,7 +87,9 @@ export const ManagedCertificate = Shape(
     key: Shape(
       {
         mode: Words(keyModes, {
-          description: '`hub`: a new private key is created here for each certificate. `csr`: the private key is elsewhere.',
+          description:
+            '`hub`: a new private key is created here for each certificate. `csr`: the private key is elsewhere. `agent`: the agent of ' +
+            'a server creates a new private key there for each certificate.',
         }),
         type: Type.String({ description: 'Type of the key, such as `ec-256`.' }),
         retention: Nullable(Words(keyRetentions), {
@@ -92,10 +100,21 @@ export const ManagedCertificate = Shape(
       { description: 'The key of the certificate.' },
     ),
     csr: Nullable(Type.String(), { description: 'Certificate request in PEM format; null unless `key.mode` is `csr`.' }),
+    deliver: Shape(
+      {
+        server_id: Nullable(Type.String(), { description: 'ID of the server; null unless `key.mode` is `agent`.' }),
+        install_profile: Nullable(Type.String(), { description: 'Install profile of the server.' }),
+        installed_at: NullableInstant({
+          description: 'When the agent installed the current certificate; null if it has not installed it yet.',
+        }),
+      },
+      { description: 'Where the agent installs the certificate.' },
+    ),
     status: Words(managedStatuses, {
       description:
-        '`pending`: not issued yet. `issuing`: an action is running. `valid`: issued. `failing`: the last attempt failed; an ' +
-        'earlier certificate can still be valid until `not_after`. `revoked`: revoked.',
+        '`pending`: not issued yet. `issuing`: an action is running. `delivering`: issued, but not installed by the agent yet. ' +
+        '`valid`: issued, and installed if an agent does that. `failing`: the last attempt failed; an earlier certificate can ' +
+        'still be valid until `not_after`. `revoked`: revoked.',
     }),
     paused: Type.Boolean({ description: 'Whether automatic attempts are paused.' }),
     certificate_id: Nullable(Type.String(), {
@@ -138,18 +157,35 @@ const KeyInput = Shape(
     mode: Type.Optional(
       Words(keyModes, {
         default: 'hub',
-        description: '`hub`: private keys are created here. `csr`: the private key stays elsewhere; requires `csr`.',
+        description:
+          '`hub`: private keys are created here. `csr`: the private key stays elsewhere; requires `csr`. `agent`: private keys are ' +
+          'created on a server and stay there; requires `deliver`.',
       }),
     ),
-    type: Type.Optional(Words(acmeKeyTypes, { default: 'ec-256', description: 'Type of new keys. Not allowed with `csr`.' })),
+    type: Type.Optional(Words(keyTypes, { default: 'ec-256', description: 'Type of new keys. Not allowed with `csr`.' })),
     retention: Type.Optional(
       Words(keyRetentions, {
         default: 'once',
-        description: 'What happens to the private key after the first download. Not allowed with `csr`.',
+        description: 'What happens to the private key after the first download. Only allowed with `hub`.',
       }),
     ),
   },
   { description: 'The key of the certificate. By default, a new `ec-256` key that can be downloaded once.' },
+)
+
+const DeliverInput = Shape(
+  {
+    server_id: Type.String({ maxLength: 100, description: 'ID of a server with an agent.' }),
+    install_profile: Type.String({
+      pattern: profilePattern,
+      description: 'Name of an install profile in `agent.conf` on the server, such as `web`.',
+    }),
+  },
+  {
+    description:
+      'Where the agent creates the key and installs the certificate. Requires the key mode `agent` and the permission `cloud.write`. ' +
+      'Paths, owner, and the service to reload are set by the owner of the server.',
+  },
 )
 
 export const ManagedCertificateInput = Shape(
@@ -160,6 +196,7 @@ export const ManagedCertificateInput = Shape(
     acme_account_id: Type.String({ maxLength: 100, description: 'ID of the ACME account to issue it with.' }),
     key: Type.Optional(KeyInput),
     csr: Type.Optional(csr('Certificate request in PEM format, with exactly these names. Required with the key mode `csr`.')),
+    deliver: Type.Optional(DeliverInput),
     ...inputMembers(managedCertificateMembers),
   },
   {
@@ -212,7 +249,7 @@ export const ManagedCertificateDownload = Shape(
     certificate: Type.String({ description: 'The certificate in PEM format.' }),
     chain: Type.String({ description: 'The certificate and its issuers in PEM format, as servers need it.' }),
     private_key: Nullable(Type.String(), {
-      description: 'The private key in PEM format (PKCS #8); null with the key mode `csr`, and if the request is replayed.',
+      description: 'The private key in PEM format (PKCS #8); null unless the key mode is `hub`, and if the request is replayed.',
     }),
     secret_shown_before: Type.Optional(
       Type.Boolean({ description: 'True if the request was replayed, and the private key is therefore not included.' }),

@@ -19,8 +19,17 @@ export const issuing = {
   resumable: true,
   concurrency: 8,
   leaseMs: 10 * 60_000,
-  steps: ['check', 'order', 'publish', 'wait', 'validate', 'finalize', 'store'],
+  steps: ['check', 'order', 'publish', 'wait', 'validate', 'finalize', 'store', 'deliver'],
 } as const satisfies Declaration
+
+/** The last step, also alone. */
+export const delivering = { steps: ['deliver'], audit: 'certificates.managed_certificate.deliver' } as const
+
+/** The steps of an action for a managed certificate. */
+function stepsFor({ keyMode }: ManagedCertificateRow, isDelivery: boolean): readonly string[] {
+  if (isDelivery) return delivering.steps
+  return keyMode === 'agent' ? issuing.steps : issuing.steps.filter(step => step !== 'deliver')
+}
 
 /** The action that revokes a certificate; `revoke.ts` runs it. */
 export const revoking = {
@@ -38,6 +47,7 @@ type Started = { row: ManagedCertificateRow; action: ActionView } & Pick<RecordR
 
 /**
  * Starts to issue a certificate, in the caller's transaction.
+ * @param isDelivery whether the current certificate is only delivered
  * @param also other resources that the action works on
  * @throws Problem 409 `resource_locked`
  */
@@ -45,13 +55,18 @@ export async function startIssuing(
   tx: Tx,
   by: Pick<Ctx, 'hub' | 'workspaceId' | 'actor'>,
   row: ManagedCertificateRow,
-  also: readonly { type: string; id: string }[] = [],
+  { isDelivery = false, also = [] }: { isDelivery?: boolean; also?: readonly { type: string; id: string }[] } = {},
 ): Promise<Started> {
-  const { action, job } = await startAction(tx, by, issuing, {
+  const kind = { ...issuing, steps: stepsFor(row, isDelivery) }
+  const { action, job } = await startAction(tx, by, kind, {
     resources: [{ type: managedRows.type, id: row.id }, ...also],
-    input: { is_renewal: row.issuedAt !== null },
+    input: { is_renewal: row.issuedAt !== null, is_delivery: isDelivery },
   })
-  const columns = { status: 'issuing', actionId: action.id, nextRenewalAt: null } as const
+  const columns = {
+    status: isDelivery ? ('delivering' as const) : ('issuing' as const),
+    actionId: action.id,
+    nextRenewalAt: null,
+  }
   return { row: await saveRow(tx, by, managedRows, row, columns), action, jobs: [job] }
 }
 

@@ -1,7 +1,7 @@
 import { sql } from 'drizzle-orm'
 import { resourceColumns, workspaces } from '../../../access/tables'
 import { flag, int, json, text, time } from '../../../core/db/columns'
-import { index, table } from '../../../core/db/dialect'
+import { index, table, uniqueIndex } from '../../../core/db/dialect'
 import { memberColumns } from '../../../core/members'
 import { acmeAccounts } from '../accounts/tables'
 import { keyModes, keyRetentions, managedCertificateMembers, managedStatuses } from './shapes'
@@ -26,6 +26,11 @@ export const managedCertificates = table(
     keyRetention: text('key_retention', { enum: [...keyRetentions] }),
     // PEM of the certificate request, if the key is elsewhere.
     csr: text('csr'),
+    // Where the agent creates keys and installs certificates; null unless it does. Server and profile of the agent.
+    deliverServerId: text('deliver_server_id'),
+    installProfile: text('install_profile'),
+    // When the current certificate was installed.
+    deliveredAt: time('delivered_at'),
     // Private key of the current certificate; null before the first one, and after it left.
     keySealed: text('key_sealed'),
     keyTakenAt: time('key_taken_at'),
@@ -65,7 +70,11 @@ export const managedCertificates = table(
       .where(sql`next_renewal_at is not null`),
     index('managed_certificates_issuing')
       .on(t.id)
-      .where(sql`status = 'issuing'`),
+      .where(sql`status in ('issuing', 'delivering')`),
+    // Two certificates would replace each other.
+    uniqueIndex('managed_certificates_delivery')
+      .on(t.deliverServerId, t.installProfile)
+      .where(sql`deliver_server_id is not null`),
     index('managed_certificates_ari')
       .on(t.ariCheckAt)
       .where(sql`ari_check_at is not null`),

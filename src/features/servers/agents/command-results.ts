@@ -53,6 +53,12 @@ export async function commandOfAction(read: Reader, actionId: string): Promise<C
   return row ?? null
 }
 
+/** A command, unless it was deleted. */
+export async function commandById(read: Reader, id: string): Promise<CommandRow | null> {
+  const [row] = await read.select().from(agentCommands).where(eq(agentCommands.id, id))
+  return row ?? null
+}
+
 /** Stops waiting for a command, unless it was sent or has finished meanwhile. @returns whether it did */
 export async function abandonCommand(tx: Tx, { id, sends }: CommandRow, now: number): Promise<boolean> {
   const given = await tx

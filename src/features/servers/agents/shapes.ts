@@ -86,6 +86,9 @@ const agent = {
   run_id: Nullable(Type.String(), { description: 'ID of the current run of the program; null before the first report.' }),
   interval_seconds: Type.Integer({ description: 'Seconds between two reports, as the agent reported.' }),
   allow: Type.Array(Type.String(), { description: 'What it may do, according to a file on the server.' }),
+  install_profiles: Type.Array(Type.String(), {
+    description: 'Names of the install profiles in that file, with which it may issue and install certificates.',
+  }),
   config: Shape(config, { $id: 'AgentConfig', description: 'Settings that the agent gets with its next report.' }),
   clock_offset_ms: Nullable(Type.Integer(), {
     description:
@@ -132,6 +135,7 @@ const agentExample = {
   run_id: '01k3z9a1b2c3d4e5f6g7h8j9km',
   interval_seconds: 60,
   allow: ['collect'],
+  install_profiles: [],
   config: { interval_seconds: 60, watched_units: ['nginx.service'], watched_processes: ['nginx'] },
   clock_offset_ms: -12,
   spooled: 0,

@@ -1,5 +1,6 @@
 import { instant } from '../../../core/clock'
 import { version as hubVersion } from '../../../core/version'
+import { profilesIn } from '../../../wire/agent-permissions'
 import { isNewerVersion } from '../../../wire/agent-version'
 import type { AgentRow, AnyAgentRow } from './rows'
 import type { AgentSummaryView, AgentView } from './shapes'
@@ -22,6 +23,7 @@ export const agentView = (row: AnyAgentRow): AgentView => ({
   run_id: row.runs[0]?.id ?? null,
   interval_seconds: row.intervalSeconds,
   allow: [...row.allow],
+  install_profiles: profilesIn(row.allow),
   config: { watched_processes: [], ...row.config },
   clock_offset_ms: row.clockOffsetMs,
   spooled: row.spooled,
