@@ -42,6 +42,7 @@ import { lockFolder, recordAddress } from './folder-lock'
 import { registerHub, unregisterHub, renewPresence } from './presence'
 import { startScheduledTasks } from './scheduled-tasks'
 import { readChangedZones, startNameServer, type RunningNameServer } from '../features/dns/publish/name-server'
+import { prepareIssuing } from '../features/acme/accounts/prepare'
 import { streamJobs } from '../features/audit/stream-jobs'
 import { startHeartbeats } from '../features/heartbeats/status/late-heartbeats'
 import { liveOf } from '../features/live/live'
@@ -194,6 +195,7 @@ export async function runHub(
     await hub.store.listen(changeHintsChannel, text => changeHintsOf(hub).receive(text))
     await hub.store.listen(liveServersChannel, text => liveServersOf(hub).receive(text))
     await refreshCalendar(hub)
+    await prepareIssuing(hub)
     const heartbeats = await startHeartbeats(hub, () => renewPresence(hub))
     loopBlocks.start()
     const app = createApp(hub, worker, [...apiAreas, ...ingestAreas, ...pages])

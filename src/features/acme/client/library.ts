@@ -44,7 +44,7 @@ export async function withLibrary<T>(
 }
 
 /** Loads the ACME library, without its own HTTP client and retries. */
-const loadAcmeLibrary = (): Promise<typeof AcmeLibrary> => (library ??= load())
+export const loadAcmeLibrary = (): Promise<typeof AcmeLibrary> => (library ??= load())
 
 async function load() {
   const { default: loaded } = (await import('acme-client')) as unknown as { default: typeof AcmeLibrary }
