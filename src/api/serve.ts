@@ -125,7 +125,7 @@ export async function serve(
     if (spec.needsIdempotencyKey && context.idempotency_key === null && query.dry_run !== true)
       throw new Problem(
         'idempotency_key_required',
-        'This request can spend money. Send an Idempotency-Key header, so that it is safe to repeat.',
+        'Requests of this operation can spend money. Send an Idempotency-Key header, so that it is safe to repeat them.',
       )
     if (deprecatedIn(spec).length > 0) reportDeprecatedUse(hub, spec, caller, query, body, headers)
     const more = spec.cost ? spec.cost(body as never) - 1 : 0

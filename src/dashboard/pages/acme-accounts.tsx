@@ -136,7 +136,8 @@ const registerAccount = (presets: readonly AcmeDirectoryView[]) =>
 function RegistrationFields({ presets }: { presets: readonly AcmeDirectoryView[] }) {
   const { values } = useForm()
   const isOther = values.directory === other
-  const needsEab = isOther || presets.find(one => one.directory_url === values.directory)?.eab_required
+  const preset = presets.find(one => one.directory_url === values.directory)
+  const needsEab = isOther || preset?.eab_required
   return (
     <>
       <TextField name="name" label="Name" placeholder="e.g. Let’s Encrypt" autoFocus />
@@ -175,6 +176,14 @@ function RegistrationFields({ presets }: { presets: readonly AcmeDirectoryView[]
         />
       )}
       <CheckboxField name="terms_agreed" label="I agree to the terms of service of the certificate authority" />
+      {preset && (
+        <p className="text-[13px] text-muted">
+          The terms are on the website of the certificate authority:{' '}
+          <a href={preset.website} rel="noreferrer" target="_blank" className="text-accent underline">
+            {new URL(preset.website).hostname}
+          </a>
+        </p>
+      )}
     </>
   )
 }

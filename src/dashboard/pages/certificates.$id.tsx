@@ -22,7 +22,7 @@ import {
   findingTones,
   invalidates,
   nameOf,
-  statusTitles,
+  statusTitleOf,
   toneOfCertificate,
   trustTitles,
 } from './certificates/certificate-text'
@@ -37,7 +37,7 @@ export default resourcePage<CertificateView>({ path: '/certificates', parent: '/
       title={nameOf(one)}
       parent="/certificates"
       description={one.notes}
-      aside={<Status status={one.status} tone={toneOfCertificate(one)} label={statusTitles[one.status]} />}
+      aside={<Status status={one.status} tone={toneOfCertificate(one)} label={statusTitleOf(one)} />}
       actions={<Actions certificate={one} canWrite={canWrite} />}
     >
       <div className="grid items-start gap-4 lg:grid-cols-[minmax(0,1fr)_22rem]">

@@ -1,9 +1,8 @@
 import { Link } from '@tanstack/react-router'
 import { ShieldCheck } from 'lucide-react'
 import type { CertificateCoverageView } from '../../features/coverage/shapes'
-import { ListPage, type Column } from '../parts/list'
+import { ListPage, type TableColumns } from '../parts/list'
 import { resourcePicker } from '../parts/resource-search'
-import { ResourceLink } from '../parts/resource'
 import { Status } from '../parts/status'
 import { RelativeTime } from '../parts/time'
 import { usePerson } from '../session'
@@ -11,22 +10,22 @@ import { SettingsButton } from './certificates/certificate-settings'
 import { certificateTabs } from './certificates/certificate-text'
 import { NameDetails } from './certificates/name-details'
 import { causeTitles, coverTitles } from './certificates/gap-text'
-import { useZoneNames } from './dns/zone-names'
+import { ZoneLink } from './dns/zone-link'
 
-const columnsWith = (zoneName: (id: string) => string | undefined): readonly Column<CertificateCoverageView>[] => [
+const columns: TableColumns<CertificateCoverageView> = [
   {
     title: 'Name',
     render: one => <span className="font-medium wrap-anywhere">{one.name}</span>,
   },
   {
     title: 'Certificate',
-    width: '11rem',
+    width: '12.5rem',
     onPhone: 'corner',
     render: one => <Status status={one.covered} tone={one.covered === 'none' ? 'warn' : 'ok'} label={coverTitles[one.covered]} />,
   },
   {
     title: 'Expires',
-    width: '9rem',
+    width: '7rem',
     onPhone: 'line',
     render: one =>
       one.certificate_id ? (
@@ -40,7 +39,7 @@ const columnsWith = (zoneName: (id: string) => string | undefined): readonly Col
     width: '14rem',
     showFrom: 'lg',
     onPhone: 'hidden',
-    render: one => one.zone_id && <ResourceLink type="zone" id={one.zone_id} name={zoneName(one.zone_id) ?? 'Show zone'} />,
+    render: one => one.zone_id && <ZoneLink id={one.zone_id} />,
   },
   {
     title: 'Source',
@@ -72,7 +71,7 @@ export default function CertificateCoverage() {
       path="/certificates/coverage"
       idOf={one => one.name}
       tabs={certificateTabs}
-      columns={columnsWith(useZoneNames())}
+      columns={columns}
       search={{ label: 'Search names', name: 'q' }}
       counted
       filters={[

@@ -76,7 +76,7 @@ export default function Servers() {
       { title: 'Size', width: '6rem', showFrom: '2xl', onPhone: 'plain', render: sizeOf },
       {
         title: 'Load (1 h)',
-        width: '5.5rem',
+        width: '6.5rem',
         showFrom: 'lg',
         onPhone: 'hidden',
         render: one => <Load of={latest.get(one.id)} />,

@@ -25,7 +25,7 @@ export default function TlsEndpoints() {
   const columns: readonly Column<TlsEndpointView>[] = [
     { title: 'Host', sort: 'host', look: 'strong', width: 'clamp(12rem, 26cqw, 30rem)', render: one => locationText(one) },
     { title: 'Grade', sort: 'grade', width: '6rem', onPhone: 'corner', render: one => <GradeBadge grade={one.grade} /> },
-    { title: 'Previous grade', width: '10rem', showFrom: 'lg', onPhone: 'line', render: one => <Change endpoint={one} /> },
+    { title: 'Previous grade', width: '12rem', showFrom: 'lg', onPhone: 'line', render: one => <Change endpoint={one} /> },
     { title: 'Issues', showFrom: 'md', onPhone: 'line', render: one => <Problems endpoint={one} /> },
     { title: 'Scanned', width: '8rem', render: one => <RelativeTime at={one.last_scan_at} /> },
     tagsColumn(
@@ -78,7 +78,7 @@ export default function TlsEndpoints() {
       }
       empty={{
         icon: ShieldCheck,
-        text: 'Enter a host to see how well it speaks TLS, and what to change. Then add it, and it is scanned every day.',
+        text: 'Enter a host to get its grade and recommendations. Then add it to scan it every day.',
       }}
     />
   )
@@ -90,7 +90,7 @@ const locationText = ({ host, port, protocol }: TlsEndpointView): string =>
 const Change = ({ endpoint: { previous_grade: previous, grade_changed_at: at } }: { endpoint: TlsEndpointView }) =>
   previous && (
     <span className="text-muted">
-      {previous} until <RelativeTime at={at} />
+      {previous}, changed <RelativeTime at={at} />
     </span>
   )
 

@@ -22,6 +22,10 @@ export const statusTitles: Record<CertificateView['status'], string> = {
   retired: 'Retired',
 }
 
+/** The status, or how urgent it is to replace the certificate. */
+export const statusTitleOf = ({ status, level }: CertificateView): string =>
+  status === 'expiring' && level === 'critical' ? 'Critical' : statusTitles[status]
+
 /** A certificate that is not in use can expire without consequences. */
 export function toneOfCertificate({ status, level, in_use }: CertificateView): Tone {
   if (status === 'superseded' || status === 'retired' || (!in_use && status !== 'revoked')) return 'idle'

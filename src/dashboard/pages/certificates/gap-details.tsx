@@ -8,14 +8,13 @@ import { Facts } from '../../parts/page'
 import { ResourceLink } from '../../parts/resource'
 import { formatDateTime } from '../../parts/time'
 import { usePerson } from '../../session'
-import { useZoneNames } from '../dns/zone-names'
+import { ZoneLink } from '../dns/zone-link'
 import { GapTimeline } from './gap-timeline'
 import { isIssuable, issueForGap } from './issue-for-gap'
 import { gapInvalidates as invalidates, severityTitles, statusTitles } from './gap-text'
 
 /** What was found, what to do about it, and the evidence. */
 export function GapDetails({ gap: one }: { gap: CertificateGapView }) {
-  const zoneName = useZoneNames()
   return (
     <div className="flex flex-col gap-4">
       <p className="wrap-anywhere">{one.detail}</p>
@@ -27,7 +26,7 @@ export function GapDetails({ gap: one }: { gap: CertificateGapView }) {
           ['Name', one.name],
           ['Severity', severityTitles[one.severity]],
           ['Status', statusTitles[one.status]],
-          ['Zone', one.zone_id && <ResourceLink type="zone" id={one.zone_id} name={zoneName(one.zone_id) ?? 'Show zone'} />],
+          ['Zone', one.zone_id && <ZoneLink id={one.zone_id} />],
           [
             'Certificate',
             one.certificate_id && <ResourceLink type="certificate" id={one.certificate_id} name="Show certificate" />,

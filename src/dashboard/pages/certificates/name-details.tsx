@@ -4,6 +4,7 @@ import { ResourceLink } from '../../parts/resource'
 import { Status } from '../../parts/status'
 import { RelativeTime } from '../../parts/time'
 import { useList } from '../../queries'
+import { ZoneLink } from '../dns/zone-link'
 import { IssueButton } from './gap-details'
 import { causeTitles, coverTitles, gapTitles, severityTitles, toneOfGap } from './gap-text'
 
@@ -21,7 +22,7 @@ export function NameDetails({ of: one }: { of: CertificateCoverageView }) {
           ],
           ['Expires', one.valid_until && <RelativeTime at={one.valid_until} />],
           ['Source', one.sources.map(source => causeTitles[source]).join(', ')],
-          ['Zone', one.zone_id && <ResourceLink type="zone" id={one.zone_id} name="Show zone" />],
+          ['Zone', one.zone_id && <ZoneLink id={one.zone_id} />],
         ]}
       />
       {gaps.rows.map(gap => (
