@@ -51,12 +51,16 @@ CREATE TABLE "registry_interests" (
 	CONSTRAINT "registry_interests_holder_type_holder_id_pk" PRIMARY KEY("holder_type","holder_id")
 );
 --> statement-breakpoint
+DROP INDEX "managed_certificates_issuing";--> statement-breakpoint
 ALTER TABLE "certificates" ADD COLUMN "crl_url" text collate "C";--> statement-breakpoint
 ALTER TABLE "certificates" ADD COLUMN "crl_due_at" bigint;--> statement-breakpoint
 ALTER TABLE "certificates" ADD COLUMN "crl_checked_at" bigint;--> statement-breakpoint
 ALTER TABLE "certificates" ADD COLUMN "crl_error" text collate "C";--> statement-breakpoint
 ALTER TABLE "certificate_gaps" ADD COLUMN "timeline" text DEFAULT '[]' NOT NULL;--> statement-breakpoint
 ALTER TABLE "certificate_gaps" ADD COLUMN "incident_id" text collate "C";--> statement-breakpoint
+ALTER TABLE "managed_certificates" ADD COLUMN "deliver_server_id" text collate "C";--> statement-breakpoint
+ALTER TABLE "managed_certificates" ADD COLUMN "install_profile" text collate "C";--> statement-breakpoint
+ALTER TABLE "managed_certificates" ADD COLUMN "delivered_at" bigint;--> statement-breakpoint
 ALTER TABLE "crl_parts" ADD CONSTRAINT "crl_parts_crl_id_crls_id_fk" FOREIGN KEY ("crl_id") REFERENCES "public"."crls"("id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
 CREATE UNIQUE INDEX "crls_url" ON "crls" USING btree ("url");--> statement-breakpoint
 CREATE INDEX "crls_kept" ON "crls" USING btree ("kept_until","id");--> statement-breakpoint
@@ -66,4 +70,6 @@ CREATE INDEX "registry_facts_changed" ON "registry_facts" USING btree ("ends_cha
 CREATE INDEX "registry_hosts_blocked" ON "registry_hosts" USING btree ("blocked_until") WHERE blocked_until is not null;--> statement-breakpoint
 CREATE INDEX "registry_interests_name" ON "registry_interests" USING btree ("name","every_seconds");--> statement-breakpoint
 CREATE INDEX "certificates_crl" ON "certificates" USING btree ("crl_due_at") WHERE crl_due_at is not null and (in_use or is_only_issuer);--> statement-breakpoint
-CREATE INDEX "certificate_gaps_incident" ON "certificate_gaps" USING btree ("incident_id") WHERE incident_id is not null;
+CREATE INDEX "certificate_gaps_incident" ON "certificate_gaps" USING btree ("incident_id") WHERE incident_id is not null;--> statement-breakpoint
+CREATE UNIQUE INDEX "managed_certificates_delivery" ON "managed_certificates" USING btree ("deliver_server_id","install_profile") WHERE deliver_server_id is not null;--> statement-breakpoint
+CREATE INDEX "managed_certificates_issuing" ON "managed_certificates" USING btree ("id") WHERE status in ('issuing', 'delivering');

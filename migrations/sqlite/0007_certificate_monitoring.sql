@@ -59,6 +59,12 @@ CREATE TABLE `registry_interests` (
 );
 --> statement-breakpoint
 CREATE INDEX `registry_interests_name` ON `registry_interests` (`name`,`every_seconds`);--> statement-breakpoint
+DROP INDEX `managed_certificates_issuing`;--> statement-breakpoint
+ALTER TABLE `managed_certificates` ADD `deliver_server_id` text;--> statement-breakpoint
+ALTER TABLE `managed_certificates` ADD `install_profile` text;--> statement-breakpoint
+ALTER TABLE `managed_certificates` ADD `delivered_at` integer;--> statement-breakpoint
+CREATE UNIQUE INDEX `managed_certificates_delivery` ON `managed_certificates` (`deliver_server_id`,`install_profile`) WHERE deliver_server_id is not null;--> statement-breakpoint
+CREATE INDEX `managed_certificates_issuing` ON `managed_certificates` (`id`) WHERE status in ('issuing', 'delivering');--> statement-breakpoint
 ALTER TABLE `certificates` ADD `crl_url` text;--> statement-breakpoint
 ALTER TABLE `certificates` ADD `crl_due_at` integer;--> statement-breakpoint
 ALTER TABLE `certificates` ADD `crl_checked_at` integer;--> statement-breakpoint
