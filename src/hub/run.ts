@@ -37,6 +37,7 @@ import { seriesKinds } from '../features/series-kinds'
 import { eventJobs, jobKinds, onNotice } from './jobs'
 import { serverStates } from '../features/servers/monitor-states'
 import { firewallRules } from '../features/servers/firewalls/dynamic-sources'
+import { gapIdsOfCertificates } from '../features/coverage/summary'
 import { findSubjects } from './subjects'
 import { lockFolder, recordAddress } from './folder-lock'
 import { registerHub, unregisterHub, renewPresence } from './presence'
@@ -90,6 +91,7 @@ export async function openHub(
     onNotice,
     auditJobs: streamJobs,
     findSubjects,
+    gapIdsOfCertificates,
     firewallRules,
     serverStates,
     baseUrl: baseUrl(config, config.listen.port),

@@ -207,6 +207,7 @@ const publicModules: Record<string, string[]> = {
     'served',
     'summary',
   ],
+  coverage: ['kinds', 'summary'],
   dns: [
     'challenges/challenges',
     'challenges/visible',
@@ -253,7 +254,7 @@ const publicModules: Record<string, string[]> = {
   people: ['invitations/invitations', 'invitations/revocation', 'members/members', 'system-mail'],
   registry: ['interests'],
   servers: ['agents/certificates', 'live/live-servers', 'live/read', 'summary'],
-  'tls-endpoints': ['following', 'last-scans', 'scans/scan-again'],
+  'tls-endpoints': ['following', 'grade-counts', 'last-scans', 'scans/scan-again'],
   tokens: ['expiry'],
   webhooks: ['endpoints/counts', 'endpoints/plan-limit', 'sending/workspace-rate'],
 }

@@ -15,6 +15,7 @@ import { Status, Tags } from '../parts/status'
 import { formatDate, formatDateTime, RelativeTime } from '../parts/time'
 import { useOne } from '../queries'
 import { usePerson } from '../session'
+import { CertificateGaps } from './certificates/certificate-gaps'
 import {
   describeFile,
   describeKey,
@@ -43,6 +44,7 @@ export default resourcePage<CertificateView>({ path: '/certificates', parent: '/
       <div className="grid items-start gap-4 lg:grid-cols-[minmax(0,1fr)_22rem]">
         <div className="flex min-w-0 flex-col gap-4">
           <Replacement certificate={one} />
+          <CertificateGaps ids={one.gap_ids} />
           {one.findings.length > 0 && (
             <ListCard title="Findings" rows={one.findings} keyOf={finding => finding.detail}>
               {finding => (

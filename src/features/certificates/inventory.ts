@@ -118,11 +118,11 @@ export const certificateListing = listingOf('certificates', certificates, {
 
 export async function listCertificates(ctx: Ctx, query: Record<string, unknown>) {
   const { data, pagination } = await listPage(ctx, certificateListing, query, (row: CertificateRow) => row)
-  return { data: await certificateViews(ctx.hub.read, data, ctx.hub.clock.now()), pagination }
+  return { data: await certificateViews(ctx.hub, ctx.hub.read, data), pagination }
 }
 
 const viewOf = async (ctx: Ctx, row: CertificateRow, read: Reader = ctx.hub.read): Promise<CertificateView> =>
-  (await certificateViews(read, [row], ctx.hub.clock.now(), 'one'))[0]!
+  (await certificateViews(ctx.hub, read, [row], 'one'))[0]!
 
 /** @throws Problem 404 */
 export const getCertificate = async (ctx: Ctx, id: string): Promise<CertificateView> =>

@@ -130,6 +130,7 @@ const exampleCertificate = {
     },
   ],
   findings: [],
+  gap_ids: [],
   chain: ['cert_01k3zc1d3e5f7g9h1j3k5m7n9q'],
   version: 1,
   created_at: at,
@@ -223,6 +224,9 @@ export const Certificate = Shape(
       description: 'Where it is, and where it was in the last 90 days. At most 100; lists contain the first 10 that are current.',
     }),
     findings: Type.Array(CertificateFinding, { description: 'Problems, the most serious first.' }),
+    gap_ids: Type.Array(Type.String(), {
+      description: 'IDs of the open and acknowledged gaps that are about it, the most severe first, up to 100.',
+    }),
     chain: Type.Array(Type.String(), {
       description: 'IDs of the certificates of its issuers, as far as they are known; the root last.',
     }),

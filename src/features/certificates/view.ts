@@ -1,6 +1,7 @@
 import { and, countDistinct, desc, eq, gt, inArray, isNull, or } from 'drizzle-orm'
 import { instant } from '../../core/clock'
 import type { Reader } from '../../core/db/transaction'
+import type { Hub } from '../../core/hub'
 import { editableView, memberView } from '../../core/members'
 import { findingsOf } from './findings'
 import { expiringAt } from './life'
@@ -13,16 +14,33 @@ const dayMs = 86_400_000
 export const endedForMs = 90 * dayMs
 const maxPresences = { one: 100, list: 10 }
 
-/** The certificates as the API returns them. @param now the time (ms UTC) */
+declare module '../../core/hub' {
+  interface Hub {
+    /** IDs of the unresolved gaps of certificates of a workspace, by the ID of the certificate. */
+    gapIdsOfCertificates(
+      read: Reader,
+      workspaceId: string,
+      certificateIds: readonly string[],
+    ): Promise<ReadonlyMap<string, string[]>>
+  }
+}
+
+/** Certificates of a workspace as the API returns them. */
 export async function certificateViews(
+  hub: Hub,
   read: Reader,
   rows: readonly CertificateRow[],
-  now: number,
   shown: keyof typeof maxPresences = 'list',
 ): Promise<CertificateView[]> {
+  const now = hub.clock.now()
   const lineages = await lineagesByKey(read, rows)
+  const ids = rows.map(row => row.id)
+  const gaps = rows.length === 0 ? new Map() : await hub.gapIdsOfCertificates(read, rows[0]!.workspaceId, ids)
   const places = await Promise.all(rows.map(row => presencesOf(read, row, now, shown)))
-  return rows.map((row, at) => viewOf(row, places[at]!, lineages.get(row.spkiSha256 ?? '') ?? 0, now, shown))
+  return rows.map((row, at) => ({
+    ...viewOf(row, places[at]!, lineages.get(row.spkiSha256 ?? '') ?? 0, now, shown),
+    gap_ids: gaps.get(row.id) ?? [],
+  }))
 }
 
 /** Where a certificate is, then where it was. */
@@ -63,7 +81,7 @@ function viewOf(
   lineages: number,
   now: number,
   shown: keyof typeof maxPresences,
-): CertificateView {
+): Omit<CertificateView, 'gap_ids'> {
   const { dns_names, ip_addresses, ...contents } = row.contents
   const maxNames = shown === 'list' ? maxShownNames : Infinity
   return {

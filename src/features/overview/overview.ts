@@ -7,6 +7,7 @@ import type { Page } from '../../core/shapes'
 import { listAuditEvents } from '../audit/list'
 import type { AuditEventView } from '../audit/shapes'
 import { certificatesToReplace } from '../certificates/summary'
+import { openGapCounts } from '../coverage/summary'
 import { zoneCounts } from '../dns/zones/counts'
 import { listRecords } from '../dns/records/listing'
 import { listZones } from '../dns/zones/zones'
@@ -19,6 +20,7 @@ import { expiringCertificates, monitorCounts, slowestMonitors } from '../monitor
 import { listNotices } from '../notices/notices'
 import { channelCounts } from '../notifications/channel-counts'
 import { serverSummary, spendSummary } from '../servers/summary'
+import { gradeCounts } from '../tls-endpoints/grade-counts'
 import { expiringTokens } from '../tokens/expiry'
 import { webhookCounts } from '../webhooks/endpoints/counts'
 import type { OverviewView } from './shapes'
@@ -59,7 +61,11 @@ export async function overview(ctx: Ctx): Promise<OverviewView> {
     spend: within('cloud.read', () => spendSummary(ctx)),
     webhooks: within('webhooks.read', () => webhookCounts(ctx)),
     certificates: within('monitoring.read', () => expiringCertificates(ctx, now + soonMs, maxShown)),
-    posture: within('certificates.read', async () => ({ expiring: await certificatesToReplace(ctx, maxShown) })),
+    posture: within('certificates.read', async () => ({
+      expiring: await certificatesToReplace(ctx, maxShown),
+      gaps: await openGapCounts(ctx),
+      grades: await gradeCounts(ctx),
+    })),
     tokens: within('account.read', () => expiringTokens(ctx, now + soonMs, maxShown)),
     members: within('account.read', async () => ({
       total: listed(await listMembers(ctx, { limit: 1, include: 'total' })).total,

@@ -3,6 +3,7 @@ import { Type } from '@sinclair/typebox'
 import { Instant, Nullable, NullableInstant, Shape } from '../../core/shapes'
 import { AuditEvent } from '../audit/shapes'
 import { Level } from '../certificates/shapes'
+import { gapSeverities } from '../coverage/kinds'
 import { syncStates, Zone } from '../dns/zones/shapes'
 import { DnsRecord } from '../dns/records/shapes'
 import { DynamicIp, dynamicIpStatuses } from '../dynamic-ips/shapes'
@@ -11,6 +12,7 @@ import { Server, serverHealths } from '../servers/shapes'
 import { heartbeatStatuses, Heartbeat } from '../heartbeats/shapes'
 import { Incident } from '../incidents/shapes'
 import { monitorStatuses } from '../monitors/shapes'
+import { gradeLetter } from '../tls-endpoints/grades/shapes'
 import { Notice } from '../notices/shapes'
 
 const number = (description: string) => Type.Integer({ minimum: 0, description })
@@ -224,6 +226,16 @@ export const Overview = Shape(
           },
           { description: 'Certificates in use that have to be replaced, the first to expire first, up to 20.' },
         ),
+        gaps: Shape(
+          {
+            total: number('Number of open gaps.'),
+            by_severity: By(gapSeverities, 'open gaps with the severity', 'Number of open gaps by severity.'),
+          },
+          { description: 'Open certificate gaps.' },
+        ),
+        grades: Type.Array(Shape({ grade: gradeLetter, count: number('Number of TLS endpoints.') }), {
+          description: 'TLS endpoints by grade, the best grade first. Grades that no endpoint has are left out.',
+        }),
       }),
       { description: 'The state of the certificates.' },
     ),
@@ -330,6 +342,11 @@ export const Overview = Shape(
               },
             ],
           },
+          gaps: { total: 3, by_severity: { critical: 0, high: 1, medium: 0, low: 2, info: 0 } },
+          grades: [
+            { grade: 'A+', count: 4 },
+            { grade: 'B', count: 1 },
+          ],
         },
         tokens: {
           total: 1,

@@ -5,7 +5,7 @@ import { formatAmount } from '../cloud/amounts'
 
 /** Counts by resource and status. Each count links to the filtered list. */
 export function Counts({
-  overview: { monitors, heartbeats, dns, dynamic_ips: sources, servers, spend, webhooks },
+  overview: { monitors, heartbeats, dns, dynamic_ips: sources, servers, spend, webhooks, posture },
 }: {
   overview: OverviewView
 }) {
@@ -32,6 +32,24 @@ export function Counts({
         <Tile title="Servers" to="/servers" total={servers.total} states={servers.by_health} parameter="health" />
       )}
       {spend && spend.length > 0 && <Spend accounts={spend} />}
+      {posture && posture.gaps.total > 0 && (
+        <Tile
+          title="Certificate gaps"
+          to="/certificates/gaps"
+          total={posture.gaps.total}
+          states={posture.gaps.by_severity}
+          parameter="severity"
+        />
+      )}
+      {posture && posture.grades.length > 0 && (
+        <Tile
+          title="TLS grades"
+          to="/tls-endpoints"
+          total={posture.grades.reduce((sum, one) => sum + one.count, 0)}
+          states={Object.fromEntries(posture.grades.map(one => [one.grade, one.count]))}
+          parameter="grade"
+        />
+      )}
       {webhooks && (
         <Tile
           title="Webhook endpoints"

@@ -1,0 +1,16 @@
+import { and, count, eq, isNotNull } from 'drizzle-orm'
+import type { Ctx } from '../../core/ctx'
+import { gradeLetters, type GradeLetter } from './grades/grade'
+import { tlsEndpoints } from './tables'
+
+/** How many TLS endpoints of a workspace have each grade, the best grade first. */
+export async function gradeCounts({ hub, workspaceId }: Ctx): Promise<{ grade: GradeLetter; count: number }[]> {
+  const { grade } = tlsEndpoints
+  const rows = await hub.read
+    .select({ grade, n: count() })
+    .from(tlsEndpoints)
+    .where(and(eq(tlsEndpoints.workspaceId, workspaceId), isNotNull(grade)))
+    .groupBy(grade)
+  const counts = new Map(rows.map(row => [row.grade, row.n]))
+  return gradeLetters.flatMap(letter => (counts.has(letter) ? { grade: letter, count: counts.get(letter)! } : []))
+}
