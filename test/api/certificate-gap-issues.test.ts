@@ -107,7 +107,7 @@ test('requests that can’t be fulfilled are refused, and start nothing', async 
   const other = await call('POST', `/v1/certificate-gaps/${caa.id}/issue`, { acme_account_id })
   expect([other.status, other.body.detail]).toEqual([
     409,
-    'A new certificate doesn’t close a gap of the kind `caa_missing`. Add CAA records with the authorities that you use.',
+    expect.stringContaining('A new certificate doesn’t close a gap of the kind `caa_missing`. '),
   ])
   expect(await managedFor('refused.example.com')).toEqual([])
   expect((await call('GET', `${path}/timeline`)).body.data).toHaveLength(1)

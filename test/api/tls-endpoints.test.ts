@@ -56,6 +56,25 @@ async function scene() {
 }
 
 describe('TLS endpoints', () => {
+  test('wait if too many others are scanned, without a failed scan', async () => {
+    const { here, create, get, scansOf } = await scene()
+    const scan = here.engine.scanTls
+    let waits = 0
+    here.engine.scanTls = async () => {
+      waits++
+      const error = { kind: 'timeout' as const, message: 'too many other scans are running' }
+      return { addresses: [], skipped_addresses: 0, error, isPostponed: true }
+    }
+    const { id } = (await create()).body
+    for (let times = 0; times < 4; times++) await here.advance(30_000)
+    expect(waits).toBe(5)
+    expect(await scansOf(id)).toEqual([])
+    expect(await get(id)).toMatchObject({ failures: 0, last_error: null, last_scan_id: null })
+    here.engine.scanTls = scan
+    await here.advance(30_000)
+    expect(await scansOf(id)).toHaveLength(1)
+  })
+
   test('are scanned when they are created, on schedule, and on request, and keep their scans', async () => {
     const { here, call, create, get, scansOf } = await scene()
     const created = await create()

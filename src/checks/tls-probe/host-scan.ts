@@ -27,6 +27,8 @@ export interface HostFacts {
   skipped_addresses: number
   /** Why no address was scanned: the name could not be resolved, the network policy forbids it, or too many scans are running. */
   error: CheckError | null
+  /** Whether too many other scans were running, so that nothing was tried. */
+  isPostponed?: true
 }
 
 const maxAddresses = 8
@@ -78,7 +80,8 @@ export class HostScanner {
     }
     try {
       const addresses = await Promise.all(scanned.map(one => this.#scanAddress(one, request, { ...context, signal }, start)))
-      if (!hasStarted && addresses.length > 0) return { addresses: [], skipped_addresses: 0, error: tooManyScans }
+      if (!hasStarted && addresses.length > 0)
+        return { addresses: [], skipped_addresses: 0, error: tooManyScans, ...(!context.signal.aborted && { isPostponed: true }) }
       return { addresses, skipped_addresses: vetted.length - scanned.length, error: null }
     } finally {
       clearTimeout(timer)

@@ -12,6 +12,13 @@ export const gapsJobAt = (workspaceId: string, runAt: number): JobDraft => ({
   replaces: true,
 })
 
+/** Evaluates the gaps when the acknowledgement of a gap expires. Replaces the job for a previous acknowledgement. */
+export const gapsJobAfter = (workspaceId: string, gapId: string, runAt: number): JobDraft => ({
+  ...gapsJobFor(workspaceId, runAt),
+  uniqueKey: gapId,
+  replaces: true,
+})
+
 /** A job that evaluates the gaps of a workspace. @param runAt ms UTC; now if absent */
 export const gapsJobFor = (workspaceId: string, runAt?: number): JobDraft => ({
   kind: gapsJobKind,

@@ -9,6 +9,7 @@ import { editableView } from '../../core/members'
 import { conflict, invalid, notFound } from '../../core/problem'
 import { changedRow, findRow, lockRow, saveRow } from '../../core/rows'
 import { rowsOf } from '../../registry'
+import { gapsJobAfter } from '../certificates/gaps-job'
 import { acknowledgeGapIncident, followGap } from './gap-incidents'
 import { gapEvent, gapRank, timelineWith } from './gap-rows'
 import { gapKindNames, gapSeverities } from './kinds'
@@ -137,5 +138,7 @@ const changeGap = (
         ? await acknowledgeGapIncident(tx, ctx, after)
         : (await followGap(tx, ctx.hub, before, after, { now, ctx })).drafts
     const changes = after.status === before.status ? [] : [gapEvent(after, now)]
-    return { ...changed, events: [...changes, ...events], jobs, audits, notices }
+    const until = after.acknowledgedUntil
+    const expiry = until === null ? [] : [gapsJobAfter(ctx.workspaceId, id, until)]
+    return { ...changed, events: [...changes, ...events], jobs: [...jobs, ...expiry], audits, notices }
   })

@@ -12,6 +12,7 @@ import { searchFilter, textFilter, wordsFilter } from '../../core/list-filters'
 import type { Page } from '../../core/shapes'
 import { isTurnOver, yieldToEventLoop } from '../../core/time-slices'
 import type { CoveredName } from './covered-names'
+import { lockGaps } from './gap-rows'
 import { covers } from './names'
 import type { CertificateCoverageView } from './shapes'
 import { certificateCoverage, certificateGaps, type CoverageRow } from './tables'
@@ -77,6 +78,7 @@ export async function saveCoverage(hub: Hub, workspaceId: string, names: readonl
   for (let at = 0; at < all.length; at += perChange) {
     const some = all.slice(at, at + perChange)
     await record(hub, async tx => {
+      await lockGaps(tx, workspaceId)
       await tx
         .delete(certificateCoverage)
         .where(and(eq(certificateCoverage.workspaceId, workspaceId), inArray(certificateCoverage.name, some)))

@@ -1,7 +1,12 @@
+import { lockLimit } from '../../access/plans'
 import type { EventDraft } from '../../core/change-result'
 import { instant } from '../../core/clock'
+import type { Tx } from '../../core/db/transaction'
 import { gapSeverities } from './kinds'
 import type { GapEntry, GapRow } from './tables'
+
+/** Makes the transactions that write the gaps and names of a workspace wait for each other: two hubs may evaluate them at once. */
+export const lockGaps = (tx: Tx, workspaceId: string): Promise<void> => lockLimit(tx, 'tls_endpoints', workspaceId)
 
 /** The place of a gap in a list with problems first: open ones by severity, then acknowledged ones, then resolved ones. */
 export const gapRank = ({ status, severity }: Pick<GapRow, 'status' | 'severity'>): number =>

@@ -13,7 +13,7 @@ import { followingEndpoints, followTargets } from '../tls-endpoints/following'
 import { scanAgain } from '../tls-endpoints/scans/scan-again'
 import { gapRows, unacknowledged } from './certificate-gaps'
 import { followGap } from './gap-incidents'
-import { gapEvent, gapRank, timelineWith } from './gap-rows'
+import { gapEvent, gapRank, lockGaps, timelineWith } from './gap-rows'
 import { gapsOf, nextChange, type FoundGap } from './gaps'
 import { gapSeverities } from './kinds'
 import { saveCoverage } from './coverage'
@@ -98,6 +98,7 @@ async function writeGaps(
   keys: readonly string[],
   found: readonly FoundGap[],
 ): Promise<RecordResult<undefined>> {
+  await lockGaps(tx, workspaceId)
   const now = hub.clock.now()
   const own = and(eq(certificateGaps.workspaceId, workspaceId), inArray(certificateGaps.key, [...keys]))
   const rows = await forUpdate(tx.select().from(certificateGaps).where(own).orderBy(asc(certificateGaps.id)))

@@ -6,7 +6,7 @@ import type { Ctx } from '../../../core/ctx'
 import { validMembers } from '../endpoints'
 import { reportView } from './scans'
 import { reportOf, type StoredReport } from '../grades/report'
-import { scanHost } from './scan-host'
+import { ScanPostponed, scanHost } from './scan-host'
 import type { TlsGradeInput, TlsGradeView } from '../grades/shapes'
 
 const maxPerMinute = 10
@@ -29,6 +29,6 @@ export async function gradeNow(ctx: Ctx, input: TlsGradeInput): Promise<TlsGrade
 }
 
 function interrupted(error: unknown): { durationMs: number; report: StoredReport } {
-  if (!(error instanceof ScanInterrupted)) throw error
+  if (!(error instanceof ScanInterrupted || error instanceof ScanPostponed)) throw error
   return { durationMs: 0, report: reportOf([{ address: '', error: `${error.message} Try again.` }]) }
 }

@@ -22,6 +22,14 @@ export interface HostScan {
   withoutTls: ReadonlySet<string>
 }
 
+/** Too many other scans are running. */
+export class ScanPostponed extends Error {
+  override readonly name = 'ScanPostponed'
+  constructor() {
+    super('Too many other scans are running.')
+  }
+}
+
 type ScanTarget = Omit<HostScanRequest, 'group'>
 
 /** Time limit of everything, in case the limits of the scanner fail. */
@@ -30,7 +38,7 @@ const scanMs = 60_000
 /**
  * Scans all addresses of a host that the network policy of the workspace allows, and grades what it finds.
  * @param options.mayDownloadCrls whether revocation lists that are not stored are downloaded, which a scan by schedule leaves to a job
- * @throws ScanInterrupted if the check thread ends before the scan
+ * @throws ScanInterrupted if the check thread ends before the scan; ScanPostponed if it found no time to start
  */
 export async function scanHost(
   hub: Hub,
@@ -61,7 +69,8 @@ async function scanAddresses(
   mayDownloadCrls: boolean,
 ): Promise<ScannedAddress[]> {
   const policy = await workspacePolicy(hub.read, workspaceId, false)
-  const { addresses, error } = await factsOf(hub, { ...target, group: workspaceId }, policy)
+  const { addresses, error, isPostponed } = await factsOf(hub, { ...target, group: workspaceId }, policy)
+  if (isPostponed) throw new ScanPostponed()
   if (addresses.length === 0) return [{ address: '', error: sentenceOf(error?.message ?? 'The host has no addresses.') }]
   const roots = await rootsOf(hub.read, workspaceId)
   const scanned: ScannedAddress[] = []

@@ -12,12 +12,15 @@ import { sequentialLanes } from '../../../core/jobs/lanes'
 import { gapsJobFor, settleMs } from '../../certificates/gaps-job'
 import { recordCertificates } from '../../certificates/record'
 import { isNotable, type GradeLetter } from '../grades/grade'
-import { scanHost, type HostScan } from './scan-host'
+import { scanHost, ScanPostponed, type HostScan } from './scan-host'
 import { minIntervalSeconds, type AddressGrade } from '../shapes'
 import { tlsEndpoints, tlsScans } from '../tables'
 import { gradeRank, type TlsEndpointRow } from '../view'
 import { scanKind, type ScanPayload } from './scan-queue'
 import { packed } from './stored-report'
+
+/** How long a scan waits after it found no time to start, because too many others were running (ms). */
+const postponedMs = 30_000
 
 /** At most this many scans of an endpoint are kept. */
 const maxScans = 100
@@ -37,7 +40,12 @@ export const scanJob: JobKind<ScanPayload> = {
       .where(eq(tlsEndpoints.id, payload.tls_endpoint_id))
     if (!found || found.suspendedAt !== null) return undefined
     const { endpoint } = found
-    const scan = await scanHost(hub, endpoint.workspaceId, endpoint)
+    const scan = await scanHost(hub, endpoint.workspaceId, endpoint).catch(error => {
+      if (error instanceof ScanPostponed) return null
+      throw error
+    })
+    // Neither a scan that failed nor an attempt.
+    if (!scan) return async () => ({ result: { again: hub.clock.now() + postponedMs } })
     const report = await packed(scan.report)
     return tx => storeScan(tx, hub, endpoint, { scan, report, trigger: payload.trigger })
   },
