@@ -406,6 +406,13 @@ describe('metrics of an agent', () => {
     await rollUpMetrics(here.hub)
     const [latest] = (await here.acme.call('GET', `/v1/servers/latest?ids=${id}`)).body.data
     expect(latest).toMatchObject({ disk_used_percent: 90, disk_path: '/srv' })
+    // Of the other one, 10% is used, and almost all the rest reserved, so df shows 94%. Only the last minute counts.
+    await here.advance(minuteMs)
+    const at = Math.floor(here.clock.now() / minuteMs) * minuteMs - minuteMs
+    await agent.measured({ 'filesystem.used_bytes:/': 30, 'filesystem.size_bytes:/': 300, 'filesystem.available_bytes:/': 2 }, at)
+    await rollUpMetrics(here.hub)
+    const [reserved] = (await here.acme.call('GET', `/v1/servers/latest?ids=${id}`)).body.data
+    expect(reserved).toMatchObject({ disk_used_percent: 93.75, disk_path: '/' })
     expect(latest).toMatchObject({ cpu_percent: 7, load: 0.25, load_last_hour: 0.25, network_received_bytes_per_second: 80 })
     expect(latest.memory_used_bytes).toBeGreaterThan(0)
     expect(latest.memory_used_percent).toBeCloseTo((latest.memory_used_bytes / 2 ** 27) * 100, 3)

@@ -93,6 +93,7 @@ describe.each(Object.entries(shells))('%s', (_, shell) => {
       ...{ 'network.received_packets_per_second:eth0': 3, 'network.sent_packets_per_second:eth0': 2 },
       ...{ 'network.errors_per_second:eth0': 0, 'network.drops_per_second:eth0': 1 },
       ...{ 'filesystem.used_bytes:/': expect.any(Number), 'filesystem.size_bytes:/': expect.any(Number) },
+      'filesystem.available_bytes:/': expect.any(Number),
     })
     expect(hub.reports.flatMap(one => one.minutes).find(([start]) => start === machine.minute(2))![1]).toBe(6)
     expect(machine.spool).toEqual([])

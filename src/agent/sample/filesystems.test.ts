@@ -92,6 +92,7 @@ test('sizes are those of df', async () => {
   expect((await fileSystems.read([remote('/a')], () => {})).get('/a')).toEqual({
     'filesystem.used_bytes': 600 * 4096,
     'filesystem.size_bytes': 1000 * 4096,
+    'filesystem.available_bytes': 300 * 4096,
     'filesystem.inodes_used_percent': 75,
   })
 })

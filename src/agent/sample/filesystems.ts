@@ -80,11 +80,13 @@ function pathBelow(folder: string, path: string): string | null {
 const unescape = (text: string): string =>
   text.replaceAll(/\\([0-7]{3})/g, (_, octal: string) => String.fromCharCode(Number.parseInt(octal, 8)))
 
-function figuresOf({ blocks, bfree, frsize, bsize, files, ffree }: StatsFs & { frsize?: number }): Figures {
+function figuresOf({ blocks, bfree, bavail, frsize, bsize, files, ffree }: StatsFs & { frsize?: number }): Figures {
   const unit = frsize || bsize
   return {
     'filesystem.used_bytes': (blocks - bfree) * unit,
     'filesystem.size_bytes': blocks * unit,
+    // Without what is reserved for root.
+    'filesystem.available_bytes': bavail * unit,
     // Some file systems, such as Btrfs, create inodes as needed.
     'filesystem.inodes_used_percent': files > 0 ? (100 * (files - ffree)) / files : undefined,
   }

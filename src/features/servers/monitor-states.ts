@@ -13,7 +13,7 @@ import { agentsOf, type AgentRow } from './agents/rows'
 import { signsOf } from './agents/signs'
 import { hoursLeftOf } from './metrics/hours-left'
 import { metricSources, parseColumn, staleMs, subjectOf, type MetricName } from './metrics/names'
-import { listedSources, memorySizeOf, wholeServer } from './metrics/read'
+import { fileSystemUse, listedSources, memorySizeOf, wholeServer } from './metrics/read'
 import { partUsage } from './part-usage'
 import { servers, serverTransitions } from './tables'
 
@@ -64,7 +64,8 @@ const [minutes] = tiers
 /** The metrics that usage is computed from. */
 const used: ReadonlySet<string> = new Set<MetricName>([
   ...(['cpu.used_percent', 'memory.used_bytes', 'swap.used_bytes', 'swap.size_bytes', 'load.1'] as const),
-  ...(['filesystem.used_bytes', 'filesystem.size_bytes', 'filesystem.inodes_used_percent'] as const),
+  ...(['filesystem.used_bytes', 'filesystem.size_bytes', 'filesystem.available_bytes'] as const),
+  'filesystem.inodes_used_percent',
   ...(['pressure.io_full_percent', 'temperature.celsius'] as const),
 ])
 const isUsed = (column: string): boolean => used.has(column.split(' ', 1)[0]!)
@@ -100,7 +101,7 @@ async function usageOf(hub: Hub, ids: readonly string[], filling: ReadonlySet<st
         return null
       }
       const devices = (name: MetricName) => metricSources.flatMap(source => devicesOf(columnsOf(id, source), name))
-      const sizes = new Map(devices('filesystem.size_bytes'))
+      const disks = metricSources.flatMap(source => fileSystemUse(columnsOf(id, source)))
       const cores = facts?.cores ?? cloud?.resources.cores ?? null
       return [
         id,
@@ -115,8 +116,8 @@ async function usageOf(hub: Hub, ids: readonly string[], filling: ReadonlySet<st
               [null, value('swap.size_bytes') === 0 ? 0 : percent(value('swap.used_bytes'), value('swap.size_bytes'))],
             ],
             LOAD_PER_CORE: [[null, ratio(value('load.1'), cores)]],
-            DISK_PERCENT: devices('filesystem.used_bytes').map(([device, used]) => [device, percent(used, sizes.get(device))]),
-            DISK_HOURS_LEFT: devices('filesystem.used_bytes').map(([device]) => [device, left.get(id)?.get(device) ?? null]),
+            DISK_PERCENT: disks.map(({ path, used, size }) => [path, percent(used, size)]),
+            DISK_HOURS_LEFT: disks.map(({ path }) => [path, left.get(id)?.get(path) ?? null]),
             INODES_PERCENT: devices('filesystem.inodes_used_percent'),
             IO_FULL_PERCENT: [[null, value('pressure.io_full_percent')]],
             TEMPERATURE: devices('temperature.celsius'),

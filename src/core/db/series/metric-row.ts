@@ -20,10 +20,13 @@ export const isStorable = ({ n, avg, max }: Measured): boolean =>
 export class Mean {
   n = 0
   max = Number.NEGATIVE_INFINITY
+  /** The average that was added last. */
+  last = Number.NaN
   private sum = 0
 
   add(avg: number, max: number, n: number): void {
     this.n += n
+    this.last = avg
     this.sum += avg * n
     if (max > this.max) this.max = max
   }

@@ -44,12 +44,13 @@ export async function hoursLeftOf(hub: Hub, serverId: string): Promise<ReadonlyM
   const known = cached.get(serverId)
   if (known && now >= known.at && now < known.at + cacheMs) return known.found
   const used = new Map<string, Point[]>()
-  const sizes = new Map<string, number>()
+  const [sizes, available] = [new Map<string, number>(), new Map<string, number>()]
   await hub.series.metrics.readColumns(subjectOf(serverId, 'agent'), tenMinutes, now - windowMs, now, column => {
     if (!column.startsWith('filesystem.')) return null
     const { name, device } = parseColumn(column)
     if (device === null) return null
     if (name === 'filesystem.size_bytes') return (_, bytes) => void sizes.set(device, bytes)
+    if (name === 'filesystem.available_bytes') return (_, bytes) => void available.set(device, bytes)
     if (name !== 'filesystem.used_bytes') return null
     const points: Point[] = []
     used.set(device, points)
@@ -57,7 +58,9 @@ export async function hoursLeftOf(hub: Hub, serverId: string): Promise<ReadonlyM
   })
   const found = new Map(
     [...used].flatMap(([device, points]) => {
-      const size = sizes.get(device)
+      const free = available.get(device)
+      // It is full when only the space is left that is reserved for root.
+      const size = free === undefined ? sizes.get(device) : free + points.at(-1)!.bytes
       const hours = size === undefined ? null : hoursLeft(points, size)
       return hours === null ? [] : [[device, hours] as const]
     }),

@@ -23,6 +23,7 @@ export const metricUnits = {
   'swap.out_bytes_per_second': 'bytes_per_second',
   'filesystem.used_bytes': 'bytes',
   'filesystem.size_bytes': 'bytes',
+  'filesystem.available_bytes': 'bytes',
   'filesystem.inodes_used_percent': 'percent',
   'disk.read_bytes_per_second': 'bytes_per_second',
   'disk.write_bytes_per_second': 'bytes_per_second',

@@ -275,18 +275,20 @@ function fullest(
 interface FileSystemUse {
   /** Where it is mounted. */
   path: string
-  /** In bytes. */
+  /** In bytes. Used and available space together are the size, or less if a part of it is reserved for root. */
   used: number
   size: number
 }
 
-/** How full file systems are. */
+/** How full file systems are, according to the last minute. The share of the used space is the same as in `df`. */
 export function fileSystemUse(columns: ReadonlyMap<string, Mean> | undefined): FileSystemUse[] {
   const prefix = 'filesystem.used_bytes '
-  return [...(columns ?? [])].flatMap(([column, { avg: used }]) => {
+  return [...(columns ?? [])].flatMap(([column, { last: used }]) => {
     if (!column.startsWith(prefix)) return []
     const path = column.slice(prefix.length)
-    const size = columns!.get(`filesystem.size_bytes ${path}`)?.avg ?? 0
+    const available = columns!.get(`filesystem.available_bytes ${path}`)?.last
+    // Clouds, and agents of earlier versions, report only the size.
+    const size = available === undefined ? (columns!.get(`filesystem.size_bytes ${path}`)?.last ?? 0) : used + available
     return size > 0 ? [{ path, used, size }] : []
   })
 }

@@ -32,7 +32,7 @@ read_filesystems() {
   ' "$root/proc/self/mountinfo" 2>/dev/null | sort | head -n 20 | while read -r path; do
     df -kP "$root$path" 2>/dev/null | {
       read -r _
-      read -r _ size used _ && echo "$path $size $used"
+      read -r _ size used available _ && echo "$path $size $used $available"
     }
   done >"$run/filesystems"
 }
@@ -123,6 +123,7 @@ sample() {
         if (f[2] == 0) continue
         add("filesystem.used_bytes:" f[1], f[3] * 1024)
         add("filesystem.size_bytes:" f[1], f[2] * 1024)
+        add("filesystem.available_bytes:" f[1], f[4] * 1024)
       }
       print samples + 1, minute > (run "/sums.new")
       for (at = 1; at <= metrics; at++)
