@@ -58,6 +58,7 @@ ALTER TABLE "certificates" ADD COLUMN "crl_checked_at" bigint;--> statement-brea
 ALTER TABLE "certificates" ADD COLUMN "crl_error" text collate "C";--> statement-breakpoint
 ALTER TABLE "certificate_gaps" ADD COLUMN "timeline" text DEFAULT '[]' NOT NULL;--> statement-breakpoint
 ALTER TABLE "certificate_gaps" ADD COLUMN "incident_id" text collate "C";--> statement-breakpoint
+ALTER TABLE "tls_endpoints" ADD COLUMN "gone_at" bigint;--> statement-breakpoint
 ALTER TABLE "managed_certificates" ADD COLUMN "deliver_server_id" text collate "C";--> statement-breakpoint
 ALTER TABLE "managed_certificates" ADD COLUMN "install_profile" text collate "C";--> statement-breakpoint
 ALTER TABLE "managed_certificates" ADD COLUMN "delivered_at" bigint;--> statement-breakpoint

@@ -73,4 +73,5 @@ CREATE INDEX `certificates_crl` ON `certificates` (`crl_due_at`) WHERE crl_due_a
 ALTER TABLE `certificate_gaps` ADD `timeline` text DEFAULT '[]' NOT NULL;--> statement-breakpoint
 ALTER TABLE `certificate_gaps` ADD `incident_id` text;--> statement-breakpoint
 CREATE INDEX `certificate_gaps_certificate` ON `certificate_gaps` (`certificate_id`);--> statement-breakpoint
-CREATE INDEX `certificate_gaps_incident` ON `certificate_gaps` (`incident_id`) WHERE incident_id is not null;
+CREATE INDEX `certificate_gaps_incident` ON `certificate_gaps` (`incident_id`) WHERE incident_id is not null;--> statement-breakpoint
+ALTER TABLE `tls_endpoints` ADD `gone_at` integer;

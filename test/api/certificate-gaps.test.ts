@@ -365,7 +365,9 @@ test('names without a TLS endpoint get one, which is scanned again to confirm a 
   w.hub.resolve = async name => (name === 'shop.example.com' ? ['127.0.0.1'] : [])
   await serve(selfSigned)
   const endpoints = async () =>
-    (await w.acme.call('GET', '/v1/tls-endpoints?sort=host')).body.data.map((one: any) => `${one.host}:${one.port} ${one.origin}`)
+    ((await w.acme.call('GET', '/v1/tls-endpoints?sort=host')).body.data as any[])
+      .filter(one => one.deletes_at === null)
+      .map(one => `${one.host}:${one.port} ${one.origin}`)
   const own = (name: string) => `${name}.example.com:${server.port} coverage`
   await w.limit(w.acme.workspaceId, { tls_endpoints: 1 })
   await w.acme.call('PATCH', '/v1/certificate-settings', { ports: [server.port], ignore: ['unused.*'] })
@@ -397,6 +399,7 @@ test('names without a TLS endpoint get one, which is scanned again to confirm a 
   await w.acme.call('DELETE', `/v1/tls-endpoints/${manual}`)
   await workOut(w)
   expect(await endpoints()).toEqual([own('ns1'), own('shop')])
+  expect((await w.acme.call('GET', `/v1/tls-endpoints/${known.id}`)).body.deletes_at).toBeNull()
   await w.acme.call('PATCH', `/v1/tls-endpoints/${unknown.id}`, { tags: ['kept'] })
   await w.acme.call('DELETE', `/v1/dns/records/${shop.id}`)
   await workOut(w)
@@ -404,4 +407,7 @@ test('names without a TLS endpoint get one, which is scanned again to confirm a 
   await w.acme.call('PATCH', '/v1/certificate-settings', { coverage: 'off' })
   await w.advance(settleMs)
   expect(await endpoints()).toEqual([`ns1.example.com:${server.port} manual`])
+  await w.advance(dayMs)
+  await workOut(w)
+  expect((await w.acme.call('GET', `/v1/tls-endpoints/${known.id}`)).status).toBe(404)
 })

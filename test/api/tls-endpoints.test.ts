@@ -345,7 +345,7 @@ describe('grades at once', () => {
 
 describe('TLS endpoints of monitors', () => {
   test('come and go with their monitors, and stay if someone updates them', async () => {
-    const { here, call, get } = await scene()
+    const { here, call, get, scansOf } = await scene()
     const monitor = async (fields: object) => (await call('POST', '/monitors', fields)).body.id
     const site = await monitor({ target: `https://127.0.0.1:${server.port}/` })
     await monitor({ target: `https://127.0.0.1:${server.port}/other` })
@@ -382,8 +382,24 @@ describe('TLS endpoints of monitors', () => {
     const { data } = (await call('GET', '/monitors')).body
     for (const one of data) await call('DELETE', `/monitors/${one.id}`)
     await gatherEndpoints(here.hub)
-    expect(await list()).toEqual([['mail.a.test:587/smtp', null, 'manual']])
-    expect((await get(first.id)).code).toBe('not_found')
+    // They are kept for a day without being scanned, and continue if their monitor comes back.
+    const deletesAt = new Date(here.clock.now() + day).toISOString()
+    expect(await get(first.id)).toMatchObject({ deletes_at: deletesAt, next_scan_at: null, active: true })
+    await here.settle()
+    expect((await call('GET', `/certificates/${first.certificate_id}`)).body.in_use).toBe(false)
+    await here.advance(day - 1)
+    await monitor({ target: `https://127.0.0.1:${server.port}/again` })
+    await gatherEndpoints(here.hub)
+    await here.settle()
+    expect(await get(first.id)).toMatchObject({ deletes_at: null, next_scan_at: expect.any(String), origin: 'monitor' })
+    expect((await scansOf(first.id)).map((one: any) => one.trigger)).toEqual(['schedule', 'created'])
+    expect((await call('GET', `/certificates/${first.certificate_id}`)).body.in_use).toBe(true)
+    await here.advance(1)
+    await gatherEndpoints(here.hub)
+    expect(await list()).toEqual([
+      [`127.0.0.1:${server.port}/tls`, null, 'monitor'],
+      ['mail.a.test:587/smtp', null, 'manual'],
+    ])
   })
 
   test('are scanned when a check gets a certificate that is not known there', async () => {

@@ -88,6 +88,7 @@ function EndpointPage({ resource: endpoint }: { resource: TlsEndpointView }) {
               ['Protocol', protocolTitles[endpoint.protocol]],
               ['Server name', endpoint.servername],
               ['Scanned', <RelativeTime at={endpoint.last_scan_at} />],
+              ['Deleted', endpoint.deletes_at && <RelativeTime at={endpoint.deletes_at} />],
               ['Next scan', endpoint.next_scan_at ? <RelativeTime at={endpoint.next_scan_at} /> : 'Not active'],
               ['Interval', formatDuration(endpoint.interval_seconds * 1000)],
               ['Previous grade', endpoint.previous_grade],

@@ -67,6 +67,7 @@ export const newEndpointColumns = (members: Members, origin: TlsEndpointRow['ori
   location: locationOf(members),
   origin,
   uncountedAt: origin === 'manual' ? null : now,
+  goneAt: null,
   grade: null,
   gradeRank: gradeRank(null),
   previousGrade: null,
@@ -151,6 +152,7 @@ export async function updateTlsEndpoint(ctx: Ctx, id: string, patch: TlsEndpoint
         location: locationOf(next),
         origin: 'manual',
         uncountedAt: null,
+        goneAt: null,
         nextScanAt: nextScanOf(before, next, now),
       })
       return changed(before, after, isNews)
@@ -160,6 +162,7 @@ export async function updateTlsEndpoint(ctx: Ctx, id: string, patch: TlsEndpoint
 
 function nextScanOf(before: TlsEndpointRow, next: TlsEndpointRow, now: number): number | null {
   if (!next.active) return null
+  if (before.goneAt !== null) return now
   if (before.active && next.intervalSeconds === before.intervalSeconds) return before.nextScanAt
   return Math.max(now, (next.lastScanAt ?? now) + next.intervalSeconds * 1000)
 }

@@ -1,4 +1,4 @@
-import { and, asc, eq, gt, inArray } from 'drizzle-orm'
+import { and, asc, eq, gt, inArray, isNull } from 'drizzle-orm'
 import type { ScanProtocol } from '../../checks/tls-probe/facts'
 import { batchesOf } from '../../core/db/rows-in-batches'
 import type { Reader } from '../../core/db/transaction'
@@ -24,7 +24,7 @@ export interface LastScan {
 
 const rowsPerPage = 200
 
-/** Reads all TLS endpoints of a workspace with their last scans, page by page. */
+/** Reads the TLS endpoints of a workspace with their last scans, page by page, without those that are about to be deleted. */
 export async function lastScansOf(read: Reader, workspaceId: string): Promise<LastScan[]> {
   const { id, host, port, protocol, servername, origin, lastScanAt, failures, chain, addresses } = tlsEndpoints
   const found: LastScan[] = []
@@ -32,7 +32,7 @@ export async function lastScansOf(read: Reader, workspaceId: string): Promise<La
     read
       .select({ id, host, port, protocol, servername, origin, lastScanAt, failures, chain, addresses })
       .from(tlsEndpoints)
-      .where(and(eq(tlsEndpoints.workspaceId, workspaceId), gt(id, after)))
+      .where(and(eq(tlsEndpoints.workspaceId, workspaceId), isNull(tlsEndpoints.goneAt), gt(id, after)))
       .orderBy(asc(id))
       .limit(max)
   for await (const rows of batchesOf(page, row => row.id, rowsPerPage))

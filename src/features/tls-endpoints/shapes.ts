@@ -62,6 +62,7 @@ const example = {
   last_scan_id: 'tsc_01k3zc1d3e5f7g9h1j3k5m7n9p',
   last_scan_at: '2026-11-27T04:11:00.000Z',
   next_scan_at: '2026-11-28T04:11:00.000Z',
+  deletes_at: null,
   failures: 0,
   last_error: null,
   version: 1,
@@ -75,7 +76,7 @@ export const TlsEndpoint = Shape(
     ...viewMembers(tlsEndpointMembers),
     origin: Words(tlsEndpointOrigins, {
       description:
-        'Why it exists: `manual`, or because of a `monitor`, the `coverage` of a zone, or an `agent`. Those endpoints are deleted when their cause is. An update makes an endpoint `manual`.',
+        'Why it exists: `manual`, or because of a `monitor`, the `coverage` of a zone, or an `agent`. Those endpoints are deleted a day after their cause. An update makes an endpoint `manual`.',
     }),
     grade: Nullable(gradeLetter, {
       description: 'Grade of the worst address in the last scan that succeeded; null before it.',
@@ -91,6 +92,10 @@ export const TlsEndpoint = Shape(
     last_scan_id: Nullable(Type.String(), { description: 'ID of the last scan; null if there was none.' }),
     last_scan_at: NullableInstant({ description: 'When it was last scanned; null if it was not.' }),
     next_scan_at: NullableInstant({ description: 'When it is scanned next; null while it is not active.' }),
+    deletes_at: NullableInstant({
+      description:
+        'When it is deleted, because its monitor or name is gone. Until then, it isn’t scanned, and continues with its scans if the cause comes back. Null otherwise.',
+    }),
     failures: Type.Integer({ description: 'Number of scans that failed in a row.' }),
     last_error: Nullable(Type.String(), { description: 'Why the last scan failed; null if it succeeded.' }),
     ...editable,

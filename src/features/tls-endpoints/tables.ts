@@ -17,6 +17,8 @@ export const tlsEndpoints = table(
     origin: text('origin', { enum: [...tlsEndpointOrigins] }).notNull(),
     // Set while it doesn’t count against the limit of the plan, because it comes and goes with something else.
     uncountedAt: time('uncounted_at'),
+    // When the cause of an endpoint that comes and goes was gone: it is no longer scanned, and deleted a day later.
+    goneAt: time('gone_at'),
     // From the last scan that succeeded.
     grade: text('grade').$type<TlsEndpointView['grade']>(),
     // The place of `grade` in a list with problems first: see gradeRank.

@@ -30,10 +30,14 @@ export const tlsEndpointView = (row: TlsEndpointRow): TlsEndpointView => ({
   last_scan_id: row.lastScanId,
   last_scan_at: instant(row.lastScanAt),
   next_scan_at: instant(row.nextScanAt),
+  deletes_at: instant(row.goneAt === null ? null : row.goneAt + graceMs),
   failures: row.failures,
   last_error: row.lastError,
   ...editableView(row),
 })
+
+/** How long an endpoint is kept after its cause is gone (ms). Its scans continue if it comes back. */
+export const graceMs = 86_400_000
 
 /** What the audit log shows of an endpoint: what people set. Results of scans have a history of their own. */
 export const auditedView = (row: TlsEndpointRow) => ({

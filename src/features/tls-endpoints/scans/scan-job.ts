@@ -83,7 +83,7 @@ async function storeScan(
     .set({
       lastScanId: id,
       lastScanAt: startedAt,
-      nextScanAt: row.active ? now + waitSeconds(row, grade) * 1000 : null,
+      nextScanAt: row.active && row.goneAt === null ? now + waitSeconds(row, grade) * 1000 : null,
       addresses,
       certificateId: addresses.find(one => one.certificate_id !== null)?.certificate_id ?? row.certificateId,
       failures: grade === null ? row.failures + 1 : 0,
