@@ -222,7 +222,7 @@ test('a monitor whose certificate expires soon is degraded after one result', as
   await say(w, id, { status: 'degraded', error, conditions: failed('[RESPONSE_TIME] > 500') })
   expect(await statusOf(w, id)).toBe('up')
   await say(w, id, { status: 'up' })
-  for (const condition of ['[CERTIFICATE_EXPIRATION] < 14d', '14d > [CERTIFICATE_EXPIRATION]']) {
+  for (const condition of ['[CERTIFICATE_EXPIRATION] < 14d', '14d > [CERTIFICATE_EXPIRATION]', '[DOMAIN_EXPIRATION] < 30d']) {
     await say(w, id, { status: 'up' }, { status: 'up' })
     expect(await statusOf(w, id)).toBe('up')
     await say(w, id, { status: 'degraded', error, conditions: failed(condition) })

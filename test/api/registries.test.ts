@@ -369,9 +369,17 @@ describe('[DOMAIN_EXPIRATION]', () => {
     const names = async () => (await w.hub.read.select().from(registryFacts)).map(row => row.name).toSorted()
     await pruneRegistry(w.hub)
     expect(await names()).toEqual(['example.com', 'shop.com'])
+    await look(w)
     await w.acme.call('DELETE', `/v1/monitors/${id}`)
     await pruneRegistry(w.hub)
     expect(await names()).toEqual([])
+    const servers = async () => (await w.hub.read.select().from(registryHosts)).length
+    await w.advance(30 * dayMs - minuteMs)
+    await pruneRegistry(w.hub)
+    expect(await servers()).toBe(1)
+    await w.advance(2 * minuteMs)
+    await pruneRegistry(w.hub)
+    expect(await servers()).toBe(0)
   })
 })
 

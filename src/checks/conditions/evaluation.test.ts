@@ -85,6 +85,23 @@ describe('the evaluation of a run', () => {
   })
 })
 
+test('a domain that expires soon makes a condition true, and one whose end is not known none', () => {
+  const day = 86_400_000
+  const at = (domainExpiresAt: number | null) =>
+    evaluateRun(
+      { down_if: ['[DOMAIN_EXPIRATION] < 0s'], degraded_if: ['[DOMAIN_EXPIRATION] < 30d'], degraded_ms: null },
+      observed({}),
+      {
+        now: 100 * day,
+        domainExpiresAt,
+      },
+    )
+  expect(at(131 * day).status).toBe('up')
+  expect(at(120 * day).error?.message).toBe('Domain expires in 20d, less than 30d')
+  expect(at(98 * day)).toMatchObject({ status: 'down', error: { message: 'Domain expired 2d ago' } })
+  expect(at(null).status).toBe('up')
+})
+
 describe('conditions that cost too much', () => {
   const list = (unit: string, n: number) => `[${`${unit},`.repeat(n)}0]`
   test.each([

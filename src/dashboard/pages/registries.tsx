@@ -28,7 +28,7 @@ export default function Registries() {
         {
           name: 'watched',
           label: 'Domains',
-          all: 'All top-level domains',
+          all: 'All TLDs',
           initial: 'true',
           choices: { true: 'Watched', false: 'Not watched' },
         },
@@ -78,9 +78,9 @@ const Details = ({ registry: { sources, profile } }: { registry: RegistryView })
       ) : (
         <Facts
           rows={[
-            ['Renewal at normal price', days(profile.renewal_grace_days)],
-            ['Then only restore', days(profile.redemption_days)],
-            ['Then pending delete', days(profile.pending_delete_days)],
+            ['Renewal grace period', days(profile.renewal_grace_days)],
+            ['Redemption period', days(profile.redemption_days)],
+            ['Pending delete', days(profile.pending_delete_days)],
             ['Note', profile.note],
             ['Source', profile.source],
           ]}

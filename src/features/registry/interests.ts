@@ -1,11 +1,11 @@
-import { and, eq, gte, inArray, min, ne, notExists, sql } from 'drizzle-orm'
+import { and, eq, gte, inArray, lt, min, ne, notExists, sql } from 'drizzle-orm'
 import type { Hub } from '../../core/hub'
 import type { Reader, Tx } from '../../core/db/transaction'
 import { record } from '../../core/change'
 import { forUpdate } from '../../core/db/dialect'
 import { registrableName } from './registrable-name'
 import { canaryOf } from './sources'
-import { registryFacts, registryInterests } from './tables'
+import { registryFacts, registryHosts, registryInterests } from './tables'
 
 /** Who wants to know about a name. */
 interface Holder {
@@ -101,8 +101,12 @@ export async function changedEndsOfHolders(
 }
 
 const rowsPerPrune = 500
+const keptServerMs = 30 * 86_400_000
 
-/** Deletes what nobody wants to know about anymore: the facts, and canaries of top-level domains without other names. */
+/**
+ * Deletes what nobody wants to know about anymore: the facts, and canaries of top-level domains without other names. Also deletes the state of
+ * servers that were not queried for a month.
+ */
 export async function pruneRegistry(hub: Hub): Promise<void> {
   await record(hub, async tx => {
     const canaries = await tx
@@ -122,6 +126,7 @@ export async function pruneRegistry(hub: Hub): Promise<void> {
           .delete(registryInterests)
           .where(and(eq(registryInterests.holderType, 'canary'), eq(registryInterests.holderId, tld)))
     }
+    await tx.delete(registryHosts).where(lt(registryHosts.paceAt, hub.clock.now() - keptServerMs))
     return { result: undefined }
   })
   for (;;) {

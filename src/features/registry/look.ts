@@ -10,7 +10,7 @@ import { sequentialLanes } from '../../core/jobs/lanes'
 import { bootstrapOf } from './bootstrap-refresh'
 import { ask, askRdap } from './clients'
 import { ensureCanary, shortestInterval } from './interests'
-import { countQueries, dayMs, hostAllowance, noteOutcome } from './pace'
+import { countQueries, dayMs, hostAllowance, noteOutcome, takeTurn } from './pace'
 import { endOf, unknown, type Reading } from './reading'
 import { canaryOf, rdapServer, sourcesOf, type RegistrySource } from './sources'
 import { registryFacts, registryHosts, type Evidence } from './tables'
@@ -59,19 +59,14 @@ export const lookJob: JobKind<{ name: string; server: string }> = {
 
 /**
  * Adds when a registration ends according to its registrar, while that differs from the registry: in the auto renew period (see endOf).
- * The server of the registrar has a pace of its own; if it can’t be asked now, the date is missing.
+ * The server of the registrar has a pace of its own; if it can’t be asked soon, the date is missing.
  */
 async function withRegistrar(hub: Hub, reading: Reading, name: string): Promise<Reading> {
   if (reading.state !== 'found' || reading.related === null || !reading.facts.statuses.includes('auto renew period'))
     return reading
   const { related, facts } = reading
   const server = rdapServer(related)
-  const isAllowed = await record(hub, async tx => {
-    const { left } = await hostAllowance(tx, hub, server)
-    if (left > 0) await countQueries(tx, hub, server, 1)
-    return { result: left > 0 }
-  })
-  if (!isAllowed) return reading
+  if (!(await takeTurn(hub, server))) return reading
   const own = await askRdap(hub, related, name)
   await record(hub, async tx => {
     await noteOutcome(tx, hub, server, own)

@@ -1,4 +1,5 @@
 import { eq } from 'drizzle-orm'
+import { record } from '../../core/change'
 import { forUpdate } from '../../core/db/dialect'
 import type { Tx } from '../../core/db/transaction'
 import type { Hub } from '../../core/hub'
@@ -10,15 +11,19 @@ import { registryHosts } from './tables'
 type HostRow = typeof registryHosts.$inferSelect
 
 export const dayMs = 86_400_000
+const maxWaitMs = 30_000
 const firstBlockMs = 60_000
 const maxBlockMs = 3_600_000
 const maxRetryAfterMs = dayMs
 /** After this many failures in a row, a server is blocked. */
 const toleratedFailures = 3
 
-/** How many queries all hubs together can start now at a server. Call it in the transaction that counts them. */
-export async function hostAllowance(tx: Tx, hub: Hub, server: string): Promise<Allowance> {
-  const row = await lockHost(tx, hub, server)
+/**
+ * How many queries all hubs together can start now at a server. Call it in the transaction that counts them.
+ * @param locked while another transaction has locked the server: whether to wait. Transactions with other locks must not.
+ */
+export async function hostAllowance(tx: Tx, hub: Hub, server: string, locked: 'wait' | 'skip' = 'skip'): Promise<Allowance> {
+  const row = await lockHost(tx, hub, server, locked)
   if (row === null) return { left: 0, until: null }
   const now = hub.clock.now()
   const { everyMs, burst, perDay } = paceOf(hub.config, server)
@@ -48,6 +53,22 @@ export async function countQueries(tx: Tx, hub: Hub, server: string, count: numb
     .where(eq(registryHosts.server, server))
 }
 
+/** Waits for a turn outside of the queue, for up to 30 seconds, and counts the query. False if there is none in this time. */
+export async function takeTurn(hub: Hub, server: string): Promise<boolean> {
+  for (let leftMs = maxWaitMs; ;) {
+    const { left, until } = await record(hub, async tx => {
+      const allowance = await hostAllowance(tx, hub, server, 'wait')
+      if (allowance.left > 0) await countQueries(tx, hub, server, 1)
+      return { result: allowance }
+    })
+    if (left > 0) return true
+    const waitMs = Math.max((until ?? 0) - hub.clock.now(), 100)
+    leftMs -= waitMs
+    if (leftMs < 0) return false
+    await new Promise<void>(resolve => hub.clock.after(waitMs, resolve))
+  }
+}
+
 /** Stores whether a server works, and closes it for a while if it doesn’t. */
 export async function noteOutcome(tx: Tx, hub: Hub, server: string, reading: Reading): Promise<void> {
   const [row] = await forUpdate(tx.select().from(registryHosts).where(eq(registryHosts.server, server)))
@@ -74,10 +95,10 @@ const dayOf = (at: number): number => Math.floor(at / dayMs)
 /** @param now ms UTC */
 export const usedToday = ({ day, usedToday: used }: HostRow, now: number): number => (day === dayOf(now) ? used : 0)
 
-/** Locks the row of a server until the transaction ends; null while another one holds the lock. Never waits, to avoid deadlocks. */
-async function lockHost(tx: Tx, hub: Hub, server: string): Promise<HostRow | null> {
+/** Locks the row of a server until the transaction ends. With `skip`, null while another one holds the lock. */
+async function lockHost(tx: Tx, hub: Hub, server: string, locked: 'wait' | 'skip'): Promise<HostRow | null> {
   const own = eq(registryHosts.server, server)
-  const [unlocked] = await forUpdate(tx.select().from(registryHosts).where(own), 'skip')
+  const [unlocked] = await forUpdate(tx.select().from(registryHosts).where(own), locked)
   if (unlocked) return unlocked
   const created = { paceAt: hub.clock.now(), day: 0, usedToday: 0, failures: 0 }
   const [row] = await tx
