@@ -108,7 +108,7 @@ async function runRound(tx: Tx, request: ClaimRequest, claim: LaneClaim, limits:
 }
 
 /**
- * If no more runs can start in the group of a lane: where its lanes end. A group can have thousands of lanes, and reading all of them
+ * If no further run can start in the group of a lane: where its lanes end. A group can have thousands of lanes, and reading all of them
  * would take most of the time.
  */
 const endOfFullGroup = ({ capacity }: ClaimRequest, lane: string): string | undefined => {

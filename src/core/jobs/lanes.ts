@@ -90,7 +90,7 @@ export class LaneCapacity {
     return this.process.all >= this.max
   }
 
-  /** Whether no more runs can start in a group. */
+  /** Whether no further run can start in a group. */
   isGroupFull(group: string): boolean {
     return (this.groups.get(group)?.all ?? 0) >= this.rules.maxPerGroup
   }

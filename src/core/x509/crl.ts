@@ -29,7 +29,7 @@ export interface Crl {
   nextUpdate: number
   /** Which certificates of the issuer it contains. */
   scope: 'all' | 'user' | 'ca'
-  /** HTTP addresses that it is published at; empty if it doesn’t tell. */
+  /** HTTP addresses that it is published at; empty if it doesn’t contain any. */
   urls: string[]
   /** The entries, one after another. */
   entries: Uint8Array
