@@ -10,8 +10,12 @@ export interface ReadRow {
   columns: readonly string[]
 }
 
-/** Takes what was measured in a column, in order of time. @param at ms UTC */
-export type Take = (at: number, avg: number, max: number, n: number) => void
+/**
+ * Takes a value of a column, in order of time. One function for all columns, because calling a different one for each value takes longer
+ * than decoding it.
+ * @param at ms UTC
+ */
+export type Take<T> = (column: T, at: number, avg: number, max: number, n: number) => void
 
 /** The columns to read of a layout: the places of those in it, and what to do with each. */
 interface Wanted<T> {

@@ -130,25 +130,23 @@ export class MetricSeries {
    * @param visit called for each value, in order of time
    */
   async read(subject: string, tier: Tier, from: number, until: number, visit: Visit): Promise<void> {
-    const takerOf =
-      (column: string): Take =>
-      (at, ...value) =>
-        visit(at, column, ...value)
-    await this.readColumns(subject, tier, from, until, takerOf)
+    const take: Take<string> = (column, at, ...value) => visit(at, column, ...value)
+    await this.readColumns(subject, tier, from, until, column => column, take)
   }
 
-  /** Like {@link read}, for some columns. @param takerOf returns what takes the values of a column; null to skip it */
-  async readColumns(
+  /** Like {@link read}, for some columns. @param columnOf returns what `take` gets for a column; null to skip it */
+  async readColumns<T>(
     subject: string,
     tier: Tier,
     from: number,
     until: number,
-    takerOf: (column: string) => Take | null,
+    columnOf: (column: string) => T | null,
+    take: Take<T>,
   ): Promise<void> {
     const number = await this.knownNumber(subject)
     if (number === null) return
     const [first, end] = [Math.ceil(from / tier.stepMs), Math.ceil(until / tier.stepMs)]
-    const wanted = new WantedColumns(takerOf)
+    const wanted = new WantedColumns(columnOf)
     for (const table of await this.tablesWith(tier, first, end - 1)) {
       const statements = await this.engine.statements()
       const rows = await statements.all<StoredRow>(
@@ -158,7 +156,7 @@ export class MetricSeries {
       for (const row of await this.withColumns(rows)) {
         const { places, values } = wanted.in(row.columns)
         const at = row.at * tier.stepMs
-        visitRow(row, places, (place, avg, max, n) => values[place]!(at, avg, max, n))
+        visitRow(row, places, (place, avg, max, n) => take(values[place]!, at, avg, max, n))
       }
       if (isTurnOver()) await yieldToEventLoop()
     }
@@ -431,7 +429,10 @@ export class MetricSeries {
 
   private async tablesWith(tier: Tier, first: number, last: number): Promise<string[]> {
     const [from, to] = [tableNumberOf(tier, first), tableNumberOf(tier, last)]
-    return (await this.tablesOf(tier)).filter(table => numberIn(tier, table) >= from && numberIn(tier, table) <= to)
+    return (await this.tablesOf(tier)).filter(table => {
+      const number = numberIn(tier, table)
+      return number >= from && number <= to
+    })
   }
 
   private async deleteFrom(

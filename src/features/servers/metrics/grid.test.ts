@@ -21,14 +21,15 @@ test('values are rounded to five digits', () => {
 
 test('values of a point are averaged by their samples, and those outside of the window are ignored', () => {
   const grid = new Grid({ from: 60_000, to: 360_000, stepMs: 120_000, points: 3, tier: tiers[0] }, 'agent', { type: ['cpu'] })
-  expect(grid.takerOf('memory.used_bytes')).toBe(null)
-  const take = grid.takerOf('cpu.used_percent')!
+  expect(grid.columnOf('memory.used_bytes')).toBe(null)
+  const used = grid.columnOf('cpu.used_percent')!
+  const take = (...value: [at: number, avg: number, max: number, n: number]) => grid.take(used, ...value)
   take(0, 99, 99, 6)
   take(60_000, 10, 40, 6)
   take(120_000, 40, 50, 3)
   take(300_000, 7, 7, 6)
   take(420_000, 99, 99, 6)
-  grid.takerOf('cpu.user_percent')!(0, 1, 1, 6)
+  grid.take(grid.columnOf('cpu.user_percent')!, 0, 1, 1, 6)
   expect(grid.series()).toEqual([
     { name: 'cpu.used_percent', device: null, unit: 'percent', source: 'agent', avg: [20, null, 7], max: [50, null, 7] },
   ])

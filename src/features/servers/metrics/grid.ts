@@ -7,90 +7,128 @@ type Series = ServerMetricsView['series'][number]
 
 const maxSeries = 300
 
+interface Column {
+  name: string
+  device: string | null
+  /** Where its values begin. */
+  offset: number
+}
+
+// In `values`, a point of a column has its number of samples, their sum, and their maximum.
+const perPoint = 3
+const firstColumns = 100
+/** Of the last grid, for the next one: the pages of a new list take as long as a third of the values. */
+let spare: Float64Array | null = null
+
 /** Collects what a source measured on the grid of a window. */
 export class Grid {
-  readonly #columns = new Map<string, GridColumn | null>()
+  private readonly columns = new Map<string, Column | null>()
+  // One list of numbers for all columns: a list for each of them takes twice as long, and an object for each point several times.
+  private values: Float64Array
+  private length = 0
+  // The values of a row have the same time, so its point is computed only once for all of them.
+  private at = Number.NaN
+  private point = -1
 
   constructor(
     private readonly window: Window,
     private readonly source: MetricSource,
     private readonly wanted: Pick<ServerMetricsQuery, 'type' | 'device'>,
-  ) {}
-
-  /** What takes the values of a column; null if it is not wanted. */
-  takerOf(column: string): Take | null {
-    let found = this.#columns.get(column)
-    if (found === undefined) this.#columns.set(column, (found = this.#found(column)))
-    return found?.add ?? null
+  ) {
+    this.values = spare ?? new Float64Array(firstColumns * window.points * perPoint)
+    spare = null
   }
 
-  /** The series with at least one value. */
+  /** Where the values of a column are collected, for `take`; null if it is not wanted. */
+  columnOf(name: string): number | null {
+    let found = this.columns.get(name)
+    if (found === undefined) this.columns.set(name, (found = this.found(name)))
+    return found && found.offset
+  }
+
+  readonly take: Take<number> = (offset, at, avg, max, n) => {
+    if (at !== this.at) {
+      this.at = at
+      this.point = Math.floor((at - this.window.from) / this.window.stepMs)
+    }
+    const { point, values } = this
+    if (point < 0 || point >= this.window.points) return
+    const place = offset + point * perPoint
+    const isFirst = values[place] === 0
+    values[place]! += n
+    values[place + 1]! += avg * n
+    if (isFirst || max > values[place + 2]!) values[place + 2] = max
+  }
+
+  /** The series with at least one value. Can be called only once. */
   series(): Series[] {
-    return [...this.#columns.values()]
-      .filter(one => one !== null && !one.isEmpty)
-      .slice(0, maxSeries)
-      .map(one => {
-        const { name, device, avg, max } = one!
-        return { name, device, unit: unitOf(name), source: this.source, avg: avg(), max: max() }
-      })
+    const series: Series[] = []
+    for (const column of this.columns.values()) {
+      if (column === null || series.length === maxSeries) continue
+      const { name, device } = column
+      const values = this.valuesOf(column)
+      if (values) series.push({ name, device, unit: unitOf(name), source: this.source, ...values })
+    }
+    spare = this.values
+    this.values = new Float64Array(0)
+    return series
   }
 
-  #found(column: string): GridColumn | null {
+  /** Null if all points are empty. */
+  private valuesOf({ offset }: Column): Pick<Series, 'avg' | 'max'> | null {
+    const { values } = this
+    const avg: (number | null)[] = []
+    const max: (number | null)[] = []
+    let isEmpty = true
+    for (let place = offset; place < offset + this.window.points * perPoint; place += perPoint) {
+      const samples = values[place]!
+      if (samples === 0) {
+        avg.push(null)
+        max.push(null)
+        continue
+      }
+      isEmpty = false
+      const most = values[place + 2]!
+      // Rounding must not put the average above the maximum.
+      avg.push(rounded(Math.min(values[place + 1]! / samples, most)))
+      max.push(rounded(most))
+    }
+    return isEmpty ? null : { avg, max }
+  }
+
+  private found(column: string): Column | null {
     const { type, device } = this.wanted
     const parsed = parseColumn(column)
     if ((type && !type.some(one => one === parsed.type)) || (device !== undefined && parsed.device !== device)) return null
-    return new GridColumn(parsed.name, parsed.device, this.window)
-  }
-}
-
-/** What was measured in a column by point, in lists of numbers: an object for each point would take several times as long. */
-class GridColumn {
-  readonly #samples: Float64Array
-  readonly #sums: Float64Array
-  readonly #most: Float64Array
-  isEmpty = true
-
-  constructor(
-    readonly name: string,
-    readonly device: string | null,
-    private readonly window: Pick<Window, 'from' | 'stepMs' | 'points'>,
-  ) {
-    const { points } = window
-    this.#samples = new Float64Array(points)
-    this.#sums = new Float64Array(points)
-    this.#most = new Float64Array(points).fill(Number.NEGATIVE_INFINITY)
-  }
-
-  readonly add: Take = (at, avg, max, n) => {
-    const { from, stepMs, points } = this.window
-    const place = Math.floor((at - from) / stepMs)
-    if (place < 0 || place >= points) return
-    this.isEmpty = false
-    this.#samples[place]! += n
-    this.#sums[place]! += avg * n
-    if (max > this.#most[place]!) this.#most[place] = max
-  }
-
-  // Rounding must not put the average above the maximum.
-  readonly avg = () => this.#values(place => Math.min(this.#sums[place]! / this.#samples[place]!, this.#most[place]!))
-  readonly max = () => this.#values(place => this.#most[place]!)
-
-  #values(value: (place: number) => number): (number | null)[] {
-    const values: (number | null)[] = []
-    for (let place = 0; place < this.window.points; place++)
-      values.push(this.#samples[place] === 0 ? null : rounded(value(place)))
-    return values
+    const offset = this.length
+    this.length += this.window.points * perPoint
+    if (this.length > this.values.length) {
+      const larger = new Float64Array(this.length * 2)
+      larger.set(this.values)
+      this.values = larger
+    }
+    this.values.fill(0, offset, this.length)
+    return { name: parsed.name, device: parsed.device, offset }
   }
 }
 
 /** Rounds to what is stored: about five digits. The same as by `toPrecision`, which takes ten times as long. */
 export function rounded(value: number): number {
-  if (value === 0) return 0
-  const exponent = 4 - Math.floor(Math.log10(Math.abs(value)))
-  const power = powers[Math.abs(exponent)]
-  if (power === undefined) return Number(value.toPrecision(5))
+  const size = Math.abs(value)
+  // Smaller and larger powers of ten are not exact, and neither would be what is computed with them.
+  if (size < 1e-17 || size >= 1e26) return Number(value.toPrecision(5))
+  double[0] = size
+  // IEEE 754: the exponent of a double is in bits 20 to 30 of its upper half, which is the second one on little-endian systems.
+  const least = leastExponents[words[1]! >>> 20]!
+  const exponent = 4 - (size >= powers[least + 1 + zeroPower]! ? least + 1 : least)
+  const power = powers[Math.abs(exponent) + zeroPower]!
   return exponent < 0 ? Math.round(value / power) * power : Math.round(value * power) / power
 }
 
-/** Higher powers of ten are not exact, and neither would be what is computed with them. */
-const powers = Array.from({ length: 23 }, (_, exponent) => Number(`1e${exponent}`))
+const double = new Float64Array(1)
+const words = new Uint32Array(double.buffer)
+const zeroPower = 30
+/** Powers of ten from -30 to 30. */
+const powers = Float64Array.from({ length: 61 }, (_, place) => Number(`1e${place - zeroPower}`))
+/** The decimal exponent of the least number with a binary exponent. That of a greater one can be higher by one. */
+const leastExponents = Int16Array.from({ length: 2048 }, (_, biased) => Math.floor((biased - 1023) * Math.log10(2)))

@@ -45,7 +45,7 @@ export async function hoursLeftOf(hub: Hub, serverId: string): Promise<ReadonlyM
   if (known && now >= known.at && now < known.at + cacheMs) return known.found
   const used = new Map<string, Point[]>()
   const [sizes, available] = [new Map<string, number>(), new Map<string, number>()]
-  await hub.series.metrics.readColumns(subjectOf(serverId, 'agent'), tenMinutes, now - windowMs, now, column => {
+  const takerOf = (column: string): ((at: number, bytes: number) => void) | null => {
     if (!column.startsWith('filesystem.')) return null
     const { name, device } = parseColumn(column)
     if (device === null) return null
@@ -55,12 +55,14 @@ export async function hoursLeftOf(hub: Hub, serverId: string): Promise<ReadonlyM
     const points: Point[] = []
     used.set(device, points)
     return (at, bytes) => void points.push({ at, bytes })
-  })
+  }
+  const subject = subjectOf(serverId, 'agent')
+  await hub.series.metrics.readColumns(subject, tenMinutes, now - windowMs, now, takerOf, (take, at, avg) => take(at, avg))
   const found = new Map(
     [...used].flatMap(([device, points]) => {
-      const free = available.get(device)
+      const [free, last] = [available.get(device), points.at(-1)]
       // It is full when only the space is left that is reserved for root.
-      const size = free === undefined ? sizes.get(device) : free + points.at(-1)!.bytes
+      const size = free === undefined || !last ? sizes.get(device) : free + last.bytes
       const hours = size === undefined ? null : hoursLeft(points, size)
       return hours === null ? [] : [[device, hours] as const]
     }),

@@ -114,7 +114,7 @@ export async function readFirewallMetrics(ctx: Ctx, id: string, query: FirewallM
   for (const { serverId } of hosts) {
     const subject = packetsSubject(id, serverId)
     const grid = new Grid(window, 'agent', {})
-    await metrics.readColumns(subject, window.tier, window.from, window.to, column => grid.takerOf(column))
+    await metrics.readColumns(subject, window.tier, window.from, window.to, column => grid.columnOf(column), grid.take)
     series.push(...grid.series())
     lastAt = Math.max(lastAt ?? 0, (await metrics.lastAt(subject)) ?? 0) || null
   }
@@ -151,10 +151,11 @@ async function stored(
   const subject = subjectOf(id, source)
   const grid = new Grid(window, source, query)
   const { metrics } = hub.series
-  await metrics.readColumns(subject, window.tier, window.from, window.to, column => {
+  const columnOf = (column: string) => {
     const name = renamed === null ? column : renamed.get(column)
-    return name === undefined ? null : grid.takerOf(name)
-  })
+    return name === undefined ? null : grid.columnOf(name)
+  }
+  await metrics.readColumns(subject, window.tier, window.from, window.to, columnOf, grid.take)
   const series = grid.series()
   const lastAt = await metrics.lastAt(subject)
   if (lastAt === null && series.length === 0) return null
@@ -174,9 +175,9 @@ async function fromCloud(hub: Hub, server: ServerRow, window: Window, query: Ser
   const grid = new Grid(window, 'cloud', query)
   let lastAt: number | null = null
   for (const { metric, points } of kept) {
-    const take = grid.takerOf(metric)
+    const column = grid.columnOf(metric)
     for (const [at, value] of points) {
-      take?.(at, value, value, 1)
+      if (column !== null) grid.take(column, at, value, value, 1)
       lastAt = Math.max(lastAt ?? 0, at)
     }
   }
