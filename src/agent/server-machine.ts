@@ -17,6 +17,8 @@ interface Options {
   folder: string
   /** File with the SMART data of disks, which only root can read. */
   smartFile: string
+  /** File with the programs of sockets, which only root can see. */
+  processesFile?: string
   /** File with what was failing when it was last looked at. */
   troublesFile: string
   /** Whether the owner of the server allows to read the socket of Docker or Podman. */
@@ -41,10 +43,16 @@ export class ServerMachine implements Machine {
   private constructor(
     private readonly root: Root,
     private readonly containers: Containers | null,
-    { smartFile, troublesFile, mayReadArguments: withCommands, certificates }: Options,
+    { smartFile, processesFile, troublesFile, mayReadArguments: withCommands, certificates }: Options,
   ) {
     this.sampler = new Sampler(root, containers)
-    this.reader = new PartsReader({ root, containers, smartFile, certificates: certificates ?? null })
+    this.reader = new PartsReader({
+      root,
+      containers,
+      smartFile,
+      ...(processesFile && { processesFile }),
+      certificates: certificates ?? null,
+    })
     const seconds = () => performance.now() / 1000
     this.moments = new Moments(root, { withCommands, seconds, pageBytes: pageBytes(new Root().start('proc/self/auxv', 4096)) })
     this.troubles = new Troubles(troublesFile)

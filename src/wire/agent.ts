@@ -215,7 +215,8 @@ export const AgentReport = Shape({
       address: words(45, 'Local address; `0.0.0.0` or `::` for all addresses.'),
       port: Type.Integer({ minimum: 0, maximum: 65_535, description: 'Port.' }),
       process: Nullable(words(100, 'Name.'), {
-        description: 'Name of the program. Null if unknown: only root can see the programs of other users.',
+        description:
+          'Name of the program. Null if unknown: the agent asks root for the programs of other users every hour, if systemd runs its other half.',
       }),
       user: Nullable(words(100, 'Name.'), { description: 'User who opened it. Null if the user has no name.' }),
     }),

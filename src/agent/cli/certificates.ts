@@ -6,6 +6,7 @@ import { configFile, readConfigFile } from '../config-file'
 import { requireRoot } from '../install/system'
 import { rootFolders } from '../root/folders'
 import { Root } from '../sample/root'
+import { storeSocketProcesses } from '../sample/sockets'
 import type { Flags, Print } from './arguments'
 
 /** Prints the certificates of this server as they are reported. The service runs this too, so that it needs no memory in between. */
@@ -22,13 +23,15 @@ export async function certificates({ config = configFile, 'without-tls': skipped
   return 0
 }
 
-/** Reads the files with certificates as root, and stores what is reported of them for the agent. */
+/** Reads the files with certificates and the programs of sockets as root, and stores what is reported of them for the agent. */
 export function readCertificates({ config = configFile }: Flags): number {
   requireRoot('read-certificates')
   const settings = readConfigFile(config)
-  const file = rootFolders(settings).certificates
+  const { certificates: file, processes } = rootFolders(settings)
   mkdirSync(dirname(file), { recursive: true, mode: 0o755 })
-  storeForAgent(new Root(settings.root), ownPatterns(settings.certificates), file)
+  const root = new Root(settings.root)
+  storeSocketProcesses(root, processes)
+  storeForAgent(root, ownPatterns(settings.certificates), file)
   return 0
 }
 

@@ -56,7 +56,7 @@ export async function openAgent(
 
 /** The server that the agent measures. */
 function openMachine(settings: AgentSettings, path: string): Promise<ServerMachine> {
-  const { disks, certificates: resultFile, certificatesWanted: requestFile } = rootFolders(settings)
+  const { disks, processes: processesFile, certificates: resultFile, certificatesWanted: requestFile } = rootFolders(settings)
   const program = ownProgram()
   const command = program && ([...program, 'certificates', '--config', path] as const)
   const root = new Root(settings.root)
@@ -64,6 +64,7 @@ function openMachine(settings: AgentSettings, path: string): Promise<ServerMachi
   return ServerMachine.open({
     folder: settings.root,
     smartFile: disks,
+    processesFile,
     troublesFile: join(settings.stateFolder, 'troubles.json'),
     mayReadContainers: settings.containers,
     mayReadArguments: settings.processArguments,

@@ -15,7 +15,7 @@ WantedBy=multi-user.target
 `
 
 /**
- * Reads the files with certificates as root, without any input. It can read everything, and write only to the folder in which the agent
+ * Reads the files with certificates, and which programs have sockets open, as root, without any input. It can read everything, and write only to the folder in which the agent
  * finds the result, which contains no private keys.
  */
 const service = `[Unit]

@@ -14,7 +14,9 @@ export interface RootFolders {
   disks: string
   /** File with the certificates that root can read. */
   certificates: string
-  /** File that the agent creates to have them read again. */
+  /** File with the names of programs that have sockets open, which only root can see. */
+  processes: string
+  /** File that the agent creates to have certificates and sockets read again. */
   certificatesWanted: string
   /** Version that the agent has downloaded. It can change the file at any time. */
   download: string
@@ -30,6 +32,7 @@ export const rootFolders = ({ runtimeFolder, stateFolder }: { runtimeFolder: str
   state: `${stateFolder}-root`,
   disks: `${stateFolder}-root/disks.json`,
   certificates: `${stateFolder}-root/certificates.json`,
+  processes: `${stateFolder}-root/processes.json`,
   certificatesWanted: `${runtimeFolder}/certificates-wanted`,
   download: `${stateFolder}/download`,
   programs: { folder: programFolder, link: programLink },

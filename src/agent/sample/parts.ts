@@ -55,6 +55,8 @@ interface PartsOptions {
   containers: Containers | null
   /** File with the SMART data of the disks as JSON, written as root. */
   smartFile: string
+  /** File with the programs of sockets as JSON, written as root. */
+  processesFile?: string
   /** Finds certificates; null if another process can’t be started for it. */
   certificates?: CertificateReader | null
   /** Only for time limits. */
@@ -79,7 +81,7 @@ export class PartsReader {
   constructor(private readonly options: PartsOptions) {
     this.updates = new PackageUpdates(options.root)
     this.packages = new InstalledPackages(options.root)
-    this.openPorts = new OpenPorts(options.root)
+    this.openPorts = new OpenPorts(options.root, undefined, options.processesFile)
   }
 
   private readonly readers: Readonly<Record<Part, (problem: Problem, now: number, isForced: boolean) => unknown>> = {

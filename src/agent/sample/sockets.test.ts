@@ -1,7 +1,8 @@
 import { expect, test } from 'bun:test'
+import { join } from 'node:path'
 import { MachineFiles } from '../../../test/support/machine-files'
 import { Root } from './root'
-import { listening, OpenPorts } from './sockets'
+import { listening, OpenPorts, storeSocketProcesses } from './sockets'
 
 /** A line of `/proc/net/tcp` and the like. */
 const line = (local: string, state: string, { uid = 0, inode = 1 } = {}) =>
@@ -42,6 +43,35 @@ test('listening sockets, each with its user, and its program where that can be s
     { protocol: 'tcp', address: '127.0.0.1', port: 5432, process: 'postgres', user: 'postgres' },
   ])
   expect(listening(root)).toBe(5)
+})
+
+test('programs of other users are those that root has stored since the system started', () => {
+  using machine = new MachineFiles()
+  const root = new Root(machine.folder)
+  const stored = join(machine.folder, 'processes.json')
+  machine.write({
+    'proc/sys/kernel/random/boot_id': 'one\n',
+    'proc/1/net/tcp': file(line('00000000:0016', '0A', { inode: 22 }), line('00000000:0050', '0A', { inode: 80 })),
+    'proc/1/net/udp': file(line('00000000:0035', '07', { inode: 53 })),
+    'proc/7/comm': 'sshd\n',
+    'proc/7/fd/3': '→ socket:[22]',
+    'proc/8/comm': 'unbound\n',
+    'proc/8/fd/3': '→ socket:[53]',
+    'proc/9/comm': 'nginx\n',
+    'proc/9/fd/3': '→ socket:[80]',
+  })
+  const ports = new OpenPorts(root, undefined, stored)
+  const names = () => ports.read(unexpected)?.map(one => `${one.port} ${one.process}`)
+  storeSocketProcesses(root, stored)
+  // The agent sees only its own.
+  for (const id of [7, 8]) machine.remove(`proc/${id}/fd`)
+  expect(names()).toEqual(['22 sshd', '53 unbound', '80 nginx'])
+  // The numbers are those of other sockets after a restart.
+  machine.write({ 'proc/sys/kernel/random/boot_id': 'two\n', 'proc/1/net/tcp': file(line('00000000:0016', '0A', { inode: 80 })) })
+  machine.remove('proc/9/fd')
+  expect(names()).toEqual(['22 null', '53 null'])
+  machine.write({ 'processes.json': 'not JSON' })
+  expect(names()).toEqual(['22 null', '53 null'])
 })
 
 test('UDP sockets with a port of clients are reported once they stay open', () => {

@@ -1,6 +1,7 @@
-import { closeSync, openSync, readSync } from 'node:fs'
+import { closeSync, openSync, readFileSync, readSync, statSync } from 'node:fs'
 import type { AgentReport } from '../../wire/agent'
 import { lineOf } from './line'
+import { writeFile } from '../state/write-file'
 import type { Root } from './root'
 
 /** A socket that waits for connections or datagrams. */
@@ -19,6 +20,8 @@ type ReportedSocket = NonNullable<AgentReport['sockets']>[number]
 
 const chunkBytes = 32 * 1024
 const maxSockets = 200
+/** Sockets whose programs root stores. Of several on the same port, any can be reported. */
+const maxStored = 1000
 /** Opening the folder of each process of a server that has more would use too much CPU time. */
 const maxProcesses = 2000
 
@@ -62,6 +65,8 @@ export class OpenPorts {
   constructor(
     private readonly root: Root,
     private readonly seconds: () => number = () => performance.now() / 1000,
+    /** File in which root stores the programs of sockets. */
+    private readonly processesFile: string | null = null,
   ) {}
 
   /** Sockets that listen, each address and port once; null if the kernel doesn’t report it, or not yet which are those of clients. */
@@ -79,7 +84,7 @@ export class OpenPorts {
     this.openSince = openSince
     if (now < this.knownAt) return null
     // A server that was restarted has another socket.
-    const udp = all.filter(one => (openSince.get(one.inode) ?? 0) <= now - clientSeconds || this.reported.has(keyOf(one)))
+    const udp = all.filter(one => (openSince.get(one.inode) ?? -Infinity) <= now - clientSeconds || this.reported.has(keyOf(one)))
     this.reported = new Set(udp.map(keyOf))
     const found = new Map([...tcp, ...udp].map(one => [keyOf(one), one]))
     const sockets = [...found.values()].toSorted(
@@ -88,9 +93,18 @@ export class OpenPorts {
     if (sockets.length > maxSockets) problem(`Only ${maxSockets} of ${sockets.length} listening sockets are reported.`)
     const reported = sockets.slice(0, maxSockets)
     const users = userNames(root)
-    const of = reported.map(one => one.inode).join()
+    const file = this.processesFile
+    const storedAt = file === null ? 0 : statSync(file, { throwIfNoEntry: false })?.mtimeMs
+    const of = [storedAt, ...reported.map(one => one.inode)].join()
     // Looking through the files of all processes takes longer than everything else, so it is done only if sockets have changed.
-    if (this.processes?.of !== of) this.processes = { of, names: socketProcesses(root, reported) }
+    if (this.processes?.of !== of) {
+      const stored = file === null ? {} : storedProcesses(root, file)
+      const own = socketProcesses(
+        root,
+        reported.filter(({ inode }) => !Object.hasOwn(stored, inode)),
+      )
+      this.processes = { of, names: new Map([...own, ...Object.entries(stored)]) }
+    }
     const { names } = this.processes
     return reported.map(({ inode, uid, ...socket }) => ({
       ...socket,
@@ -118,6 +132,32 @@ export function socketProcesses(root: Root, sockets: readonly Pick<ListeningSock
     }
   }
   return found
+}
+
+interface StoredProcesses {
+  /** The numbers of sockets start again with the system. */
+  boot_id: string | null
+  /** Names of programs by the numbers of their sockets. */
+  processes: Record<string, string>
+}
+
+const bootId = (root: Root): string | null => root.line('proc/sys/kernel/random/boot_id')
+
+/** Stores which programs have the listening sockets open, for the agent. Only root sees those of all users. */
+export function storeSocketProcesses(root: Root, file: string): void {
+  const sockets = [...(listeningTcp(root) ?? []), ...unconnectedUdp(root)].slice(0, maxStored)
+  const stored: StoredProcesses = { boot_id: bootId(root), processes: Object.fromEntries(socketProcesses(root, sockets)) }
+  writeFile(file, JSON.stringify(stored), { mode: 0o644 })
+}
+
+/** None if root has not stored them since the system started. */
+function storedProcesses(root: Root, file: string): Record<string, string> {
+  try {
+    const { boot_id: of, processes } = JSON.parse(readFileSync(file, 'utf8')) as StoredProcesses
+    return of === bootId(root) ? processes : {}
+  } catch {
+    return {}
+  }
 }
 
 /** Names of users by their IDs, from `/etc/passwd`. */
