@@ -130,5 +130,5 @@ const words = new Uint32Array(double.buffer)
 const zeroPower = 30
 /** Powers of ten from -30 to 30. */
 const powers = Float64Array.from({ length: 61 }, (_, place) => Number(`1e${place - zeroPower}`))
-/** The decimal exponent of the least number with a binary exponent. That of a greater one can be higher by one. */
+/** The decimal exponent of the least number with a binary exponent. A greater number can have an exponent that is higher by one. */
 const leastExponents = Int16Array.from({ length: 2048 }, (_, biased) => Math.floor((biased - 1023) * Math.log10(2)))
