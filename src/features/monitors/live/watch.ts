@@ -2,7 +2,6 @@ import { largeMonitorCount, type CheckResult } from '../../../checks/check'
 import { partsToSend, type EngineCapabilities, type EnginePulse, type FromEngine } from '../../../checks/messages'
 import { InternPool } from '../../../core/intern-pool'
 import type { Timer } from '../../../core/clock'
-import { GarbageCollector } from '../../../core/garbage-collector'
 import type { Hub } from '../../../core/hub'
 import { incrementCounter } from '../../../core/metric-counters'
 import { yieldToEventLoop } from '../../../core/time-slices'
@@ -71,8 +70,6 @@ export class MonitoringWatch {
   private versionSeen: string | null = null
   private faults = new Map<string, number>()
   private readonly pool = new InternPool()
-  // Most garbage is short-lived; the state of a monitor is replaced only with its next check.
-  private readonly garbage = new GarbageCollector({ youngMs: 3_000, fullMs: 30_000 })
   private engineStatus: Pick<MonitoringStatus, 'capabilities' | 'pulse' | 'pulseAt'> = {
     capabilities: null,
     pulse: null,
@@ -299,7 +296,6 @@ export class MonitoringWatch {
       this.checksWrittenAt = now
       await this.attempt('last checks', () => writeLastChecks(this.hub, this.roster))
     }
-    if (this.roster.size >= largeMonitorCount) this.garbage.collect()
   }
 
   private followCalendar(now: number): void {
