@@ -19,6 +19,16 @@ CREATE TABLE "crls" (
 	"buckets" bigint NOT NULL
 );
 --> statement-breakpoint
+CREATE TABLE "ct_searches" (
+	"id" text collate "C" PRIMARY KEY NOT NULL,
+	"workspace_id" text collate "C" NOT NULL,
+	"cursor" text collate "C" NOT NULL,
+	"due_at" bigint NOT NULL,
+	"checked_at" bigint,
+	"failures" bigint NOT NULL,
+	"error" text collate "C"
+);
+--> statement-breakpoint
 CREATE TABLE "registry_facts" (
 	"name" text collate "C" PRIMARY KEY NOT NULL,
 	"tld" text collate "C" NOT NULL,
@@ -58,13 +68,18 @@ ALTER TABLE "certificates" ADD COLUMN "crl_checked_at" bigint;--> statement-brea
 ALTER TABLE "certificates" ADD COLUMN "crl_error" text collate "C";--> statement-breakpoint
 ALTER TABLE "certificate_gaps" ADD COLUMN "timeline" text DEFAULT '[]' NOT NULL;--> statement-breakpoint
 ALTER TABLE "certificate_gaps" ADD COLUMN "incident_id" text collate "C";--> statement-breakpoint
+ALTER TABLE "certificate_settings" ADD COLUMN "ct_kind" text collate "C" DEFAULT 'off' NOT NULL;--> statement-breakpoint
+ALTER TABLE "certificate_settings" ADD COLUMN "ct_url" text collate "C";--> statement-breakpoint
+ALTER TABLE "certificate_settings" ADD COLUMN "ct_token_sealed" text collate "C";--> statement-breakpoint
 ALTER TABLE "tls_endpoints" ADD COLUMN "gone_at" bigint;--> statement-breakpoint
 ALTER TABLE "managed_certificates" ADD COLUMN "deliver_server_id" text collate "C";--> statement-breakpoint
 ALTER TABLE "managed_certificates" ADD COLUMN "install_profile" text collate "C";--> statement-breakpoint
 ALTER TABLE "managed_certificates" ADD COLUMN "delivered_at" bigint;--> statement-breakpoint
 ALTER TABLE "crl_parts" ADD CONSTRAINT "crl_parts_crl_id_crls_id_fk" FOREIGN KEY ("crl_id") REFERENCES "public"."crls"("id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
+ALTER TABLE "ct_searches" ADD CONSTRAINT "ct_searches_workspace_id_workspaces_id_fk" FOREIGN KEY ("workspace_id") REFERENCES "public"."workspaces"("id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
 CREATE UNIQUE INDEX "crls_url" ON "crls" USING btree ("url");--> statement-breakpoint
 CREATE INDEX "crls_kept" ON "crls" USING btree ("kept_until","id");--> statement-breakpoint
+CREATE INDEX "ct_searches_workspace" ON "ct_searches" USING btree ("workspace_id","id");--> statement-breakpoint
 CREATE INDEX "registry_facts_due" ON "registry_facts" USING btree ("next_look_at");--> statement-breakpoint
 CREATE INDEX "registry_facts_tld" ON "registry_facts" USING btree ("tld");--> statement-breakpoint
 CREATE INDEX "registry_facts_changed" ON "registry_facts" USING btree ("ends_changed_at");--> statement-breakpoint

@@ -22,6 +22,18 @@ CREATE TABLE `crls` (
 --> statement-breakpoint
 CREATE UNIQUE INDEX `crls_url` ON `crls` (`url`);--> statement-breakpoint
 CREATE INDEX `crls_kept` ON `crls` (`kept_until`,`id`);--> statement-breakpoint
+CREATE TABLE `ct_searches` (
+	`id` text PRIMARY KEY NOT NULL,
+	`workspace_id` text NOT NULL,
+	`cursor` text NOT NULL,
+	`due_at` integer NOT NULL,
+	`checked_at` integer,
+	`failures` integer NOT NULL,
+	`error` text,
+	FOREIGN KEY (`workspace_id`) REFERENCES `workspaces`(`id`) ON UPDATE no action ON DELETE cascade
+);
+--> statement-breakpoint
+CREATE INDEX `ct_searches_workspace` ON `ct_searches` (`workspace_id`,`id`);--> statement-breakpoint
 CREATE TABLE `registry_facts` (
 	`name` text PRIMARY KEY NOT NULL,
 	`tld` text NOT NULL,
@@ -74,4 +86,7 @@ ALTER TABLE `certificate_gaps` ADD `timeline` text DEFAULT '[]' NOT NULL;--> sta
 ALTER TABLE `certificate_gaps` ADD `incident_id` text;--> statement-breakpoint
 CREATE INDEX `certificate_gaps_certificate` ON `certificate_gaps` (`certificate_id`);--> statement-breakpoint
 CREATE INDEX `certificate_gaps_incident` ON `certificate_gaps` (`incident_id`) WHERE incident_id is not null;--> statement-breakpoint
+ALTER TABLE `certificate_settings` ADD `ct_kind` text DEFAULT 'off' NOT NULL;--> statement-breakpoint
+ALTER TABLE `certificate_settings` ADD `ct_url` text;--> statement-breakpoint
+ALTER TABLE `certificate_settings` ADD `ct_token_sealed` text;--> statement-breakpoint
 ALTER TABLE `tls_endpoints` ADD `gone_at` integer;

@@ -13,6 +13,7 @@ export const noticeKinds = {
   'cloud_account.spend_near': { title: 'Spending cap almost reached', severity: 'warning' },
   'cloud_account.servers_left_out': { title: 'Servers of a cloud account not added', severity: 'warning' },
   'server_controller.failing': { title: 'Controller of a server is failing', severity: 'warning' },
+  'certificate.ct_failing': { title: 'Search in Certificate Transparency logs fails', severity: 'warning' },
   'certificate.issue_failed': { title: 'Certificate could not be issued', severity: 'warning' },
   'acme_account.failing': { title: 'ACME account is failing', severity: 'warning' },
   'snapshot_policy.failing': { title: 'Snapshot policy is failing', severity: 'warning' },

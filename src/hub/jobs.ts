@@ -38,6 +38,7 @@ import { remindJob } from '../features/notifications/delivery/remind'
 import { deliverJob } from '../features/webhooks/sending/deliver'
 import { verifyJob } from '../features/certificates/paths'
 import { checkRevocationJob } from '../features/certificates/revocation/check-revocation'
+import { searchCtJob } from '../features/coverage/ct/search-ct'
 import { workOutGapsJob } from '../features/coverage/work-out-gaps'
 import { followAliasesJob } from '../features/dns/aliases/follow-aliases'
 import { removeOldSourcesJob, retryHostsJob } from '../features/dynamic-ips/retry-hosts'
@@ -95,6 +96,7 @@ export const jobKinds: readonly JobKind[] = [
   verifyJob,
   checkRevocationJob,
   workOutGapsJob,
+  searchCtJob,
   mailPasswordResetJob,
   mailInvitationJob,
   deleteSeriesJob,

@@ -17,6 +17,7 @@ import { pruneCertificates } from '../features/certificates/retention'
 import { startRevocationChecks } from '../features/certificates/revocation/check-revocation'
 import { pruneCrls } from '../features/certificates/revocation/crl-rows'
 import { renewDue } from '../features/acme/managed-certificates/renew-due'
+import { startCtSearches } from '../features/coverage/ct/search-ct'
 import { watchZoneChanges, workOutAllGaps } from '../features/coverage/schedule'
 import { pruneGaps } from '../features/coverage/work-out-gaps'
 import { pruneActions } from '../features/actions/retention'
@@ -110,6 +111,7 @@ export function startScheduledTasks(hub: Hub, worker: Worker, listening: Listeni
     { name: 'prune-invitations', pattern: '0 12 * * * *', run: () => pruneInvitations(hub) },
     { name: 'renew-due', pattern: '55 * * * * *', run: () => renewDue(hub) },
     { name: 'work-out-certificate-gaps', pattern: '0 21 * * * *', run: () => workOutAllGaps(hub) },
+    { name: 'search-ct', pattern: '15 * * * * *', run: () => startCtSearches(hub) },
     { name: 'prune-certificate-gaps', pattern: '0 24 * * * *', run: () => pruneGaps(hub) },
     { name: 'watch-names-of-certificates', every: 30, run: () => watchZoneChanges(hub), onlyAfterCommits: true },
     { name: 'prune-idempotency-keys', pattern: '0 17 * * * *', run: () => pruneKeys(hub) },

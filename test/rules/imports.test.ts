@@ -275,6 +275,7 @@ const pureFiles = [
   'certificates/places',
   'coverage/caa',
   'coverage/covered-names',
+  'coverage/ct/kinds',
   'coverage/gaps',
   'coverage/kinds',
   'coverage/names',

@@ -8,7 +8,7 @@ import { lastScansOf } from '../tls-endpoints/last-scans'
 import type { GapSources } from './gaps'
 import { expectedNames } from './names'
 import { scannedEndpoints } from './scanned-endpoints'
-import { settingsOf } from './settings'
+import { coverageSettingsOf } from './settings'
 import { wantedEndpoints } from './wanted-endpoints'
 
 /** What is expected and known in a workspace. */
@@ -20,7 +20,7 @@ interface Sources {
 
 /** Reads everything that the gaps of a workspace depend on, page by page. */
 export async function sourcesOf(read: Reader, workspaceId: string): Promise<Sources> {
-  const settings = await settingsOf(read, workspaceId)
+  const settings = await coverageSettingsOf(read, workspaceId)
   const { zones, records, caa } = await namesInZones(read, workspaceId)
   const { certificates, files, served, endpoints } = await inventoryOf(read, workspaceId)
   const scans = await lastScansOf(read, workspaceId)

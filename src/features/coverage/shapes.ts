@@ -13,6 +13,7 @@ import {
   SinglePageOf,
   Words,
 } from '../../core/shapes'
+import { ctKinds } from './ct/kinds'
 import { gapKindNames, gapSeverities } from './kinds'
 import { causes, coverages, covers } from './names'
 
@@ -52,16 +53,75 @@ export const certificateSettingMembers = members({
   },
 })
 
-export const CertificateSettings = Shape(viewMembers(certificateSettingMembers), {
-  $id: 'CertificateSettings',
-  description: 'Which names of the workspace should have a certificate.',
-  examples: [{ coverage: 'all', ignore: ['*.internal.example.com'], ports: [443] }],
+const ctKind = Words(ctKinds, {
+  description:
+    'Where certificates for the names of active zones are searched for every hour: the API of Cert Spotter (`certspotter`), crt.sh (`crtsh`), or nowhere (`off`).',
 })
-export const CertificateSettingsPatch = Shape(patchMembers(certificateSettingMembers), {
-  $id: 'CertificateSettingsPatch',
-  description: 'Settings to update.',
-  examples: [{ ignore: ['*.internal.example.com', 'db-*.example.com'] }],
+const ctUrl = Type.Union([Line({ minLength: 1, maxLength: 1000 }), Type.Null()], {
+  description: 'Address of the API. Null for the public one: https://api.certspotter.com or https://crt.sh.',
 })
+
+export const CertificateSettings = Shape(
+  {
+    ...viewMembers(certificateSettingMembers),
+    ct: Shape(
+      {
+        kind: ctKind,
+        url: ctUrl,
+        token_set: Type.Boolean({ description: 'Whether there is a token.' }),
+        last_checked_at: NullableInstant({
+          description: 'When all zones had been searched for. Null until they have been once, and without zones.',
+        }),
+        last_error: Nullable(Type.String(), { description: 'Why the last search for a zone failed. Null if none did.' }),
+      },
+      { description: 'The search for certificates in Certificate Transparency logs.' },
+    ),
+  },
+  {
+    $id: 'CertificateSettings',
+    description: 'Which names of the workspace should have a certificate, and where certificates for them are searched for.',
+    examples: [
+      {
+        ...{ coverage: 'all', ignore: ['*.internal.example.com'], ports: [443] },
+        ct: { kind: 'certspotter', url: null, token_set: true, last_checked_at: '2026-11-27T04:11:00.000Z', last_error: null },
+      },
+    ],
+  },
+)
+export const CertificateSettingsPatch = Shape(
+  {
+    ...patchMembers(certificateSettingMembers),
+    ct: Type.Optional(
+      Shape(
+        {
+          kind: Type.Optional(ctKind),
+          url: Type.Optional(ctUrl),
+          token: Type.Optional(
+            Nullable(
+              Type.String({
+                minLength: 1,
+                maxLength: 400,
+                pattern: '^[\\x21-\\x7e]+$',
+                'x-rule': 'must be printable ASCII without spaces.',
+                writeOnly: true,
+              }),
+              {
+                description:
+                  'API key of Cert Spotter. Stored encrypted, and never shown. Null removes it. It must be entered again when you change `url`.',
+              },
+            ),
+          ),
+        },
+        { description: 'The search for certificates in Certificate Transparency logs. Omitted fields are left as they are.' },
+      ),
+    ),
+  },
+  {
+    $id: 'CertificateSettingsPatch',
+    description: 'Settings to update.',
+    examples: [{ ignore: ['*.internal.example.com', 'db-*.example.com'] }, { ct: { kind: 'certspotter' } }],
+  },
+)
 export type CertificateSettingsView = Static<typeof CertificateSettings>
 export type CertificateSettingsPatch = Static<typeof CertificateSettingsPatch>
 

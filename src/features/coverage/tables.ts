@@ -5,6 +5,7 @@ import { flag, int, json, text, time } from '../../core/db/columns'
 import { index, primaryKey, table, uniqueIndex } from '../../core/db/dialect'
 import { memberColumns } from '../../core/members'
 import { covers, type Cause } from './names'
+import { ctKinds } from './ct/kinds'
 import { gapKindNames, gapSeverities } from './kinds'
 import { storedGapStatuses } from './reconcile'
 import { certificateSettingMembers } from './shapes'
@@ -15,7 +16,35 @@ export const certificateSettings = table('certificate_settings', {
     .primaryKey()
     .references(() => workspaces.id, { onDelete: 'cascade' }),
   ...memberColumns(certificateSettingMembers),
+  ctKind: text('ct_kind', { enum: [...ctKinds] })
+    .notNull()
+    .default('off'),
+  // Null for the public API.
+  ctUrl: text('ct_url'),
+  ctTokenSealed: text('ct_token_sealed'),
 })
+
+/** How far the search for certificates of a zone in CT logs is. */
+export const ctSearches = table(
+  'ct_searches',
+  {
+    // ID of the zone.
+    id: text('id').primaryKey(),
+    workspaceId: text('workspace_id')
+      .notNull()
+      .references(() => workspaces.id, { onDelete: 'cascade' }),
+    // What the API has returned last. Empty at the beginning.
+    cursor: text('cursor').notNull(),
+    dueAt: time('due_at').notNull(),
+    // When everything up to then had been read. Null until it has been once.
+    checkedAt: time('checked_at'),
+    failures: int('failures').notNull(),
+    // Why the last attempt failed. Null if it succeeded.
+    error: text('error'),
+  },
+  t => [index('ct_searches_workspace').on(t.workspaceId, t.id)],
+)
+export type CtSearchRow = typeof ctSearches.$inferSelect
 
 /** A change of a gap’s status. */
 export interface GapEntry {

@@ -4,6 +4,7 @@ import type { SQLiteColumn, SQLiteTable } from 'drizzle-orm/sqlite-core'
 import type { Place } from '../../core/secrets'
 import { managedCertificates } from '../../features/acme/managed-certificates/tables'
 import { acmeAccounts } from '../../features/acme/accounts/tables'
+import { certificateSettings } from '../../features/coverage/tables'
 import { auditStreams } from '../../features/audit/tables'
 import { dnsProviders } from '../../features/dns/accounts/tables'
 import { dnsTsigKeys } from '../../features/dns/transfers/tables'
@@ -46,6 +47,7 @@ export const sealedColumns: readonly SealedColumn[] = [
   sealed(acmeAccounts, 'secretsSealed', acmeAccounts.id),
   sealed(managedCertificates, 'keySealed', managedCertificates.id),
   sealed(managedCertificates, 'nextKeySealed', managedCertificates.id),
+  sealed(certificateSettings, 'ctTokenSealed', certificateSettings.workspaceId),
   sealed(servers, 'userDataSealed', servers.id),
   sealed(monitors, 'secretsSealed', monitors.id),
   sealed(notificationChannels, 'secretsSealed', notificationChannels.id),

@@ -65,6 +65,14 @@ function addTo({ records, caa }: NamesInZones, names: ReadonlyMap<string, string
   }
 }
 
+/** The active zones of a workspace. Names are in lower case A-labels. */
+export const activeZones = (read: Reader, workspaceId: string): Promise<{ id: string; name: string }[]> =>
+  read
+    .select({ id: dnsZones.id, name: dnsZones.name })
+    .from(dnsZones)
+    .where(and(eq(dnsZones.workspaceId, workspaceId), eq(dnsZones.status, 'active')))
+    .orderBy(asc(dnsZones.id))
+
 /** Describes the zones of each workspace with a text that changes with any of them. */
 export async function zoneStates(read: Reader): Promise<Map<string, string>> {
   const { workspaceId, updatedAt, serial } = dnsZones
