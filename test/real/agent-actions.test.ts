@@ -200,12 +200,16 @@ test('the agent creates the key of a certificate, and installs it; one that is n
   await until('it is reported', () => isServed(second), 60_000)
 
   await profile('reload=none')
-  await renew()
+  const third = await renew()
   expect(await presented()).toBe(second)
   expect((await act('collect')).status).toBe('success')
   await until('it is reported', async () => (await served()).every((one: any) => one.on_disk_not_served), 60_000)
   const gaps = async () => (await api('GET', '/v1/certificate-gaps?kind=stale_on_disk')).data
   expect(await gaps()).toEqual([])
+  await until('the file is in the inventory', async () => {
+    const [{ presences }] = (await api('GET', `/v1/certificates?sha256=${third}`)).data
+    return presences.some((one: any) => one.kind === 'file')
+  })
   // As if it had been there for that long.
   await on.execute("update certificate_presences set first_seen_at = first_seen_at - 900000 where kind = 'file'")
   const isReported = async (status: string) => {
