@@ -1,6 +1,6 @@
 import { Link } from '@tanstack/react-router'
 import type { OverviewView } from '../../../features/overview/shapes'
-import { toneOf, StatusIcon, humanize } from '../../parts/status'
+import { toneOf, StatusIcon, humanize, type Tone } from '../../parts/status'
 import { formatAmount } from '../cloud/amounts'
 
 /** Counts by resource and status. Each count links to the filtered list. */
@@ -39,6 +39,7 @@ export function Counts({
           total={posture.gaps.total}
           states={posture.gaps.by_severity}
           parameter="severity"
+          toneOfState={state => severityTones[state] ?? 'idle'}
         />
       )}
       {posture && posture.grades.length > 0 && (
@@ -48,6 +49,7 @@ export function Counts({
           total={posture.grades.reduce((sum, one) => sum + one.count, 0)}
           states={Object.fromEntries(posture.grades.map(one => [one.grade, one.count]))}
           parameter="grade"
+          toneOfState={gradeTone}
         />
       )}
       {webhooks && (
@@ -108,14 +110,19 @@ interface TileProps {
   parameter: string
   /** Labels that differ from the state. */
   labels?: Readonly<Record<string, string>>
+  /** Tones of states that aren’t statuses. */
+  toneOfState?: (state: string) => Tone
 }
+
+const severityTones: Readonly<Record<string, Tone>> = { critical: 'bad', high: 'bad', medium: 'warn' }
+const gradeTone = (grade: string): Tone => (grade.startsWith('A') ? 'ok' : grade === 'B' || grade === 'C' ? 'warn' : 'bad')
 
 const worstFirst = ['bad', 'warn', 'busy', 'idle', 'ok']
 
-function Tile({ title, to, total, states, parameter, labels = {} }: TileProps) {
+function Tile({ title, to, total, states, parameter, labels = {}, toneOfState = toneOf }: TileProps) {
   const shown = Object.entries(states)
     .filter(([, count]) => count > 0)
-    .sort(([a], [b]) => worstFirst.indexOf(toneOf(a)) - worstFirst.indexOf(toneOf(b)))
+    .sort(([a], [b]) => worstFirst.indexOf(toneOfState(a)) - worstFirst.indexOf(toneOfState(b)))
   return (
     <section className="min-h-28 min-w-0 rounded-lg last:odd:col-span-2 border border-line bg-surface p-4">
       <h2 className="text-[13px] font-medium text-muted">
@@ -132,7 +139,7 @@ function Tile({ title, to, total, states, parameter, labels = {} }: TileProps) {
               search={{ [parameter]: state }}
               className="inline-flex min-h-6 min-w-6 items-center gap-1 text-[13px] hover:underline"
             >
-              <StatusIcon status={state} />
+              <StatusIcon status={state} tone={toneOfState(state)} />
               {count.toLocaleString()} {labels[state] ?? humanize(state)}
             </Link>
           </li>
