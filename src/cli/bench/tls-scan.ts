@@ -5,25 +5,41 @@ import { openLog } from '../../core/log'
 import type { Threads } from '../../hub/run'
 import type { Bench, Figure } from './bench'
 import { runToEnd, startServer } from './child-processes'
+import { measureHubScans } from './tls-scan-hub'
 
-/** `bailiwick bench tls-scan`: scans of local TLS servers, with the check thread alone in a process. */
+/** `bailiwick bench tls-scan`: scans of local TLS servers, with the check thread alone in a process and with a whole hub. */
 export const tlsScanBench: Bench = {
   name: 'tls-scan',
   summary: 'Scan the TLS of local servers',
-  options: [{ name: 'endpoints', description: 'Number of servers', default: 5000 }],
-  async run({ endpoints }) {
-    const targets = await startServer(['bench', 'check-targets'])
+  options: [
+    { name: 'endpoints', description: 'Number of servers', default: 5000 },
+    { name: 'monitors', description: 'Number of monitors that the hub checks every 10 seconds', default: 1000 },
+    { name: 'seconds', description: 'Seconds to measure the hub without scans', default: 60 },
+    { name: 'engine', description: '1 scans with the check thread alone, 0 skips this', default: 1, min: 0 },
+    { name: 'hub', description: '1 scans with a whole hub, 0 skips this', default: 1, min: 0 },
+  ],
+  async run({ endpoints, monitors, seconds, engine, hub }) {
+    const modern = await startServer(['bench', 'check-targets'])
+    const old = await startServer(['bench', 'check-targets', '--old'])
+    const ports = { modern: modern.port, old: old.port }
     try {
-      const printed = await runToEnd(['bench', 'tls-scans', '--port', String(targets.port), '--endpoints', String(endpoints)])
+      const figures: Figure[] = []
+      if (engine) {
+        const printed = await runToEnd(['bench', 'tls-scans', '--port', String(ports.modern), '--endpoints', String(endpoints)])
+        figures.push(...(JSON.parse(printed) as Figure[]))
+      }
+      if (hub) figures.push(...(await measureHubScans({ ports, endpoints: endpoints!, monitors: monitors!, seconds: seconds! })))
       return {
-        figures: JSON.parse(printed) as Figure[],
+        figures,
         notes: [
-          'Each server has an address of its own in 127.0.0.0/8. They run in a separate process on the same machine.',
-          'CPU and memory are those of the process that scans. The scans run in the check thread, which checks no monitors meanwhile.',
+          'Each server has an address of its own in 127.0.0.0/8. They run in two separate processes on the same machine: one accepts TLS 1.2 and 1.3, the other TLS 1.0 to 1.3.',
+          'Engine: the servers with TLS 1.2 and 1.3 alone. CPU and memory are those of a process that contains only the check thread.',
+          'Hub: half of the servers are old ones. CPU and memory are those of the whole process, without the CPU time of the monitors.',
         ],
       }
     } finally {
-      await targets.stop()
+      await modern.stop()
+      await old.stop()
     }
   },
 }
@@ -38,7 +54,7 @@ export function addTlsScans(bench: Command, threads: Threads): void {
       const engine = new EngineSupervisor({ entry: threads.checks, clock: systemClock, log: openLog('warn'), resolvers: null })
       const figures = await measure(engine, Number(port), Number(endpoints))
       await engine.stop()
-      console.log(JSON.stringify(figures))
+      console.log(JSON.stringify(figures.map(one => ({ ...one, name: `engine: ${one.name}` }))))
     })
 }
 
