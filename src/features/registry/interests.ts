@@ -1,5 +1,6 @@
 import { and, eq, gte, inArray, lt, min, ne, notExists, sql } from 'drizzle-orm'
 import type { Hub } from '../../core/hub'
+import { prepared } from '../../core/db/prepared'
 import type { Reader, Tx } from '../../core/db/transaction'
 import { record } from '../../core/change'
 import { forUpdate } from '../../core/db/dialect'
@@ -92,11 +93,20 @@ export async function changedEndsOfHolders(
   type: Holder['type'],
   since: number,
 ): Promise<Map<string, number | null>> {
-  const rows = await read
-    .select({ id: registryInterests.holderId, endsAt: registryFacts.endsAt })
-    .from(registryFacts)
-    .innerJoin(registryInterests, eq(registryInterests.name, registryFacts.name))
-    .where(and(gte(registryFacts.endsChangedAt, since), eq(registryInterests.holderType, type)))
+  // Prepared, because monitoring polls it.
+  const changed = prepared(read, 'changed-domain-ends', handle =>
+    handle
+      .select({ id: registryInterests.holderId, endsAt: registryFacts.endsAt })
+      .from(registryFacts)
+      .innerJoin(registryInterests, eq(registryInterests.name, registryFacts.name))
+      .where(
+        and(
+          gte(registryFacts.endsChangedAt, sql.placeholder('since')),
+          eq(registryInterests.holderType, sql.placeholder('type')),
+        ),
+      ),
+  )
+  const rows = await changed.execute({ since, type })
   return new Map(rows.map(row => [row.id, row.endsAt]))
 }
 

@@ -106,5 +106,7 @@ async function lockHost(tx: Tx, hub: Hub, server: string, locked: 'wait' | 'skip
     .values({ server, ...created, blockedUntil: null, lastError: null, lastOkAt: null })
     .onConflictDoNothing()
     .returning()
-  return row ?? null
+  if (row) return row
+  const [other] = await forUpdate(tx.select().from(registryHosts).where(own), locked)
+  return other ?? null
 }
