@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process'
 import { createPrivateKey, createPublicKey, X509Certificate } from 'node:crypto'
 import {
   chmodSync,
@@ -175,7 +176,24 @@ test('what is not the certificate for a key of this server is refused, and nothi
   expect(await unsafe(join(folder, 'none', 'web.pem'))).toMatch(/The folder .* does not exist\./)
   symlinkSync('/etc/passwd', join(folder, 'tls', 'link.pem'))
   expect(await unsafe(join(folder, 'tls', 'link.pem'))).toMatch(/is not a regular file/)
-  profile = { ...profile, user: 'nobody-here' }
+  // Root would wait for someone to write to the pipe, or read zeros until its memory is full.
+  const keyAt = async (path: string) => {
+    profile = { ...profile, key: path }
+    const refused = await unsafe(join(folder, 'tls', 'web.pem'))
+    profile = { ...profile, key: join(folder, 'tls', 'web.key') }
+    return refused
+  }
+  execFileSync('mkfifo', [join(folder, 'tls', 'pipe.key')])
+  expect(await keyAt(join(folder, 'tls', 'pipe.key'))).toMatch(/pipe\.key is not a regular file/)
+  expect(await keyAt('/dev/zero')).toMatch(/is not a regular file/)
+  rmSync(join(folder, 'tls', 'pipe.key'))
+  symlinkSync(join(folder, 'nowhere'), join(folder, 'tls', 'broken.pem'))
+  expect(await unsafe(join(folder, 'tls', 'broken.pem'))).toMatch(/is not a regular file/)
+  rmSync(join(folder, 'tls', 'broken.pem'))
+  // The folders of the target are safe, but who owns the link chooses the target.
+  symlinkSync(join(folder, 'tls'), join(folder, 'open', 'link'))
+  expect(await unsafe(join(folder, 'open', 'link', 'web.pem'))).toMatch(/must not contain links\. Without them, it is .*\/tls\./)
+  profile = { ...profile, user: 'nobody-here', certificate: join(folder, 'tls', 'web.pem') }
   expect(await install(one).catch((error: Error) => error.message)).toBe('nobody-here is not in /etc/passwd.')
   expect([readdirSync(join(folder, 'tls')), service.loaded]).toEqual([['link.pem'], []])
 })

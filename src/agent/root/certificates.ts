@@ -7,6 +7,7 @@ import { certificateRequest } from '../../core/x509/certificate-request'
 import { createPrivateKey } from '../../core/x509/private-key'
 import { maxOutputBytes, type CommandParams } from '../../wire/agent-command'
 import type { InstallProfile } from '../certificates/install-profile'
+import { readRegularFile } from '../state/read-file'
 import { syncFolder, writeFile } from '../state/write-file'
 import type { RootFolders } from './folders'
 import type { System } from './system'
@@ -65,13 +66,14 @@ export async function installCertificate(
   if (sha256Hex(leaf.raw) !== fingerprint) return failed('The certificate does not match its fingerprint.')
   const folder = folderOf(folders, name)
   const created = join(folder, `${idOf(leaf.publicKey)}.key`)
+  // Before anything is read there.
+  for (const path of new Set([profile.key, profile.certificate])) refuseUnsafe(path)
   const key = [created, profile.key].map(path => matchingKey(path, leaf)).find(one => one !== null)
   if (!key) return failed('The server has no private key for this certificate.')
   if (busy.has(name)) return failed('Another certificate is being installed with the same profile.')
   busy.add(name)
   try {
     const files = filesOf(profile, certificates.map(one => pemBlock('CERTIFICATE', one.raw)).join(''), key)
-    for (const { path } of files) refuseUnsafe(path)
     const previous = new Previous(join(folder, 'previous.json'))
     previous.restore()
     previous.store(files.map(one => one.path))
@@ -100,7 +102,9 @@ export async function installCertificate(
 /** The key in a file as PEM; null if there is none, or if it belongs to another certificate. */
 function matchingKey(path: string, leaf: X509Certificate): string | null {
   try {
-    const key = readPrivateKey(readFileSync(path))
+    const content = readRegularFile(path)
+    if (content === null) return null
+    const key = readPrivateKey(content)
     return leaf.checkPrivateKey(key) ? (key.export({ type: 'pkcs8', format: 'pem' }) as string) : null
   } catch {
     return null
@@ -137,13 +141,16 @@ function accountId(file: string, name: string): number {
 
 /**
  * Only root may change the folders of a file, because others could let root write elsewhere. As in `StrictModes` of sshd, but folders such
- * as /tmp are accepted, in which users can’t replace files of others.
+ * as /tmp are accepted, in which users can’t replace files of others. None of the folders may be a link, which someone else may control.
  * @throws Error with a sentence
  */
 function refuseUnsafe(path: string): void {
-  if (!existsSync(dirname(path))) throw new Error(`The folder ${dirname(path)} does not exist.`)
-  if (existsSync(path) && !lstatSync(path).isFile()) throw new Error(`${path} is not a regular file.`)
-  for (let folder = realpathSync(dirname(path)); ; folder = dirname(folder)) {
+  const folderOfFile = dirname(path)
+  if (!existsSync(folderOfFile)) throw new Error(`The folder ${folderOfFile} does not exist.`)
+  const real = realpathSync(folderOfFile)
+  if (real !== folderOfFile) throw new Error(`The folder ${folderOfFile} must not contain links. Without them, it is ${real}.`)
+  if (lstatSync(path, { throwIfNoEntry: false })?.isFile() === false) throw new Error(`${path} is not a regular file.`)
+  for (let folder = folderOfFile; ; folder = dirname(folder)) {
     const { uid, mode } = statSync(folder)
     const isSafe = (uid === 0 || uid === process.getuid?.()) && ((mode & 0o022) === 0 || (mode & 0o1000) !== 0)
     if (!isSafe) throw new Error(`${folder} must belong to root, and other users must not be able to write to it.`)
@@ -165,9 +172,10 @@ class Previous {
 
   store(paths: readonly string[]): void {
     const stored = paths.map((path): Stored => {
-      if (!existsSync(path)) return { path, content: null, mode: 0, owner: { uid: 0, gid: 0 } }
+      const content = readRegularFile(path)
+      if (content === null) return { path, content: null, mode: 0, owner: { uid: 0, gid: 0 } }
       const { mode, uid, gid } = statSync(path)
-      return { path, content: readFileSync(path).toString('base64'), mode: mode & 0o7777, owner: { uid, gid } }
+      return { path, content: content.toString('base64'), mode: mode & 0o7777, owner: { uid, gid } }
     })
     mkdirSync(dirname(this.path), { recursive: true, mode: 0o700 })
     writeFile(this.path, JSON.stringify(stored), { durable: true })
