@@ -1,8 +1,19 @@
 import { X509Certificate } from 'node:crypto'
 
 /** Splits PEM text (RFC 7468) into its blocks; text between them is skipped. */
-export const pemBlocks = (text: string): string[] =>
-  text.match(/-----BEGIN [A-Z0-9 ]+-----[\s\S]*?-----END [A-Z0-9 ]+-----/g) ?? []
+export function pemBlocks(text: string): string[] {
+  const blocks: string[] = []
+  // One search for each end: a single pattern for both would search the rest of the text for each beginning without an end.
+  const begin = /-----BEGIN [A-Z0-9 ]+-----/g
+  const end = /-----END [A-Z0-9 ]+-----/g
+  for (let first = begin.exec(text); first; first = begin.exec(text)) {
+    end.lastIndex = begin.lastIndex
+    if (!end.test(text)) break
+    blocks.push(text.slice(first.index, end.lastIndex))
+    begin.lastIndex = end.lastIndex
+  }
+  return blocks
+}
 
 /** Encodes DER as a PEM block. */
 export const pemBlock = (label: string, der: Uint8Array): string =>
