@@ -90,6 +90,16 @@ test('a name is absent with 404 or a status that says so', () => {
     expect(read({ ...example, status: [status] }).state).toBe('absent')
 })
 
+test('the status that says so is quoted, up to 200 characters', () => {
+  const long = `release process ${'x'.repeat(10_000)}`
+  const quoted = (status: string[]) => read({ ...example, status })
+  expect(quoted(['locked', 'free'])).toEqual({ state: 'absent', detail: 'The status of the domain is “free”.' })
+  expect(quoted(['x'.repeat(10_000), long])).toEqual({
+    state: 'absent',
+    detail: `The status of the domain is “${long.slice(0, 200)}”.`,
+  })
+})
+
 test.each<[string, unknown, number, Record<string, string>]>([
   ['a web page', '<html>Not found</html>', 404, { 'content-type': 'text/html; charset=utf-8' }],
   ['HTML', '<html></html>', 200, {}],

@@ -16,6 +16,8 @@ interface RdapResponse {
 
 /** Statuses that some registries use for names that are not registered. */
 const freeStatuses = /^(?:free|available|release process\b.*)$/i
+/** How much of a status is quoted. */
+const maxStatusLength = 200
 
 const throttling: readonly number[] = [403, 429, 503]
 
@@ -45,8 +47,8 @@ export function readRdap(response: RdapResponse, name: string, now: number): Rea
   if (domain?.objectClassName !== 'domain') return unknown('The response is not an RDAP domain object.')
   if (plainName(domain.ldhName) !== name) return unknown('The response is about another name.')
   const statuses = listOf(domain.status).flatMap(one => (typeof one === 'string' ? [one] : []))
-  if (statuses.some(one => freeStatuses.test(one)))
-    return { state: 'absent', detail: `The status of the domain is “${statuses[0]}”.` }
+  const free = statuses.find(one => freeStatuses.test(one))
+  if (free !== undefined) return { state: 'absent', detail: `The status of the domain is “${free.slice(0, maxStatusLength)}”.` }
   return { state: 'found', facts: factsOf(domain, statuses), related: relatedOf(domain) }
 }
 
