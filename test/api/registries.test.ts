@@ -6,8 +6,9 @@ import { eq } from 'drizzle-orm'
 import { record } from '../../src/core/change'
 import { refreshBootstrap, bootstrapOf } from '../../src/features/registry/bootstrap-refresh'
 import { declareInterest, pruneRegistry } from '../../src/features/registry/interests'
-import { countQueries, hostAllowance } from '../../src/features/registry/pace'
+import { countQueries, hostAllowance, noteOutcome } from '../../src/features/registry/pace'
 import { readDueRegistrations } from '../../src/features/registry/look'
+import { unknown, type Reading } from '../../src/features/registry/reading'
 import { registryFacts, registryHosts, registryInterests } from '../../src/features/registry/tables'
 import { registryFileOf } from '../../src/features/registry/registry-file'
 import { loadConfig } from '../../src/core/config'
@@ -275,6 +276,31 @@ describe('pace', () => {
     await later(w, 1_000)
     expect(await endOf(w, 'd1.com')).toEqual(['found', '2027-05-01T00:00:00.000Z'])
     expect((await registry(w, 'com')).sources[0]).toMatchObject({ state: 'ok', blocked_until: null, last_error: null })
+  })
+
+  test('results of queries that had already been sent don’t shorten a block', async () => {
+    const w = await opened()
+    const { rdapServer: server } = double
+    const note = (reading: Reading) =>
+      record(w.hub, async tx => {
+        await hostAllowance(tx, w.hub, server)
+        await noteOutcome(tx, w.hub, server, reading)
+        return { result: undefined }
+      })
+    const refused = (seconds: number | null) =>
+      unknown('Too many queries.', { isThrottled: true, retryAfterMs: seconds && seconds * 1000 })
+    const absent: Reading = { state: 'absent', detail: 'There is no such name.' }
+    const start = w.clock.now()
+    await note(refused(1800))
+    for (const late of [absent, refused(60), refused(null), unknown('The server does not answer.')]) {
+      await note(late)
+      expect((await hostOf(w, server)).blockedUntil).toBe(start + 1_800_000)
+    }
+    await note(refused(3600))
+    expect((await hostOf(w, server)).blockedUntil).toBe(start + hourMs)
+    await w.advance(hourMs)
+    await note(absent)
+    expect(await hostOf(w, server)).toMatchObject({ blockedUntil: null, failures: 0, lastError: null, lastOkAt: start + hourMs })
   })
 
   test('a server that fails is asked less and less often', async () => {

@@ -69,22 +69,30 @@ export async function takeTurn(hub: Hub, server: string): Promise<boolean> {
   }
 }
 
-/** Stores whether a server works, and closes it for a while if it doesn’t. */
+/**
+ * Stores whether a server works, and blocks it for a while if it doesn’t. Results of queries that had already been sent when it was blocked
+ * don’t shorten the block.
+ */
 export async function noteOutcome(tx: Tx, hub: Hub, server: string, reading: Reading): Promise<void> {
   const [row] = await forUpdate(tx.select().from(registryHosts).where(eq(registryHosts.server, server)))
   if (!row) return
   const now = hub.clock.now()
+  const isBlocked = (row.blockedUntil ?? 0) > now
   await tx
     .update(registryHosts)
     .set(
       reading.state !== 'unknown' || reading.isAboutName
-        ? { failures: 0, blockedUntil: null, lastError: null, lastOkAt: now }
-        : { failures: row.failures + 1, blockedUntil: blockedUntil(row, reading, now), lastError: reading.detail },
+        ? { ...(!isBlocked && { failures: 0, blockedUntil: null, lastError: null }), lastOkAt: now }
+        : {
+            failures: row.failures + 1,
+            blockedUntil: Math.max(isBlocked ? row.blockedUntil! : 0, blockAfter(row, reading, now) ?? 0) || null,
+            lastError: reading.detail,
+          },
     )
     .where(eq(registryHosts.server, server))
 }
 
-function blockedUntil({ failures }: HostRow, reading: Reading & { state: 'unknown' }, now: number): number | null {
+function blockAfter({ failures }: HostRow, reading: Reading & { state: 'unknown' }, now: number): number | null {
   const { isThrottled = false, retryAfterMs = null } = reading
   if (isThrottled && retryAfterMs !== null) return now + Math.min(Math.max(retryAfterMs, 1000), maxRetryAfterMs)
   const doublings = isThrottled ? failures : failures + 1 - toleratedFailures
