@@ -34,3 +34,13 @@ test('values of a point are averaged by their samples, and those outside of the 
     { name: 'cpu.used_percent', device: null, unit: 'percent', source: 'agent', avg: [20, null, 7], max: [50, null, 7] },
   ])
 })
+
+test('at most 1,000 columns are collected', () => {
+  const grid = new Grid({ from: 0, to: 60_000, stepMs: 60_000, points: 1, tier: tiers[0] }, 'agent', { type: ['disk'] })
+  expect(grid.columnOf('cpu.used_percent')).toBe(null)
+  const columns = Array.from({ length: 1200 }, (_, at) => grid.columnOf(`disk.busy_percent sd${at}`))
+  expect(columns.filter(one => one !== null)).toHaveLength(1000)
+  expect(columns.slice(1000)).toEqual(Array.from({ length: 200 }, () => null))
+  grid.take(columns[999]!, 0, 7, 8, 1)
+  expect(grid.series()).toMatchObject([{ device: 'sd999', avg: [7], max: [8] }])
+})

@@ -6,6 +6,8 @@ import type { Window } from './window'
 type Series = ServerMetricsView['series'][number]
 
 const maxSeries = 300
+/** At most this many columns are collected, in the order in which they are found: some of them have no values in the window. */
+const maxColumns = 1000
 
 interface Column {
   name: string
@@ -17,6 +19,8 @@ interface Column {
 // In `values`, a point of a column has its number of samples, their sum, and their maximum.
 const perPoint = 3
 const firstColumns = 100
+/** A larger list is not kept for the next grid. */
+const maxSpareBytes = 4 * 1024 * 1024
 /** Of the last grid, for the next one: the pages of a new list take as long as a third of the values. */
 let spare: Float64Array | null = null
 
@@ -39,7 +43,7 @@ export class Grid {
     spare = null
   }
 
-  /** Where the values of a column are collected, for `take`; null if it is not wanted. */
+  /** Where the values of a column are collected, for `take`; null if it is not wanted, or there are too many. */
   columnOf(name: string): number | null {
     let found = this.columns.get(name)
     if (found === undefined) this.columns.set(name, (found = this.found(name)))
@@ -69,7 +73,7 @@ export class Grid {
       const values = this.valuesOf(column)
       if (values) series.push({ name, device, unit: unitOf(name), source: this.source, ...values })
     }
-    spare = this.values
+    spare = this.values.byteLength <= maxSpareBytes ? this.values : null
     this.values = new Float64Array(0)
     return series
   }
@@ -101,6 +105,7 @@ export class Grid {
     const parsed = parseColumn(column)
     if ((type && !type.some(one => one === parsed.type)) || (device !== undefined && parsed.device !== device)) return null
     const offset = this.length
+    if (offset >= maxColumns * this.window.points * perPoint) return null
     this.length += this.window.points * perPoint
     if (this.length > this.values.length) {
       const larger = new Float64Array(this.length * 2)
