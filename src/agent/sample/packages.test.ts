@@ -59,6 +59,18 @@ test('packages of apk', async () => {
   expect(lines).toEqual(['busybox 1.36.1-r5', process.arch === 'x64' ? 'musl 1.2.4-r2' : 'musl:x86_64 1.2.4-r2'])
 })
 
+test('a package manager without packages, such as dpkg on Fedora, doesn’t hide those of another one', async () => {
+  using machine = new MachineFiles()
+  machine.write({ [status]: '', 'lib/apk/db/installed': 'P:musl\nV:1.2.4-r2\nA:noarch\n' })
+  const { reader, lines } = await readIn(machine)
+  expect(lines).toEqual(['musl 1.2.4-r2'])
+  utimesSync(join(machine.folder, 'lib/apk/db/installed'), 1, 1)
+  expect(await reader.read(() => undefined)).toHaveLength(1)
+  // Debian has rpm as a package, too.
+  machine.write({ [status]: paragraph('bash', '1') })
+  expect(await reader.read(() => undefined)).toMatchObject([{ name: 'bash' }])
+})
+
 test('they are read again only after a change, and at most 5,000 are reported', async () => {
   using machine = new MachineFiles()
   const write = (text: string, second: number) => {

@@ -57,14 +57,20 @@ export class InstalledPackages {
   /** All packages by name; null if they are as before, or unknown. Without a known package manager, there are none. */
   async read(problem: (sentence: string) => void): Promise<Packages | null> {
     const { root } = this
-    const manager = managers.find(({ files }) => files.some(root.exists))
-    const state = manager ? manager.files.map(file => root.changedAt(file)).join() : 'none'
+    const existing = managers.filter(({ files }) => files.some(root.exists))
+    const state = existing.flatMap(({ files }) => files.map(file => root.changedAt(file))).join()
     if (state === this.state) {
       if (this.missing !== null) problem(this.missing)
       return null
     }
-    const found = manager ? await installedBy(manager, root, problem) : []
-    if (found === null) return null
+    let found: Found[] = []
+    for (const manager of existing) {
+      const installed = await installedBy(manager, root, problem)
+      if (installed === null) return null
+      found = installed
+      // The program dpkg can be installed without any package of its own, such as on Fedora.
+      if (found.length > 0) break
+    }
     this.state = state
     const packages = byName(found)
     const { packages: limit } = packageLimits
