@@ -2,7 +2,7 @@ import { expect, test } from 'bun:test'
 import { MachineFiles } from '../../../test/support/machine-files'
 import { readFacts } from './facts'
 import { Root } from './root'
-import { countUpdates, packageManagers } from './updates'
+import { countUpdates, managerOf, packageManagers } from './updates'
 import { virtualization } from './virtualization'
 
 const debian = {
@@ -131,4 +131,14 @@ test('updates are counted in the output of each package manager', () => {
   expect(countUpdates(packageManagers.dnf.all, dnf)).toBe(2)
   expect(countUpdates(packageManagers.apk.all, apk)).toBe(2)
   for (const manager of Object.values(packageManagers)) expect(countUpdates(manager.all, '')).toBe(0)
+})
+
+test('updates are counted by the package manager of the server, not by dpkg on Fedora', () => {
+  using machine = new MachineFiles()
+  const root = new Root(machine.folder)
+  expect(managerOf(root)).toBeUndefined()
+  machine.write({ 'var/lib/dpkg/status': '', 'var/lib/rpm/rpmdb.sqlite': 'x' })
+  expect(managerOf(root)).toBe(packageManagers.dnf)
+  machine.write({ 'var/lib/dpkg/status': 'Package: bash\n' })
+  expect(managerOf(root)).toBe(packageManagers.apt)
 })

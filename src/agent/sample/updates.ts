@@ -11,7 +11,7 @@ interface UpdateList {
 }
 
 interface PackageManager {
-  /** Files that change when packages are installed, or their lists are refreshed. The server has it if the first one exists. */
+  /** Files that change when packages are installed, or their lists are refreshed. The server has it if the first one exists and isn’t empty. */
   files: readonly [string, ...string[]]
   /** Lists updates from the package lists that are on the server, without refreshing them. */
   all: UpdateList
@@ -56,14 +56,17 @@ export class PackageUpdates {
 
   async read(problem: (sentence: string) => void): Promise<Updates> {
     const { root } = this
-    const managers: PackageManager[] = root.isOwn ? Object.values(packageManagers) : []
-    const manager = managers.find(one => root.exists(one.files[0]))
+    const manager = root.isOwn ? managerOf(root) : undefined
     if (!manager) return {}
     const state = manager.files.map(file => root.changedAt(file)).join()
     if (this.known?.state !== state) this.known = { state, updates: await readUpdates(manager, problem) }
     return this.known.updates
   }
 }
+
+/** The package manager of a server. The program dpkg can be installed without any package of its own, such as on Fedora. */
+export const managerOf = (root: Root): PackageManager | undefined =>
+  Object.values(packageManagers).find(({ files: [file] }) => root.exists(file) && root.start(file, 1)?.length !== 0)
 
 async function readUpdates({ all, security }: PackageManager, problem: (sentence: string) => void): Promise<Updates> {
   const output = await run(all.command, problem)
