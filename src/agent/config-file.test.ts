@@ -102,7 +102,10 @@ test.each([
   ['hub = https://h\ncertificates =', /^a\.conf line 2: certificates must be no/],
   [`hub = https://h\ncertificates = ${'/a '.repeat(51)}`, /^a\.conf line 2: certificates has more than 50 paths/],
   ['hub = https://h\nroot = host', /^a\.conf line 2: root must be an absolute path, not “host”/],
-  ['hub = https://h\nallow = certificates:web', /^a\.conf line 2: allow contains “certificates:web”, which is not a permission/],
+  [
+    'hub = https://h\nallow = certificates:web',
+    /^a\.conf line 2: allow contains “certificates:web”, .+ add an install\.NAME line\.$/,
+  ],
   ['hub = https://h\ninstall.Web = x', /^a\.conf line 2: install\.Web must end with a name of lower-case letters/],
   [`hub = https://h\n${install}\n${install}`, /^a\.conf line 3: install\.web is set twice/],
   [

@@ -197,7 +197,7 @@ function readPermissions(value: string): AgentPermission[] | Refused {
   const wrong = words.find(word => !isPermissionWord(word))
   if (wrong !== undefined)
     return new Refused(
-      `contains ${quoted(wrong)}, which is not a permission. Permissions are collect, update, reboot, firewall, wake, and restart:UNIT.`,
+      `contains ${quoted(wrong)}, which is not a permission. Permissions are collect, update, reboot, firewall, wake, and restart:UNIT. To let the hub install certificates, add an install.NAME line.`,
     )
   const all = new Set<AgentPermission>(['collect', ...(words as AgentPermission[])])
   return all.size > maxPermissions ? new Refused(`has more than ${maxPermissions} permissions.`) : [...all]

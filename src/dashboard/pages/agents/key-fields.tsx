@@ -24,7 +24,7 @@ export const AllowFields = () => (
     <CheckboxesField
       name="allow"
       label="The agent may"
-      hint="Stored in a file on the server that only root can change. Without any, the agent only collects data. To let it install certificates, add an install profile to the file later."
+      hint="Stored in a file on the server that only root can change. Without permissions, the agent only collects data. To let it install certificates, add an install profile to the file later."
       choices={permissions}
       className="flex flex-col gap-2"
     />
@@ -51,6 +51,6 @@ export const ValidityFields = () => (
         ['2592000', 'In 30 days'],
       ]}
     />
-    <SelectField name="approve" label="Approval" choices={{ auto: 'To replace agents', manual: 'For each agent' }} />
+    <SelectField name="approve" label="Approval" choices={{ auto: 'Only for existing servers', manual: 'For every agent' }} />
   </Columns>
 )
