@@ -1,7 +1,8 @@
 import { expect, test } from 'bun:test'
-import { mkdirSync, symlinkSync, utimesSync } from 'node:fs'
+import { mkdirSync, statSync, symlinkSync, utimesSync } from 'node:fs'
 import { join } from 'node:path'
 import { MachineFiles } from '../../../test/support/machine-files'
+import { ManualClock } from '../../../test/support/manual-clock'
 import { Root } from '../sample/root'
 import { CertificateReader } from './reader'
 
@@ -12,7 +13,7 @@ const file = (path: string) => ({
 })
 
 /** A reader whose command prints what is in a file. */
-function scene(paths: readonly string[]) {
+function scene(paths: readonly string[], more: Partial<ConstructorParameters<typeof CertificateReader>[0]> = {}) {
   const machine = new MachineFiles()
   const certificates = { files: paths.map(file), served: [], certificates: [] }
   machine.write({ 'printed.json': JSON.stringify({ certificates, problems: [], without_tls: [] }) })
@@ -21,6 +22,7 @@ function scene(paths: readonly string[]) {
     command: ['cat', join(machine.folder, 'printed.json')],
     requestFile: join(machine.folder, 'missing', 'wanted'),
     resultFile: join(machine.folder, 'result.json'),
+    ...more,
   })
   const problems: string[] = []
   /** Whether certificates are read at a minute. */
@@ -93,4 +95,42 @@ test('at most 300 files and folders are looked at, and links that lead nowhere d
   expect(await readAt(21, 40)).toEqual([])
   touch(machine, 'srv/100/cert.pem')
   expect(await readAt(41, 50)).toEqual([42])
+})
+
+test('a network file system that doesn’t respond delays reports by two seconds once, and changes are noticed once it does', async () => {
+  const clock = new ManualClock()
+  const looked: string[] = []
+  let hanging: PromiseWithResolvers<void> | null = null
+  const changeOf = async (path: string) => {
+    looked.push(path)
+    if (path.includes('/nfs/')) await hanging?.promise
+    return statSync(path).mtimeMs
+  }
+  const { machine, readAt, isRead, problems } = scene(['/nfs/cert.pem', '/srv/cert.pem'], { clock, changeOf })
+  using _ = machine
+  machine.write({ 'nfs/cert.pem': 'one', 'srv/cert.pem': 'one' })
+  expect(await readAt(0, 20)).toEqual([0])
+
+  hanging = Promise.withResolvers<void>()
+  const file = join(machine.folder, 'nfs/cert.pem')
+  const first = isRead(21)
+  while (looked.at(-1) !== file) await Promise.resolve()
+  clock.advance(2000)
+  expect(await first).toBe(false)
+  const count = looked.length
+  // Nothing else is looked at, and nothing waits.
+  expect(await readAt(22, 59)).toEqual([])
+  expect(looked).toHaveLength(count)
+  expect(new Set(problems)).toEqual(
+    new Set(['Changed certificates are noticed only every hour, because the file system of /nfs/cert.pem doesn’t respond.']),
+  )
+  expect(await readAt(60, 70)).toEqual([60])
+
+  problems.length = 0
+  hanging.resolve()
+  hanging = null
+  await new Promise(setImmediate)
+  touch(machine, 'srv/cert.pem')
+  expect(await readAt(71, 90)).toEqual([72])
+  expect(problems).toEqual([])
 })
