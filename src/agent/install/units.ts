@@ -63,7 +63,8 @@ WantedBy=multi-user.target
  */
 const rootService = `[Unit]
 Description=Run a command of the Bailiwick hub as root
-ConditionDirectoryNotEmpty=/run/bailiwick-agent/orders
+ConditionDirectoryNotEmpty=|/run/bailiwick-agent/orders
+ConditionPathExistsGlob=|/var/lib/bailiwick-agent-root/certificates/*/previous.json
 # By default, systemd would refuse the sixth command in ten seconds, and all later ones.
 StartLimitIntervalSec=10
 StartLimitBurst=100
@@ -83,9 +84,24 @@ MemoryMax=256M
 TasksMax=64
 ${rootRestrictions}
 CapabilityBoundingSet=CAP_NET_ADMIN CAP_DAC_OVERRIDE CAP_CHOWN CAP_FOWNER
-ReadWritePaths=/run/bailiwick-agent -${programFolder} ${installFolders.map(one => `-${one}`).join(' ')}
+ReadWritePaths=-/run/bailiwick-agent -${programFolder} ${installFolders.map(one => `-${one}`).join(' ')}
 ProtectHome=yes
 RestrictAddressFamilies=AF_UNIX AF_NETLINK
+`
+
+/**
+ * Starts the root half once when the server has started, which restores the files of a certificate whose installation was interrupted. A
+ * timer, because units may wait for the targets that a service of the start belongs to.
+ */
+const rootTimer = `[Unit]
+Description=After a power failure, restore certificates that the Bailiwick agent was replacing
+
+[Timer]
+OnBootSec=20
+AccuracySec=1
+
+[Install]
+WantedBy=timers.target
 `
 
 const confirmed = confirmedFile({ state: '/var/lib/bailiwick-agent-root' })
@@ -152,6 +168,7 @@ export const units: Record<string, string> = {
   'bailiwick-agent.service': service,
   'bailiwick-agent-root.path': rootPath,
   'bailiwick-agent-root.service': rootService,
+  'bailiwick-agent-root.timer': rootTimer,
   'bailiwick-agent-firewall.service': firewallService,
   'bailiwick-agent-update.service': updateUnit,
   ...diskUnits,

@@ -2,6 +2,7 @@ import { execFileSync } from 'node:child_process'
 import { createPrivateKey, createPublicKey, X509Certificate } from 'node:crypto'
 import {
   chmodSync,
+  cpSync,
   existsSync,
   mkdirSync,
   mkdtempSync,
@@ -15,41 +16,60 @@ import {
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'bun:test'
+import { AgentFolder } from '../../../test/support/agent-folder'
 import { ownCertificate } from '../../../test/support/own-certificate'
 import { sha256Hex } from '../../core/sha256'
 import { parseCsr } from '../../features/acme/managed-certificates/csr'
 import type { InstallProfile } from '../certificates/install-profile'
+import { readConfigFile } from '../config-file'
 import { createKey, installCertificate } from './certificates'
 import type { System } from './system'
 
 const dayMs = 86_400_000
 const now = Date.UTC(2026, 10, 27)
 
-/** A server with a service, which reads its files when it is reloaded. */
+/** A server with a service, which reads its files when it is started or reloaded. */
 class Service implements Pick<System, 'run'> {
-  isRunning = true
+  state: 'active' | 'inactive' | 'failed' = 'active'
   /** Why the service refuses its files. */
   refuses: ((certificate: string) => string | null) | null = null
+  /** Whether it ends if it can’t reload them. */
+  endsOnReload = false
+  /** Called before it loads its files. */
+  beforeLoad = () => {}
   readonly loaded: string[] = []
+  readonly asked: string[] = []
   constructor(private readonly certificate: string) {}
   async run([, verb]: string[]) {
-    if (verb === 'is-active') return { isSuccess: this.isRunning, output: '' }
+    if (verb === 'is-active') return { isSuccess: this.state === 'active', output: `${this.state}\n` }
+    this.asked.push(verb!)
+    if (verb === 'reset-failed') {
+      if (this.state === 'failed') this.state = 'inactive'
+      return { isSuccess: true, output: '' }
+    }
+    if (verb === 'reload' && this.state !== 'active')
+      return { isSuccess: false, output: 'It is not active, so it cannot reload.' }
+    if (this.state === 'failed') return { isSuccess: false, output: 'Start request repeated too quickly.' }
+    this.beforeLoad()
     const text = existsSync(this.certificate) ? readFileSync(this.certificate, 'utf8') : ''
     const reason = this.refuses?.(text) ?? null
     if (reason === null) this.loaded.push(text)
-    return { isSuccess: reason === null, output: reason ?? '' }
+    if (verb === 'restart') this.state = reason === null ? 'active' : 'failed'
+    else if (reason !== null && this.endsOnReload) this.state = 'inactive'
+    return { isSuccess: reason === null || this.endsOnReload, output: reason ?? '' }
   }
 }
 
 let folder: string
 let service: Service
 let profile: InstallProfile
-const folders = () => ({ state: join(folder, 'state') })
-const keys = () => join(folder, 'state', 'certificates', 'web')
+let folders: () => { state: string }
+const keys = () => join(folders().state, 'certificates', 'web')
 const own = { user: String(process.getuid!()), group: String(process.getgid!()) }
 beforeEach(() => {
   folder = mkdtempSync(join(tmpdir(), 'bailiwick-install-'))
   mkdirSync(join(folder, 'tls'))
+  folders = () => ({ state: join(folder, 'state') })
   const [certificate, key] = [join(folder, 'tls', 'web.pem'), join(folder, 'tls', 'web.key')]
   profile = { certificate, key, ...own, mode: 0o640, load: { verb: 'reload', unit: 'nginx.service' } }
   service = new Service(certificate)
@@ -89,7 +109,7 @@ test('a key is created, and its certificate installed and loaded; both are repla
 
 test('one file can contain both, and a service that does not run is not reloaded', async () => {
   profile = { ...profile, key: profile.certificate, mode: 0o600 }
-  service.isRunning = false
+  service.state = 'inactive'
   const one = await issued()
   expect(await install(one)).toEqual({
     isDone: true,
@@ -98,7 +118,7 @@ test('one file can contain both, and a service that does not run is not reloaded
   expect(read(profile.certificate)).toMatch(
     /^-----BEGIN CERTIFICATE-----\n[^]*-----BEGIN PRIVATE KEY-----\n[^]*-----END PRIVATE KEY-----\n$/,
   )
-  expect([mode(profile.certificate), service.loaded]).toEqual(['600', []])
+  expect([mode(profile.certificate), service.asked]).toEqual(['600', []])
   expect(await install(one)).toMatchObject({ isDone: true })
 })
 
@@ -126,31 +146,99 @@ test('if the first certificate is refused, no files are left', async () => {
   expect(readdirSync(join(folder, 'tls'))).toEqual([])
 })
 
-test('if the server restarts in between, the files before it are those that are restored', async () => {
+test('a service that ends because of the certificate is started again with the previous one; a retry does not take it for stopped', async () => {
   const first = await issued()
   await install(first)
   const second = await issued()
-  const { promise: alive, reject: kill } = Promise.withResolvers<never>()
-  const killed = { run: () => alive }
-  const running = installCertificate(killed as never, folders(), profile, {
-    chain: second.pem,
-    fingerprint: second.sha256,
-    install_profile: 'web',
-  })
-  expect(read(profile.certificate)).toBe(second.pem)
-  // The process that was killed had its own list of profiles in use.
-  const { installCertificate: again } = await import(`./certificates.ts?${Math.random()}`)
-  service.refuses = text => (text === second.pem ? 'no' : null)
-  expect(
-    await again(service, folders(), profile, { chain: second.pem, fingerprint: second.sha256, install_profile: 'web' }),
-  ).toMatchObject({
-    isDone: false,
-  })
-  expect(read(profile.certificate)).toBe(first.pem)
-  expect(new X509Certificate(first.pem).checkPrivateKey(createPrivateKey(read(profile.key)))).toBe(true)
-  kill(new Error('killed'))
-  await expect(running).rejects.toThrow('killed')
+  service.refuses = text => (text === second.pem ? 'bad key' : null)
+  const restored = { isDone: false as const, detail: 'bad key The previous files were restored.' }
+  profile = { ...profile, load: { verb: 'restart', unit: 'nginx.service' } }
+  expect([await install(second), service.state, service.loaded.at(-1)]).toEqual([restored, 'active', first.pem])
+  // The previous files don’t help.
+  service.refuses = () => 'no memory'
+  const problem = 'no memory The previous files were restored. The service still has a problem: no memory'
+  for (let attempt = 0; attempt < 2; attempt++)
+    expect([await install(second), service.state]).toEqual([{ isDone: false, detail: problem }, 'failed'])
+  service.refuses = null
+  expect([await install(second), service.state]).toEqual([{ isDone: true, note: null }, 'active'])
+
+  const third = await issued()
+  service.refuses = text => (text === third.pem ? 'bad key' : null)
+  service.endsOnReload = true
+  profile = { ...profile, load: { verb: 'reload', unit: 'nginx.service' } }
+  const ended = 'nginx.service stopped when it was asked to reload. The previous files were restored.'
+  expect([await install(third), service.state]).toEqual([{ isDone: false, detail: ended }, 'active'])
+  expect(service.loaded.at(-1)).toBe(second.pem)
 })
+
+/** A server that lost power while a certificate was being installed, after the key was written. */
+async function interrupted() {
+  const server = new AgentFolder(() => now)
+  server.settings = () => ({ ...readConfigFile(server.configFile), installProfiles: new Map([['web', profile]]) })
+  folders = () => server.folders
+  const first = await issued()
+  await install(first)
+  const key = read(profile.key)
+  const second = await issued()
+  const state = join(folder, 'interrupted')
+  service.beforeLoad = () => cpSync(keys(), state, { recursive: true })
+  await install(second)
+  service.beforeLoad = () => {}
+  cpSync(state, keys(), { recursive: true })
+  writeFileSync(profile.certificate, first.pem)
+  service.state = 'failed'
+  service.asked.length = 0
+  return { server, key, first, second }
+}
+
+test('when the server starts after a power failure, the files before it are restored, and the failed service is started', async () => {
+  const { server, key, first, second } = await interrupted()
+  using _ = server
+  // The agent has not started yet.
+  rmSync(server.folders.orders, { recursive: true })
+  await server.obey(service as never)
+  expect([read(profile.certificate), read(profile.key)]).toEqual([first.pem, key])
+  expect([service.state, service.loaded.at(-1), server.lines('root')]).toEqual([
+    'active',
+    first.pem,
+    [
+      expect.stringMatching(
+        /\| restored \| The installation of a certificate with the profile web was interrupted\. The previous files were restored\.$/,
+      ),
+    ],
+  ])
+  service.asked.length = 0
+  await server.obey(service as never)
+  expect(service.asked).toEqual([])
+  expect(await install(second)).toMatchObject({ isDone: true })
+})
+
+test('if the command is repeated first, the files before the interrupted installation are those that are restored', async () => {
+  const { server, key, first, second } = await interrupted()
+  using _ = server
+  service.refuses = text => (text === second.pem ? 'no' : null)
+  expect(await install(second)).toMatchObject({ isDone: false })
+  expect([read(profile.certificate), read(profile.key), service.state]).toEqual([first.pem, key, 'active'])
+})
+
+const strangers: [string, RegExp, () => void][] = [
+  ['changed', /Something else has changed .*web\.pem/, () => writeFileSync(profile.certificate, 'new')],
+  ['in a folder of others', /must belong to root/, () => chmodSync(join(folder, 'tls'), 0o777)],
+  ['not in the profile', /web\.key is not in the profile anymore/, () => (profile = { ...profile, key: profile.certificate })],
+]
+for (const [name, reason, change] of strangers)
+  test(`previous files are not restored if one is ${name} meanwhile`, async () => {
+    const { server } = await interrupted()
+    using _ = server
+    const files = [join(folder, 'tls', 'web.pem'), profile.key]
+    change()
+    const before = files.map(read)
+    await server.obey(service as never)
+    expect([files.map(read), service.asked]).toEqual([before, []])
+    expect(server.lines('root')).toEqual([expect.stringMatching(/The previous files were not restored: /)])
+    expect(server.lines('root')[0]).toMatch(reason)
+    expect(readdirSync(join(server.folders.state, 'certificates', 'web'))).not.toContain('previous.json')
+  })
 
 test('what is not the certificate for a key of this server is refused, and nothing is changed', async () => {
   const one = await issued()

@@ -1,6 +1,6 @@
 import { createPrivateKey as readPrivateKey, createPublicKey, X509Certificate, type KeyObject } from 'node:crypto'
-import { existsSync, lstatSync, mkdirSync, readdirSync, readFileSync, realpathSync, rmSync, statSync } from 'node:fs'
-import { dirname, join } from 'node:path'
+import { mkdirSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs'
+import { join } from 'node:path'
 import { areCertificates, pemBlock, pemBlocks } from '../../core/net/pem'
 import { sha256Hex } from '../../core/sha256'
 import { certificateRequest } from '../../core/x509/certificate-request'
@@ -8,8 +8,10 @@ import { createPrivateKey } from '../../core/x509/private-key'
 import { maxOutputBytes, type CommandParams } from '../../wire/agent-command'
 import type { InstallProfile } from '../certificates/install-profile'
 import { readRegularFile } from '../state/read-file'
-import { syncFolder, writeFile } from '../state/write-file'
+import { writeFile } from '../state/write-file'
 import type { RootFolders } from './folders'
+import { PreviousFiles, profilesFolder } from './previous-files'
+import { refuseUnsafe } from './safe-path'
 import type { System } from './system'
 
 type Folders = Pick<RootFolders, 'state'>
@@ -21,11 +23,12 @@ const failed = (detail: string): Done => ({ isDone: false, detail })
 /** Keys that were created with a profile, and are in no certificate yet. Older ones are deleted. */
 const maxKeys = 5
 const maxChainBytes = 262_144
-/** How long a service may take to load a certificate. */
-const loadMs = { reload: 60_000, restart: 300_000 }
+/** How long a service may take to load a certificate, and then the previous one. The agent waits seven minutes for both. */
+const loadMs = 150_000
+/** How long systemd may take to respond. */
+const askMs = 10_000
 
-/** The folder of a profile, which only root can read. */
-const folderOf = ({ state }: Folders, profile: string): string => join(state, 'certificates', profile)
+const folderOf = (folders: Folders, profile: string): string => join(profilesFolder(folders), profile)
 
 /** Creates a private key, which never leaves the server. @returns a certificate request for it as PEM @throws Error with a sentence */
 export async function createKey(
@@ -52,7 +55,7 @@ const busy = new Set<string>()
 
 /**
  * Installs a certificate for a key that was created here, and lets the service load it. If the service can’t, the previous files are
- * restored, also if the server restarts in between and the command is repeated.
+ * restored, also if the server restarts in between.
  */
 export async function installCertificate(
   system: System,
@@ -67,16 +70,21 @@ export async function installCertificate(
   const folder = folderOf(folders, name)
   const created = join(folder, `${idOf(leaf.publicKey)}.key`)
   // Before anything is read there.
-  for (const path of new Set([profile.key, profile.certificate])) refuseUnsafe(path)
+  for (const path of pathsOf(profile)) refuseUnsafe(path)
   const key = [created, profile.key].map(path => matchingKey(path, leaf)).find(one => one !== null)
   if (!key) return failed('The server has no private key for this certificate.')
   if (busy.has(name)) return failed('Another certificate is being installed with the same profile.')
   busy.add(name)
   try {
     const files = filesOf(profile, certificates.map(one => pemBlock('CERTIFICATE', one.raw)).join(''), key)
-    const previous = new Previous(join(folder, 'previous.json'))
-    previous.restore()
-    previous.store(files.map(one => one.path))
+    const previous = new PreviousFiles(folder)
+    let running: string | null = null
+    if (previous.exist) {
+      running = previous.running
+      previous.restore(pathsOf(profile))
+    }
+    if (profile.load && (await stateOf(system, profile.load.unit)).isActive) running = profile.load.unit
+    previous.store(files, running)
     let loaded: Done
     try {
       for (const { path, content, ...options } of files) writeFile(path, content, { ...options, durable: true })
@@ -84,20 +92,51 @@ export async function installCertificate(
     } catch (error) {
       loaded = failed((error as Error).message)
     }
-    if (loaded.isDone) {
-      previous.forget()
-      rmSync(created, { force: true })
-      return loaded
-    }
-    previous.restore()
-    const again = await load(system, profile)
-    return failed(
-      `${loaded.detail} The previous files were restored.${again.isDone ? '' : ` The service still has a problem: ${again.detail}`}`,
-    )
+    if (!loaded.isDone) return failed(`${loaded.detail} ${await restore(system, profile, previous)}`)
+    previous.forget()
+    rmSync(created, { force: true })
+    return loaded
   } finally {
     busy.delete(name)
   }
 }
+
+/**
+ * Restores the files of an installation that was interrupted, and lets the service load them.
+ * @param profile undefined if it was removed
+ * @returns what was done, as sentences; null if an installation is in progress
+ */
+export async function restoreInterrupted(
+  system: System,
+  folders: Folders,
+  name: string,
+  profile: InstallProfile | undefined,
+): Promise<string | null> {
+  const previous = new PreviousFiles(folderOf(folders, name))
+  if (busy.has(name) || !previous.exist) return null
+  const interrupted = `The installation of a certificate with the profile ${name} was interrupted.`
+  if (!profile) {
+    previous.forget()
+    return `${interrupted} The profile was removed, so the previous files were not restored.`
+  }
+  busy.add(name)
+  try {
+    return `${interrupted} ${await restore(system, profile, previous)}`
+  } finally {
+    busy.delete(name)
+  }
+}
+
+/** Restores the previous files, and lets the service load them, which is started if it was running with them. @returns what was done, as sentences */
+async function restore(system: System, profile: InstallProfile, previous: PreviousFiles): Promise<string> {
+  const { running } = previous
+  const reason = previous.restore(pathsOf(profile))
+  if (reason !== null) return `The previous files were not restored: ${reason}`
+  const loaded = await load(system, profile, running)
+  return `The previous files were restored.${loaded.isDone ? '' : ` The service still has a problem: ${loaded.detail}`}`
+}
+
+const pathsOf = ({ certificate, key }: InstallProfile): string[] => [certificate, key]
 
 /** The key in a file as PEM; null if there is none, or if it belongs to another certificate. */
 function matchingKey(path: string, leaf: X509Certificate): string | null {
@@ -139,71 +178,31 @@ function accountId(file: string, name: string): number {
   return id
 }
 
+/** States in which a unit is not started: nothing is wrong with it. */
+const idle: ReadonlySet<string> = new Set(['inactive', 'deactivating', 'unknown'])
+
+async function stateOf(system: System, unit: string): Promise<{ isActive: boolean; state: string }> {
+  const { isSuccess, output } = await system.run(['systemctl', 'is-active', '--', unit], { timeoutMs: askMs })
+  return { isActive: isSuccess, state: output.trim() }
+}
+
 /**
- * Only root may change the folders of a file, because others could let root write elsewhere. As in `StrictModes` of sshd, but folders such
- * as /tmp are accepted, in which users can’t replace files of others. None of the folders may be a link, which someone else may control.
- * @throws Error with a sentence
+ * Lets the service load the files. One that does not run loads them when it starts, unless it has failed: then it is started, because
+ * its files may have been the reason.
+ * @param running a unit that was running and is started again
  */
-function refuseUnsafe(path: string): void {
-  const folderOfFile = dirname(path)
-  if (!existsSync(folderOfFile)) throw new Error(`The folder ${folderOfFile} does not exist.`)
-  const real = realpathSync(folderOfFile)
-  if (real !== folderOfFile) throw new Error(`The folder ${folderOfFile} must not contain links. Without them, it is ${real}.`)
-  if (lstatSync(path, { throwIfNoEntry: false })?.isFile() === false) throw new Error(`${path} is not a regular file.`)
-  for (let folder = folderOfFile; ; folder = dirname(folder)) {
-    const { uid, mode } = statSync(folder)
-    const isSafe = (uid === 0 || uid === process.getuid?.()) && ((mode & 0o022) === 0 || (mode & 0o1000) !== 0)
-    if (!isSafe) throw new Error(`${folder} must belong to root, and other users must not be able to write to it.`)
-    if (folder === '/') return
-  }
-}
-
-interface Stored {
-  path: string
-  /** In base64; null if there was no file. */
-  content: string | null
-  mode: number
-  owner: { uid: number; gid: number }
-}
-
-/** The files before a certificate was installed, in a file that only root can read, until the service has loaded the certificate. */
-class Previous {
-  constructor(private readonly path: string) {}
-
-  store(paths: readonly string[]): void {
-    const stored = paths.map((path): Stored => {
-      const content = readRegularFile(path)
-      if (content === null) return { path, content: null, mode: 0, owner: { uid: 0, gid: 0 } }
-      const { mode, uid, gid } = statSync(path)
-      return { path, content: content.toString('base64'), mode: mode & 0o7777, owner: { uid, gid } }
-    })
-    mkdirSync(dirname(this.path), { recursive: true, mode: 0o700 })
-    writeFile(this.path, JSON.stringify(stored), { durable: true })
-  }
-
-  /** Does nothing if there are none. */
-  restore(): void {
-    if (!existsSync(this.path)) return
-    for (const { path, content, mode, owner } of JSON.parse(readFileSync(this.path, 'utf8')) as Stored[])
-      if (content === null) rmSync(path, { force: true })
-      else writeFile(path, Buffer.from(content, 'base64'), { mode, owner, durable: true })
-    this.forget()
-  }
-
-  forget(): void {
-    rmSync(this.path)
-    syncFolder(dirname(this.path))
-  }
-}
-
-/** Lets the service load the files. One that does not run loads them when it starts. */
-async function load(system: System, { load: wanted }: InstallProfile): Promise<Done> {
+async function load(system: System, { load: wanted }: InstallProfile, running: string | null = null): Promise<Done> {
   if (!wanted) return { isDone: true, note: null }
-  const { verb, unit } = wanted
-  const isActive = () => system.run(['systemctl', 'is-active', '--quiet', '--', unit])
-  if (!(await isActive()).isSuccess)
+  const { unit } = wanted
+  const { isActive, state } = await stateOf(system, unit)
+  if (!isActive && running !== unit && idle.has(state))
     return { isDone: true, note: `${unit} is not running, so it loads the certificate when it starts.` }
-  const { isSuccess, output } = await system.run(['systemctl', verb, '--', unit], { timeoutMs: loadMs[verb] })
+  // Otherwise, systemd refuses to start a unit that failed several times in a row.
+  if (!isActive) await system.run(['systemctl', 'reset-failed', '--', unit], { timeoutMs: askMs })
+  const verb = isActive ? wanted.verb : 'restart'
+  const { isSuccess, output } = await system.run(['systemctl', verb, '--', unit], { timeoutMs: loadMs })
   if (!isSuccess) return failed(output || `${unit} could not ${verb}.`)
-  return (await isActive()).isSuccess ? { isDone: true, note: null } : failed(`${unit} stopped when it was asked to ${verb}.`)
+  return (await stateOf(system, unit)).isActive
+    ? { isDone: true, note: null }
+    : failed(`${unit} stopped when it was asked to ${verb}.`)
 }

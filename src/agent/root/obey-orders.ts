@@ -3,6 +3,7 @@ import {
   chownSync,
   closeSync,
   constants,
+  existsSync,
   fstatSync,
   mkdirSync,
   openSync,
@@ -25,6 +26,7 @@ import { readRegularFile } from '../state/read-file'
 import { writeFile } from '../state/write-file'
 import { maxOrderOffsetMs, type Order, type RootFolders } from './folders'
 import { readPinned } from './pinned'
+import { interruptedProfiles } from './previous-files'
 import { runOrder } from './run-order'
 import type { System } from './system'
 
@@ -78,6 +80,9 @@ export async function obeyOrders(pieces: RootPieces): Promise<void> {
   removeOldResults(pieces)
   const seen = new SeenCommands(join(folders.state, 'seen-commands'))
   const restarts = new Set<Promise<void>>()
+  for (const profile of interruptedProfiles(folders)) track(restarts, restoreCertificate(pieces, profile))
+  // When the server starts, before the agent has any.
+  if (!existsSync(folders.orders)) return void (await Promise.all(restarts))
   /** Why orders were refused that the hub has not signed for this agent. */
   const unsigned: string[] = []
   // By its descriptor: the agent owns the folder above, and could put a link in its place.
@@ -122,6 +127,17 @@ export async function obeyOrders(pieces: RootPieces): Promise<void> {
     const [first, ...others] = unsigned
     const more = others.length === 0 ? '' : ` ${others.length} other orders were not signed for this agent either.`
     if (first !== undefined) pieces.refused.write(null, 'refused', `${first}${more}`)
+  }
+}
+
+/** Restores the files of an installation that was interrupted. If that fails, the next run tries again. */
+async function restoreCertificate({ system, folders, settings, log }: RootPieces, profile: string): Promise<void> {
+  try {
+    const { restoreInterrupted } = await import('./certificates')
+    const detail = await restoreInterrupted(system, folders, profile, settings().installProfiles.get(profile))
+    if (detail !== null) log.write(null, 'restored', detail)
+  } catch (error) {
+    log.write(null, 'failed', (error as Error).message)
   }
 }
 
