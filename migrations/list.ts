@@ -9,6 +9,7 @@ import sqlite6 from './sqlite/0004_servers.sql' with { type: 'text' }
 import sqlite7 from './sqlite/0005_agents.sql' with { type: 'text' }
 import sqlite8 from './sqlite/0006_certificates.sql' with { type: 'text' }
 import sqlite9 from './sqlite/0007_certificate_monitoring.sql' with { type: 'text' }
+import sqlite10 from '../src/core/db/written/0007_certificate_revocation.sqlite.sql' with { type: 'text' }
 import postgres0 from './postgres/0000_init.sql' with { type: 'text' }
 import postgres1 from '../src/core/db/written/0000_audit_guard.postgres.sql' with { type: 'text' }
 import postgres2 from './postgres/0001_list_indexes.sql' with { type: 'text' }
@@ -19,6 +20,7 @@ import postgres6 from './postgres/0004_servers.sql' with { type: 'text' }
 import postgres7 from './postgres/0005_agents.sql' with { type: 'text' }
 import postgres8 from './postgres/0006_certificates.sql' with { type: 'text' }
 import postgres9 from './postgres/0007_certificate_monitoring.sql' with { type: 'text' }
+import postgres10 from '../src/core/db/written/0007_certificate_revocation.postgres.sql' with { type: 'text' }
 
 /** All migrations in order, by engine. */
 export const migrations: Record<'sqlite' | 'postgres', { tag: string; sql: string }[]> = {
@@ -33,6 +35,7 @@ export const migrations: Record<'sqlite' | 'postgres', { tag: string; sql: strin
     { tag: '0005_agents', sql: sqlite7 },
     { tag: '0006_certificates', sql: sqlite8 },
     { tag: '0007_certificate_monitoring', sql: sqlite9 },
+    { tag: '0007_certificate_revocation', sql: sqlite10 },
   ],
   postgres: [
     { tag: '0000_init', sql: postgres0 },
@@ -45,5 +48,6 @@ export const migrations: Record<'sqlite' | 'postgres', { tag: string; sql: strin
     { tag: '0005_agents', sql: postgres7 },
     { tag: '0006_certificates', sql: postgres8 },
     { tag: '0007_certificate_monitoring', sql: postgres9 },
+    { tag: '0007_certificate_revocation', sql: postgres10 },
   ],
 }

@@ -110,6 +110,87 @@ test.skipIf(!server)('on PostgreSQL, a changed step and a newer database are rej
   })
 })
 
+describe('certificates and notices of the version before', () => {
+  const at = (engine: 'sqlite' | 'postgres') => migrations[engine].findIndex(one => one.tag.startsWith('0007'))
+  interface Before {
+    run(sql: string): Promise<Record<string, unknown>[]>
+    columnsOf(table: string): Promise<string[]>
+  }
+  const text = (value: unknown) => `'${String(value).replaceAll("'", "''")}'`
+  const add = async ({ run, columnsOf }: Before, table: string, row: Record<string, unknown>) => {
+    const columns = await columnsOf(table)
+    await run(`insert into ${table}(${columns.join()}) values (${columns.map(name => text(row[name] ?? 0)).join()})`)
+  }
+  const contents = (...crl_urls: string[]) =>
+    JSON.stringify({ dns_names: ['\0 "crl_urls":["x"]'], crl_urls, ocsp_urls: ['http://o'] })
+  const addRows = async (db: Before) => {
+    const urls = { one: ['http://crl/1'], two: ['http://[::1]/a"b\\c', 'http://crl/2'], none: [] }
+    for (const [id, own] of Object.entries(urls)) await add(db, 'certificates', { id, sha256: id, contents: contents(...own) })
+    const kind = 'agents.unheard'
+    await add(db, 'notices', { id: 'old', kind, dedup_key: `${kind} all`, text: kind })
+    await add(db, 'notices', { id: 'other', kind: 'agent.silent', dedup_key: 'agent.silent 1' })
+    const message = JSON.stringify({ kind, title: `"kind":"${kind}"` })
+    await add(db, 'notifications', { id: 'old', kind, dedup_key: `${kind} 1 old`, message })
+    await add(db, 'notification_channels', { id: 'some', name: 'some', topics: JSON.stringify(['incidents', kind]) })
+    await add(db, 'notification_channels', { id: 'all', name: 'all', topics: JSON.stringify(['notices']) })
+  }
+  const expectUpdated = async ({ run }: Before) => {
+    const rows = async (sql: string) => (await run(sql)).map(row => Object.values(row))
+    const due = await rows('select id, crl_url, crl_due_at from certificates order by id')
+    expect(due.map(([id, url, at]) => [id, url, at === null ? null : Number(at)])).toEqual([
+      ['none', null, null],
+      ['one', 'http://crl/1', 0],
+      ['two', 'http://[::1]/a"b\\c', 0],
+    ])
+    const kind = 'agents.disconnected'
+    expect(await rows('select id, kind, dedup_key from notices order by id')).toEqual([
+      ['old', kind, `${kind} all`],
+      ['other', 'agent.silent', 'agent.silent 1'],
+    ])
+    expect(await rows('select kind, dedup_key, message from notifications')).toEqual([
+      [kind, `${kind} 1 old`, JSON.stringify({ kind, title: '"kind":"agents.unheard"' })],
+    ])
+    expect(await rows('select topics from notification_channels order by id')).toEqual([
+      ['["notices"]'],
+      [`["incidents","${kind}"]`],
+    ])
+  }
+
+  test('are updated on SQLite', async () => {
+    const db = database()
+    migrateSqlite(db, migrations.sqlite.slice(0, at('sqlite')))
+    db.run('PRAGMA foreign_keys=OFF')
+    const before: Before = {
+      run: async sql => db.query(sql).all() as Record<string, unknown>[],
+      columnsOf: async table => db.query(`select name from pragma_table_info('${table}')`).values().flat() as string[],
+    }
+    await addRows(before)
+    // Without the check for workspaces, which these rows don't have.
+    for (const { sql } of migrations.sqlite.slice(at('sqlite'))) db.run(sql)
+    await expectUpdated(before)
+  })
+
+  test.skipIf(!server)('are updated on PostgreSQL', async () => {
+    await withNewDatabase(async url => {
+      const sql = new SQL(url, { max: 1 })
+      const run = (text: string) => sql.unsafe(text) as Promise<Record<string, unknown>[]>
+      const columnsOf = async (table: string) =>
+        (await run(`select column_name as name from information_schema.columns where table_name = '${table}'`)).map(
+          row => row.name as string,
+        )
+      try {
+        await migratePostgres(sql, migrations.postgres.slice(0, at('postgres')))
+        await run('set session_replication_role = replica')
+        await addRows({ run, columnsOf })
+        await migratePostgres(sql)
+        await expectUpdated({ run, columnsOf })
+      } finally {
+        await sql.close()
+      }
+    })
+  })
+})
+
 test('three processes that start at once on an empty database create one installation', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'bailiwick-start-'))
   const key = join(folder, 'key')
