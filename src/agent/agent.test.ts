@@ -222,6 +222,47 @@ describe('reports', () => {
     }))
 
   test.each([
+    ['an hour later', 0],
+    ['after an outage', 2 * minute],
+  ])(
+    'a hub of an earlier version gets the permissions and parts that it knows, and after its update all of them: %s',
+    (_, outageMs) =>
+      scene(async (hub, times) => {
+        const allow = ['collect', 'certificates:web', 'reboot', 'certificates:mail'] as const
+        hub.rejects = report => [
+          ...report.allow.flatMap((one, at) => (one.startsWith('certificates:') ? [`#/allow/${at}`] : [])),
+          ...(report.problems ? ['#/problems/0'] : []),
+        ]
+        const running = startAgent(hub, times, { allow })
+        running.machine.changing = { facts: { hostname: 'web-1' }, problems: ['A disk is missing.'] }
+        await pass(times, running, 6 * minute)
+        expect([...hub.minutes.keys()].slice(0, 5)).toEqual(wholeMinutes(times).slice(0, 5))
+        expect(hub.reports.every(report => report.allow.join() === 'collect,reboot')).toBe(true)
+        // The first one, and the first one with parts.
+        expect(hub.requests.length - hub.reports.length).toBe(2)
+        expect(running.logged[0]).toEndWith(' It is sent again without certificates:web, certificates:mail.')
+
+        hub.rejects = () => []
+        hub.behavior = outageMs > 0 ? { status: 503 } : 'ok'
+        await pass(times, running, outageMs)
+        hub.behavior = 'ok'
+        await pass(times, running, outageMs > 0 ? 7 * minute : 58 * minute, outageMs > 0 ? 1000 : 10_000)
+        expect(hub.reports.at(-1)!.allow).toEqual([...allow])
+        expect(hub.reports.filter(report => report.problems)).toHaveLength(1)
+        expect(running.status()).toMatchObject({ error: null, dropped: 0 })
+      }),
+  )
+
+  test('a hub that doesn’t say which permissions it refuses gets none that it may not know', () =>
+    scene(async (hub, times) => {
+      hub.rejects = report => (report.allow.length > 1 ? ['#/allow'] : [])
+      const running = startAgent(hub, times)
+      await pass(times, running, 3 * minute)
+      expect(hub.reports.at(-1)).toMatchObject({ allow: ['collect'] })
+      expect(running.status()).toMatchObject({ error: null, dropped: 0 })
+    }))
+
+  test.each([
     ['a field that must not be missing', ['#/allow/1']],
     ['a field that the agent doesn’t know', ['#/region']],
     ['no field', ['#']],

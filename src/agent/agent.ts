@@ -9,6 +9,7 @@ import { pauseMs } from './transport/back-off'
 import type { HubClock } from './transport/hub-clock'
 import { HubRequestFailed, type HubClient } from './transport/hub-client'
 import { tableOf, type WaitingMinute } from './transport/minutes'
+import { refusedPermissions, Refusals } from './transport/refusals'
 import type { ReportNews } from './news'
 import type { MeasuredMinute } from './sample/minutes'
 import type { Spool } from './transport/spool'
@@ -71,6 +72,7 @@ export class Agent {
   private unsureSince: number | null = null
   /** Digests of the parts that the hub has. */
   private known = new Map<string, string>()
+  private readonly refusals: Refusals<keyof ReportParts>
   /** Whether the next report reads the parts again, also those that were read recently. */
   private isForced = false
   /** When the next report is due, and until when nothing is sent, by the steady clock. */
@@ -89,6 +91,7 @@ export class Agent {
 
   constructor(private readonly pieces: AgentPieces) {
     this.config = pieces.config
+    this.refusals = new Refusals(pieces.clock.steady)
     pieces.machine.watch(this.config.watched_units, this.config.watched_processes ?? [])
   }
 
@@ -302,13 +305,16 @@ export class Agent {
     } catch (error) {
       if (!(error instanceof HubRequestFailed) || error.kind !== 'rejected') throw error
       const { message, fields } = error
+      const words = refusedPermissions(error.pointers, report.allow)
       const isUnclear = fields.length === 0
       const refused = (isUnclear ? [...partNames, ...newsNames] : fields).filter(
-        name => Object.hasOwn(report, name) && !tableNames.includes(name),
+        // A report can’t be without permissions.
+        name => Object.hasOwn(report, name) && !tableNames.includes(name) && name !== 'allow',
       )
-      if (refused.length > 0) {
-        log(`${message} It is sent again without ${refused.join(', ')}.`)
+      if (refused.length + words.length > 0) {
+        log(`${message} It is sent again without ${[...words, ...refused].join(', ')}.`)
         const parts = partNames.filter(name => refused.includes(name))
+        this.refusals.add(parts, words)
         for (const name of parts) this.known.set(name, digestOf(rest[name]))
         return await this.report(minutes, without(rest, parts), limit, [...omitted, ...refused])
       }
@@ -336,7 +342,7 @@ export class Agent {
       uptime_seconds: Math.floor(machine.uptimeSeconds()),
       interval_seconds: this.config.interval_seconds,
       version,
-      allow: [...allow],
+      allow: this.refusals.accepted(allow),
       spooled: spool.count,
       dropped: spool.dropped,
       ...(firewall && !body.backlog && { firewall }),
@@ -365,6 +371,7 @@ export class Agent {
   private async changedParts(): Promise<ReportParts> {
     const isForced = this.isForced
     this.isForced = false
+    for (const name of this.refusals.expired()) this.known.delete(name)
     const { machine, clock, update } = this.pieces
     const parts = { ...(await machine.parts(clock.now(), isForced)), update: update?.() }
     return without(
@@ -405,6 +412,8 @@ export class Agent {
 
   private failed(message: string): void {
     this.failures++
+    // The hub may be updated now.
+    for (const name of this.refusals.forget()) this.known.delete(name)
     if (message !== this.error) this.pieces.log(`${message} Minutes are stored and sent later.`)
     this.error = message
   }

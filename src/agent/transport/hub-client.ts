@@ -18,10 +18,15 @@ export class HubRequestFailed extends Error {
     readonly status: number | null,
     /** The pause that the hub asks for (ms). */
     readonly retryAfterMs: number | null = null,
-    /** Fields of the body that the hub doesn’t accept, such as `minutes`. Empty if it didn’t say. */
-    readonly fields: readonly string[] = [],
+    /** What the hub doesn’t accept in the body, such as `#/minutes/0/2`. Empty if it didn’t say. */
+    readonly pointers: readonly string[] = [],
   ) {
     super(message)
+  }
+
+  /** The fields of the body that the hub doesn’t accept, such as `minutes`. */
+  get fields(): string[] {
+    return [...new Set(this.pointers.flatMap(pointer => pointer.split('/', 2)[1] || []))]
   }
 }
 
@@ -114,17 +119,16 @@ function failureOf(status: number, body: unknown, retryAfter: number | null): Hu
   const { code, detail, errors } = isRecord(body) ? body : {}
   const said = typeof detail === 'string' ? `: ${detail.slice(0, 500)}` : '.'
   const fail = (kind: HubRequestFailed['kind']) =>
-    new HubRequestFailed(`The hub responded with status ${status}${said}`, kind, status, retryAfter, fieldsIn(errors))
+    new HubRequestFailed(`The hub responded with status ${status}${said}`, kind, status, retryAfter, pointersIn(errors))
   if (status === 401 && code === 'token_revoked') return fail('revoked')
   // Only from the hub: a proxy in front of it responds with such codes too, but without the code of a problem.
   if (typeof code === 'string' && [400, 413, 415, 422].includes(status)) return fail('rejected')
   return fail('unavailable')
 }
 
-/** The fields that the pointers of errors are about, such as `minutes` for `#/minutes/0/2`. */
-function fieldsIn(errors: unknown): string[] {
+function pointersIn(errors: unknown): string[] {
   const pointers = Array.isArray(errors) ? errors.map(error => (isRecord(error) ? error.pointer : null)) : []
-  return [...new Set(pointers.flatMap(pointer => (typeof pointer === 'string' && pointer.split('/', 2)[1]) || []))]
+  return pointers.filter(pointer => typeof pointer === 'string')
 }
 
 function parseJson(bytes: Uint8Array): unknown {
