@@ -56,7 +56,10 @@ export const maxCommandBytes = 512 * 1024
 /** The output of a command has at most this many bytes. */
 export const maxOutputBytes = 16 * 1024
 
-/** `refused`: the server does not allow it, or it was not valid. `expired`: it arrived too late. */
+/**
+ * `refused`: the server does not allow it, or it was not valid. `expired`: it was not run, because it arrived too late, or because another
+ * certificate is being installed with the same profile.
+ */
 export const commandOutcomes = ['done', 'refused', 'failed', 'expired'] as const
 type CommandOutcome = (typeof commandOutcomes)[number]
 

@@ -194,6 +194,21 @@ test('a server that refuses the certificate keeps the previous one, and the reas
   await remove(id)
 })
 
+test('a server that is installing another certificate is asked again', async () => {
+  const detail = 'Another certificate is being installed with the same profile.'
+  let isBusy = true
+  web.fails = ({ name }) => (name === 'certificate_install' && isBusy ? { outcome: 'expired', detail } : null)
+  const { id } = await begun(['busy.example.com'], to())
+  await until(async ({ action_id }) => {
+    const step = (await call('GET', `/v1/actions/${action_id}`)).body.steps.find((one: any) => one.name === 'deliver')
+    return step?.detail === `The server did not run the command. ${detail}`
+  }, id)
+  isBusy = false
+  expect(await ended(id)).toMatchObject({ status: 'success' })
+  expect(web.commands.filter(name => name === 'certificate_install').length).toBeGreaterThan(1)
+  await remove(id)
+})
+
 test('a request of the agent with other names or another key type is not sent', async () => {
   const key = await newPrivateKey('ec-384')
   const wrong = [

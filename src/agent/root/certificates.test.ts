@@ -20,9 +20,11 @@ import { AgentFolder } from '../../../test/support/agent-folder'
 import { ownCertificate } from '../../../test/support/own-certificate'
 import { sha256Hex } from '../../core/sha256'
 import { parseCsr } from '../../features/acme/managed-certificates/csr'
+import type { AgentCommand } from '../../wire/agent-command'
 import type { InstallProfile } from '../certificates/install-profile'
 import { readConfigFile } from '../config-file'
 import { createKey, installCertificate } from './certificates'
+import { runOrder } from './run-order'
 import type { System } from './system'
 
 const dayMs = 86_400_000
@@ -40,7 +42,10 @@ class Service implements Pick<System, 'run'> {
   readonly loaded: string[] = []
   readonly asked: string[] = []
   constructor(private readonly certificate: string) {}
-  async run([, verb]: string[]) {
+  /** How long all that was asked for may take (ms). */
+  mayTakeMs = 0
+  async run([, verb]: string[], { timeoutMs = 0 } = {}) {
+    this.mayTakeMs += timeoutMs
     if (verb === 'is-active') return { isSuccess: this.state === 'active', output: `${this.state}\n` }
     this.asked.push(verb!)
     if (verb === 'reset-failed') {
@@ -156,9 +161,12 @@ test('a service that ends because of the certificate is started again with the p
   expect([await install(second), service.state, service.loaded.at(-1)]).toEqual([restored, 'active', first.pem])
   // The previous files don’t help.
   service.refuses = () => 'no memory'
+  service.mayTakeMs = 0
   const problem = 'no memory The previous files were restored. The service still has a problem: no memory'
   for (let attempt = 0; attempt < 2; attempt++)
     expect([await install(second), service.state]).toEqual([{ isDone: false, detail: problem }, 'failed'])
+  // The agent waits for seven minutes.
+  expect(service.mayTakeMs / 2).toBeWithin(300_000, 400_000)
   service.refuses = null
   expect([await install(second), service.state]).toEqual([{ isDone: true, note: null }, 'active'])
 
@@ -284,6 +292,20 @@ test('what is not the certificate for a key of this server is refused, and nothi
   profile = { ...profile, user: 'nobody-here', certificate: join(folder, 'tls', 'web.pem') }
   expect(await install(one).catch((error: Error) => error.message)).toBe('nobody-here is not in /etc/passwd.')
   expect([readdirSync(join(folder, 'tls')), service.loaded]).toEqual([['link.pem'], []])
+})
+
+test('a certificate that comes while another is being installed is not refused for good', async () => {
+  const one = await issued()
+  const command = {
+    name: 'certificate_install',
+    params: { chain: one.pem, fingerprint: one.sha256, install_profile: 'web' },
+  } as AgentCommand
+  const run = () => runOrder(service as never, folders() as never, () => new Map([['web', profile]]), command)
+  const detail = 'Another certificate is being installed with the same profile.'
+  expect(await Promise.all([run(), run()])).toEqual([
+    { outcome: 'done', detail: null, output: null },
+    { outcome: 'expired', detail, output: null },
+  ])
 })
 
 test('only the latest keys without a certificate are kept', async () => {

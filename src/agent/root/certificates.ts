@@ -17,7 +17,7 @@ import type { System } from './system'
 type Folders = Pick<RootFolders, 'state'>
 
 /** What was done, with something to add if there is, or why it could not be done. */
-type Done = { isDone: true; note: string | null } | { isDone: false; detail: string }
+type Done = { isDone: true; note: string | null } | { isDone: false; detail: string; isBusy?: true }
 const failed = (detail: string): Done => ({ isDone: false, detail })
 
 /** Keys that were created with a profile, and are in no certificate yet. Older ones are deleted. */
@@ -73,7 +73,8 @@ export async function installCertificate(
   for (const path of pathsOf(profile)) refuseUnsafe(path)
   const key = [created, profile.key].map(path => matchingKey(path, leaf)).find(one => one !== null)
   if (!key) return failed('The server has no private key for this certificate.')
-  if (busy.has(name)) return failed('Another certificate is being installed with the same profile.')
+  if (busy.has(name))
+    return { isDone: false, detail: 'Another certificate is being installed with the same profile.', isBusy: true }
   busy.add(name)
   try {
     const files = filesOf(profile, certificates.map(one => pemBlock('CERTIFICATE', one.raw)).join(''), key)

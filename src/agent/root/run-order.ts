@@ -54,7 +54,9 @@ export async function runOrder(
       const profile = profiles().get(command.params.install_profile)
       if (!profile) return failed('The install profile was removed.')
       const installed = await installCertificate(system, folders, profile, command.params)
-      return installed.isDone ? done(installed.note) : failed(installed.detail)
+      if (installed.isDone) return done(installed.note)
+      // The hub sends it again.
+      return { ...failed(installed.detail), outcome: installed.isBusy ? 'expired' : 'failed' }
     }
     default:
       return { outcome: 'refused', detail: `The command ${command.name} is not run as root.`, output: null }

@@ -139,7 +139,7 @@ function failure({ outcome, detail }: CommandRow): Problem {
   if (outcome === 'refused')
     return new Problem('provider_failed', `The server refused the command. ${reason}`, { fields: { failure: 'refused' } })
   if (outcome === 'expired')
-    return new Problem('provider_failed', 'The command reached the server too late, so it was not run.', {
+    return new Problem('provider_failed', `The server did not run the command. ${reason}`, {
       fields: { failure: 'timeout' },
     })
   return new Problem('provider_failed', reason, { fields: { failure: 'refused' } })

@@ -157,7 +157,8 @@ export const AgentCommandResult = Shape(
   {
     command_id: Type.String({ pattern: '^cmd_[0-9a-z]{26}$', description: 'ID of the command.' }),
     outcome: Words(commandOutcomes, {
-      description: '`refused`: it was not valid, or the owner of the server doesn’t allow it. `expired`: it arrived too late.',
+      description:
+        '`refused`: it was not valid, or the owner of the server doesn’t allow it. `expired`: it was not run, because it arrived too late, or because another certificate is being installed with the same profile.',
     }),
     detail: Nullable(Type.String({ maxLength: maxOutputBytes, description: 'Sentence.' }), {
       description: 'Why it was refused or failed. Null if it wasn’t.',
