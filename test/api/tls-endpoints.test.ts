@@ -5,6 +5,7 @@ import { record } from '../../src/core/change'
 import { jobs } from '../../src/core/db/tables'
 import { parseCertificate } from '../../src/core/x509/chain'
 import { certificateAuthorities, certificatePresences } from '../../src/features/certificates/tables'
+import type { Finish } from '../../src/core/jobs/job'
 import { LaneCapacity } from '../../src/core/jobs/lanes'
 import { gatherEndpoints } from '../../src/features/tls-endpoints/gather'
 import { scanChanged } from '../../src/features/tls-endpoints/scans/scan-changed'
@@ -400,6 +401,55 @@ describe('TLS endpoints of monitors', () => {
       [`127.0.0.1:${server.port}/tls`, null, 'monitor'],
       ['mail.a.test:587/smtp', null, 'manual'],
     ])
+  })
+
+  test('are not scanned while they are about to be deleted, and are kept if someone creates one for the same server', async () => {
+    const { here, call, create, get, scansOf, importLines } = await scene()
+    const target = `https://127.0.0.1:${server.port}/`
+    const monitor = async () => {
+      const { id } = (await call('POST', '/monitors', { target })).body
+      await gatherEndpoints(here.hub)
+      await here.settle()
+      return id as string
+    }
+    const first = await monitor()
+    const [row] = await here.hub.read.select().from(tlsEndpoints)
+    const { id, certificateId } = row!
+    const gradesOf = async () => (await call('GET', '/overview')).body.posture.grades
+    expect(await gradesOf()).toEqual([{ grade: 'T', count: 1 }])
+
+    // One scan is running when the monitor is deleted, another one is about to start.
+    const job = { ...scanJobFor(row!, 'schedule'), payload: { tls_endpoint_id: id, trigger: 'schedule' as const } }
+    const finish = (await scanJob.run(here.hub, job as never, undefined)) as Finish
+    await call('DELETE', `/monitors/${first}`)
+    await gatherEndpoints(here.hub)
+    expect(await gradesOf()).toEqual([])
+    await record(here.hub, finish)
+    await record(here.hub, async () => ({ result: undefined, jobs: [scanJobFor(row!, 'schedule')] }))
+    await here.settle()
+    expect(await scansOf(id)).toHaveLength(1)
+    expect((await call('GET', `/certificates/${certificateId}`)).body.in_use).toBe(false)
+    const refused = await call('POST', `/tls-endpoints/${id}/scan`)
+    expect([refused.status, refused.body.detail]).toEqual([409, expect.stringContaining('Update it to keep it.')])
+
+    await here.audited()
+    const kept = await create({ tags: ['web'] })
+    expect(kept.status).toBe(201)
+    expect(kept.body).toMatchObject({ id, origin: 'manual', deletes_at: null, tags: ['web'], grade: 'T' })
+    expect(await here.audited()).toEqual(['certificates.tls_endpoint.create'])
+    expect(await scansOf(id)).toHaveLength(2)
+    expect((await call('GET', `/certificates/${certificateId}`)).body.in_use).toBe(true)
+    expect((await create({})).status).toBe(409)
+
+    await call('DELETE', `/tls-endpoints/${id}`)
+    await call('DELETE', `/monitors/${await monitor()}`)
+    await gatherEndpoints(here.hub)
+    await here.limit(here.acme.workspaceId, { tls_endpoints: 0 })
+    expect((await create({})).body.code).toBe('plan_limit_reached')
+    await here.limit(here.acme.workspaceId, { tls_endpoints: 1 })
+    expect((await importLines(`127.0.0.1:${server.port}`)).body).toMatchObject({ created: 1, existing: 0 })
+    const [imported] = (await call('GET', '/tls-endpoints')).body.data
+    expect(await get(imported.id)).toMatchObject({ origin: 'manual', deletes_at: null })
   })
 
   test('are scanned when a check gets a certificate that is not known there', async () => {

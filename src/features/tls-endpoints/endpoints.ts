@@ -1,16 +1,18 @@
+import { and, eq, isNotNull } from 'drizzle-orm'
 import { refuseForbiddenHost, workspacePolicy } from '../../access/network-policy'
 import { refuseOverLimit } from '../../access/plans'
 import { refuseTooManyRequests } from '../../access/limiter'
 import { change } from '../../core/change'
 import type { ChangeResult } from '../../core/change-result'
 import type { Ctx } from '../../core/ctx'
+import { forUpdate } from '../../core/db/dialect'
 import type { Tx } from '../../core/db/transaction'
 import { listingOf, listPage } from '../../core/list'
 import { containsFilter, flagFilter, idsFilter, searchFilter, textFilter, wordsFilter } from '../../core/list-filters'
 import { inputColumns, patchColumns, type MemberValues } from '../../core/members'
 import { parseAddress } from '../../core/net/address'
 import { canonicalHost } from '../../core/net/host-name'
-import { invalid } from '../../core/problem'
+import { conflict, invalid } from '../../core/problem'
 import { findRow, insertRow, lockRow, refuseDuplicate, removeRow, saveRow } from '../../core/rows'
 import { Tag } from '../../core/shapes'
 import { gapsJobFor, settleMs } from '../certificates/gaps-job'
@@ -85,11 +87,29 @@ export const newEndpointColumns = (members: Members, origin: TlsEndpointRow['ori
   lastError: null,
 })
 
-/** Inserts an endpoint that someone created, within a change. @throws Problem 403 if the limit is reached, 409 */
+/**
+ * Inserts an endpoint that someone created, within a change. One of the same server that is about to be deleted is kept instead, with its
+ * scans.
+ * @throws Problem 403 if the limit is reached, 409
+ */
 export async function insertEndpoint(tx: Tx, ctx: Ctx, members: Members): Promise<ChangeResult<TlsEndpointView>> {
   await refuseOverLimit(tx, ctx, 'tls_endpoint')
-  const row = await insertRow(tx, ctx, tlsEndpointRows, newEndpointColumns(members, 'manual', ctx.hub.clock.now()))
-  return changed(null, row, members.active)
+  const columns = newEndpointColumns(members, 'manual', ctx.hub.clock.now())
+  const gone = await lockGone(tx, ctx, columns.location)
+  const row = gone
+    ? await saveRow(tx, ctx, tlsEndpointRows, gone, { ...members, ...keptColumns, nextScanAt: columns.nextScanAt })
+    : await insertRow(tx, ctx, tlsEndpointRows, columns)
+  return changed(gone, row, members.active)
+}
+
+/** Columns of an endpoint that someone wants to keep. */
+const keptColumns = { origin: 'manual', uncountedAt: null, goneAt: null } as const
+
+/** The endpoint of a server that is about to be deleted, locked until the transaction ends; null if there is none. */
+async function lockGone(tx: Tx, { workspaceId }: Ctx, location: string): Promise<TlsEndpointRow | null> {
+  const own = and(eq(tlsEndpoints.workspaceId, workspaceId), eq(tlsEndpoints.location, location), isNotNull(tlsEndpoints.goneAt))
+  const [row] = await forUpdate(tx.select().from(tlsEndpoints).where(own))
+  return row ?? null
 }
 
 const changed = (before: TlsEndpointRow | null, after: TlsEndpointRow, scans: boolean): ChangeResult<TlsEndpointView> =>
@@ -107,7 +127,7 @@ const once = <R>({ host, port }: { host: string; port: number }, fn: () => Promi
   refuseDuplicate(`A TLS endpoint for ${host}:${port} already exists. Update that one instead.`, fn)
 
 /**
- * Creates an endpoint, which is scanned immediately.
+ * Creates an endpoint, which is scanned immediately. One of the same server that is about to be deleted is kept instead.
  * @throws Problem 403 if the limit is reached, 409 for a duplicate, 422
  */
 export async function createTlsEndpoint(ctx: Ctx, input: TlsEndpointInput): Promise<TlsEndpointView> {
@@ -150,9 +170,7 @@ export async function updateTlsEndpoint(ctx: Ctx, id: string, patch: TlsEndpoint
       const after = await saveRow(tx, ctx, tlsEndpointRows, before, {
         ...columns,
         location: locationOf(next),
-        origin: 'manual',
-        uncountedAt: null,
-        goneAt: null,
+        ...keptColumns,
         nextScanAt: nextScanOf(before, next, now),
       })
       return changed(before, after, isNews)
@@ -185,9 +203,11 @@ export const deleteTlsEndpoint = (ctx: Ctx, id: string): Promise<void> =>
     }
   })
 
-/** Scans an endpoint now, also if it is not active. @throws Problem 404, 429 */
+/** Scans an endpoint now, also if it is not active. @throws Problem 404, 409 if it is about to be deleted, 429 */
 export async function scanTlsEndpoint(ctx: Ctx, id: string): Promise<TlsEndpointView> {
   const row = await findRow(ctx.hub.read, ctx, tlsEndpointRows, id)
+  if (row.goneAt !== null)
+    throw conflict('The endpoint is about to be deleted, because nothing uses it anymore. Update it to keep it.')
   refuseTooManyRequests(ctx, 'tls-scans', id, maxScansPerMinute)
   return await change(ctx, 'certificates.tls_endpoint.scan', async () => ({
     result: tlsEndpointView(row),

@@ -1,4 +1,4 @@
-import { inArray, and, eq } from 'drizzle-orm'
+import { inArray, and, eq, isNull } from 'drizzle-orm'
 import { InvalidCheckInput } from '../../checks/check'
 import { parseHostPort } from '../../checks/host-port'
 import { scanProtocols, type ScanProtocol } from '../../checks/tls-probe/facts'
@@ -26,7 +26,13 @@ export async function importTlsEndpoints(ctx: Ctx, bytes: Uint8Array): Promise<T
             await tx
               .select({ location: tlsEndpoints.location })
               .from(tlsEndpoints)
-              .where(and(eq(tlsEndpoints.workspaceId, ctx.workspaceId), inArray(tlsEndpoints.location, locations)))
+              .where(
+                and(
+                  eq(tlsEndpoints.workspaceId, ctx.workspaceId),
+                  isNull(tlsEndpoints.goneAt),
+                  inArray(tlsEndpoints.location, locations),
+                ),
+              )
           ).map(row => row.location),
     )
     const created: ChangeResult<TlsEndpointView>[] = []

@@ -41,7 +41,7 @@ export const tlsEndpointRoutes = area('tls-endpoints', 'Certificates', [
     },
     create: {
       description:
-        'Creates a TLS endpoint, and scans it immediately. Then it is scanned every `interval_seconds`. Its addresses are those that the host has at the time of a scan, as far as the network policy allows them.',
+        'Creates a TLS endpoint, and scans it immediately. Then it is scanned every `interval_seconds`. If one of the same server is about to be deleted (`deletes_at`), that one becomes `manual` instead, with the given fields and its earlier scans. Its addresses are those that the host has at the time of a scan, as far as the network policy allows them.',
       body: TlsEndpointInput,
       problems: ['plan_limit_reached', 'already_exists'],
       run: createTlsEndpoint,
@@ -58,10 +58,10 @@ export const tlsEndpointRoutes = area('tls-endpoints', 'Certificates', [
     verbs: {
       scan: {
         description:
-          'Starts a scan of an endpoint, also if it is not active. It may have to wait for other scans, and then takes up to 30 seconds. When it has finished, `last_scan_id` is its ID. Limited to 5 scans a minute per endpoint.',
+          'Starts a scan of an endpoint, also if it is not active. It may have to wait for other scans, and then takes up to 30 seconds. When it has finished, `last_scan_id` is its ID. An endpoint that is about to be deleted (`deletes_at`) can’t be scanned. Limited to 5 scans a minute per endpoint.',
         status: 202,
         noLocation: true,
-        problems: ['rate_limited'],
+        problems: ['conflict', 'rate_limited'],
         run: scanTlsEndpoint,
       },
     },

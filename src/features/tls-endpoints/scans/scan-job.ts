@@ -38,7 +38,7 @@ export const scanJob: JobKind<ScanPayload> = {
       .from(tlsEndpoints)
       .innerJoin(workspaces, eq(workspaces.id, tlsEndpoints.workspaceId))
       .where(eq(tlsEndpoints.id, payload.tls_endpoint_id))
-    if (!found || found.suspendedAt !== null) return undefined
+    if (!found || found.suspendedAt !== null || found.endpoint.goneAt !== null) return undefined
     const { endpoint } = found
     const scan = await scanHost(hub, endpoint.workspaceId, endpoint).catch(error => {
       if (error instanceof ScanPostponed) return null
@@ -65,8 +65,8 @@ async function storeScan(
   { scan, report, trigger }: FinishedScan,
 ): Promise<RecordResult<undefined>> {
   const [row] = await forUpdate(tx.select().from(tlsEndpoints).where(eq(tlsEndpoints.id, scanned.id)))
-  // An update that sends another name scans again.
-  if (!row || row.location !== scanned.location) return { result: undefined }
+  // An update that sends another name scans again. An endpoint that is about to be deleted serves nothing anymore.
+  if (!row || row.location !== scanned.location || row.goneAt !== null) return { result: undefined }
   const { startedAt, durationMs } = scan
   const { grade, score, profile, chain, error, reasons } = scan.report
   const id = newId('tsc')
@@ -83,7 +83,7 @@ async function storeScan(
     .set({
       lastScanId: id,
       lastScanAt: startedAt,
-      nextScanAt: row.active && row.goneAt === null ? now + waitSeconds(row, grade) * 1000 : null,
+      nextScanAt: row.active ? now + waitSeconds(row, grade) * 1000 : null,
       addresses,
       certificateId: addresses.find(one => one.certificate_id !== null)?.certificate_id ?? row.certificateId,
       failures: grade === null ? row.failures + 1 : 0,
