@@ -178,6 +178,25 @@ test('an agent that is away is waited for, before anything is ordered, and later
   await remove(id)
 })
 
+test('the renewal is in the window that the authority suggests, although that was read during the delivery', async () => {
+  const window = { start: 2 * dayMs, end: 3 * dayMs }
+  ca.renewalWindow = window
+  const { id } = await begun(['window.example.com'], to())
+  await until(view => view.status === 'delivering', id, 1000)
+  const at = here.clock.now()
+  await renewDue(here.hub)
+  await here.settle()
+  expect(await get(id)).toMatchObject({ status: 'delivering', ari: { start: new Date(at + window.start).toISOString() } })
+  await ended(id)
+  const view = await get(id)
+  const due = Date.parse(view.next_renewal_at)
+  expect([view.status, due >= at + window.start, due <= at + window.end]).toEqual(['valid', true, true])
+  const { renewal_due_at } = (await call('GET', `/v1/certificates/${view.certificate_id}`)).body
+  expect(renewal_due_at).toBe(view.next_renewal_at)
+  ca.renewalWindow = null
+  await remove(id)
+})
+
 test('a server that refuses the certificate keeps the previous one, and the reason is shown; a request only delivers it', async () => {
   const detail = 'nginx: configuration file test failed. The previous files were restored.'
   web.fails = ({ name }) => (name === 'certificate_install' ? { outcome: 'failed', detail } : null)

@@ -172,7 +172,9 @@ async function storeInfo(
   const isNew = row.ari?.start !== start || row.ari.end !== end
   const ari = { start, end }
   const { issuedAt, notBefore, notAfter } = row
-  const isScheduled = isNew && row.renew === 'auto' && row.status === 'valid' && issuedAt && notBefore && notAfter
+  // While it is delivered for the first time, its renewal is already scheduled. Later ones schedule it again when they succeed.
+  const isCurrent = row.status === 'valid' || (row.status === 'delivering' && row.nextRenewalAt !== null)
+  const isScheduled = isNew && row.renew === 'auto' && isCurrent && issuedAt && notBefore && notAfter
   const nextRenewalAt = isScheduled ? renewalAt({ issuedAt, notBefore, notAfter, ari }, now, random) : null
   if (nextRenewalAt) await updateIssued(tx, row.workspaceId, row.certificateId, { renewalDueAt: nextRenewalAt }, now)
   await tx
