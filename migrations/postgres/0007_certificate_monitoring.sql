@@ -86,7 +86,7 @@ CREATE INDEX "registry_facts_changed" ON "registry_facts" USING btree ("ends_cha
 CREATE INDEX "registry_hosts_blocked" ON "registry_hosts" USING btree ("blocked_until") WHERE blocked_until is not null;--> statement-breakpoint
 CREATE INDEX "registry_interests_name" ON "registry_interests" USING btree ("name","every_seconds");--> statement-breakpoint
 CREATE INDEX "certificates_crl" ON "certificates" USING btree ("crl_due_at") WHERE crl_due_at is not null and (in_use or is_only_issuer);--> statement-breakpoint
+CREATE INDEX "certificate_gaps_endpoint" ON "certificate_gaps" USING btree ("endpoint_id");--> statement-breakpoint
 CREATE INDEX "certificate_gaps_certificate" ON "certificate_gaps" USING btree ("certificate_id");--> statement-breakpoint
-CREATE INDEX "certificate_gaps_incident" ON "certificate_gaps" USING btree ("incident_id") WHERE incident_id is not null;--> statement-breakpoint
 CREATE UNIQUE INDEX "managed_certificates_delivery" ON "managed_certificates" USING btree ("deliver_server_id","install_profile") WHERE deliver_server_id is not null;--> statement-breakpoint
 CREATE INDEX "managed_certificates_issuing" ON "managed_certificates" USING btree ("id") WHERE status in ('issuing', 'delivering');

@@ -84,8 +84,8 @@ ALTER TABLE `certificates` ADD `crl_error` text;--> statement-breakpoint
 CREATE INDEX `certificates_crl` ON `certificates` (`crl_due_at`) WHERE crl_due_at is not null and (in_use or is_only_issuer);--> statement-breakpoint
 ALTER TABLE `certificate_gaps` ADD `timeline` text DEFAULT '[]' NOT NULL;--> statement-breakpoint
 ALTER TABLE `certificate_gaps` ADD `incident_id` text;--> statement-breakpoint
+CREATE INDEX `certificate_gaps_endpoint` ON `certificate_gaps` (`endpoint_id`);--> statement-breakpoint
 CREATE INDEX `certificate_gaps_certificate` ON `certificate_gaps` (`certificate_id`);--> statement-breakpoint
-CREATE INDEX `certificate_gaps_incident` ON `certificate_gaps` (`incident_id`) WHERE incident_id is not null;--> statement-breakpoint
 ALTER TABLE `certificate_settings` ADD `ct_kind` text DEFAULT 'off' NOT NULL;--> statement-breakpoint
 ALTER TABLE `certificate_settings` ADD `ct_url` text;--> statement-breakpoint
 ALTER TABLE `certificate_settings` ADD `ct_token_sealed` text;--> statement-breakpoint

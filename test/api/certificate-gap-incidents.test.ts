@@ -128,3 +128,61 @@ test('an incident that was resolved manually stays so until the gap is gone', as
   await scan(endpointId)
   expect(await statuses()).toEqual(['open', 'resolved'])
 })
+
+const kindsOf = async (incidentId: string) =>
+  ((await call('GET', `/v1/incidents/${incidentId}/timeline`)).body.data as any[])
+    .map(one => one.kind as string)
+    .filter(one => one !== 'notified')
+
+/** A new endpoint, for which the server presents a self-signed certificate of another name. Its gaps open in one evaluation. */
+async function openSeveral(servername: string, names: string, notAfter?: number) {
+  await serveOwn(names, notAfter)
+  const endpointId = (await call('POST', '/v1/tls-endpoints', { host: '127.0.0.1', port, servername })).body.id as string
+  await here.settle()
+  await here.advance(5 * minuteMs)
+  await scan(endpointId)
+  const [incident] = await incidentsOf(endpointId)
+  const gaps = (await call('GET', `/v1/certificate-gaps?endpoint_id=${endpointId}&status=open`)).body.data as any[]
+  return { endpointId, incident, gapOf: (kind: string) => gaps.find(one => one.kind === kind) }
+}
+
+test('gaps that open and are resolved together change the incident once', async () => {
+  const { endpointId, incident, gapOf } = await openSeveral('batch.example.com', 'unlike.example.com', here.clock.now() - dayMs)
+  expect(incident).toMatchObject({
+    ...{ status: 'open', severity: 'critical', title: `batch.example.com:${port} serves an expired certificate` },
+    evidence: { gap_id: gapOf('expired_served').id },
+  })
+  expect(['expired_served', 'mismatch_served', 'untrusted_served'].map(kind => gapOf(kind)?.incident_id)).toEqual([
+    ...[incident.id, incident.id, incident.id],
+  ])
+  expect(await kindsOf(incident.id)).toEqual(['opened'])
+  await serveOwn('batch.example.com')
+  await scan(endpointId)
+  expect(await kindsOf(incident.id)).toEqual(['opened', 'resolved'])
+})
+
+test('the incident is about a gap that still exists, and acknowledged with the last one', async () => {
+  const { endpointId, incident, gapOf } = await openSeveral('first.example.com', 'second.example.com')
+  expect(incident).toMatchObject({ severity: 'warning', evidence: { gap_id: gapOf('mismatch_served').id } })
+  const paths = ['mismatch_served', 'untrusted_served'].map(kind => `/v1/certificate-gaps/${gapOf(kind).id}`)
+  const statusOf = async () => (await call('GET', `/v1/incidents/${incident.id}`)).body.status
+  for (let times = 0; times < 3; times++) {
+    await Promise.all(paths.map(path => call('POST', `${path}/acknowledge`, { note: 'Known.' })))
+    expect(await statusOf()).toBe('acknowledged')
+    await Promise.all(paths.map(path => call('POST', `${path}/unacknowledge`)))
+    expect(await statusOf()).toBe('open')
+  }
+
+  const before = await kindsOf(incident.id)
+  // The name that the certificate is for.
+  await call('PATCH', `/v1/tls-endpoints/${endpointId}`, { servername: 'second.example.com' })
+  await here.settle()
+  await workOut()
+  const remaining = (await call('GET', paths[1]!)).body
+  expect([(await call('GET', paths[0]!)).body.status, remaining.status]).toEqual(['resolved', 'open'])
+  expect((await call('GET', `/v1/incidents/${incident.id}`)).body).toMatchObject({
+    ...{ status: 'open', title: `second.example.com:${port} serves a certificate that is not trusted` },
+    ...{ cause: remaining.detail, evidence: { gap_id: remaining.id, fix: remaining.fix } },
+  })
+  expect(await kindsOf(incident.id)).toEqual(before)
+})

@@ -10,8 +10,8 @@ import { conflict, invalid, notFound } from '../../core/problem'
 import { changedRow, findRow, lockRow, saveRow } from '../../core/rows'
 import { rowsOf } from '../../registry'
 import { gapsJobAfter } from '../certificates/gaps-job'
-import { acknowledgeGapIncident, followGap } from './gap-incidents'
-import { gapEvent, gapRank, timelineWith } from './gap-rows'
+import { acknowledgeGapIncident, followGaps } from './gap-incidents'
+import { gapEvent, gapRank, lockGaps, timelineWith } from './gap-rows'
 import { gapKindNames, gapSeverities } from './kinds'
 import { gapStatuses, type CertificateGapView, type GapAcknowledgement } from './shapes'
 import { certificateGaps, type GapRow } from './tables'
@@ -127,6 +127,7 @@ const changeGap = (
   columnsOf: (row: GapRow) => Partial<GapRow>,
 ): Promise<CertificateGapView> =>
   change(ctx, action, async tx => {
+    await lockGaps(tx, ctx.workspaceId)
     const before = await lockUnresolved(tx, ctx, id)
     const columns = columnsOf(before)
     const after = await saveRow(tx, ctx, gapRows, before, { ...columns, rank: gapRank({ ...before, ...columns }) })
@@ -136,7 +137,7 @@ const changeGap = (
     const { events, jobs, audits, notices } =
       after.status === 'acknowledged'
         ? await acknowledgeGapIncident(tx, ctx, after)
-        : (await followGap(tx, ctx.hub, before, after, { now, ctx })).drafts
+        : await followGaps(tx, ctx.hub, [{ before, after }], { now, ctx })
     const changes = after.status === before.status ? [] : [gapEvent(after, now)]
     const until = after.acknowledgedUntil
     const expiry = until === null ? [] : [gapsJobAfter(ctx.workspaceId, id, until)]

@@ -1,4 +1,4 @@
-import { and, asc, eq, inArray, ne } from 'drizzle-orm'
+import { and, asc, inArray, isNull, or } from 'drizzle-orm'
 import type { Ctx } from '../../core/ctx'
 import type { Reader, Tx } from '../../core/db/transaction'
 import type { Hub } from '../../core/hub'
@@ -14,71 +14,91 @@ import { certificateGaps, type GapRow } from './tables'
 // Gaps that visitors notice, or will notice soon, open incidents. Those of a TLS endpoint, or of a certificate that no endpoint presents,
 // share one.
 
-const unresolved = ['open', 'acknowledged'] as const
-
-/** Whether a gap opens an incident. */
+/** Whether a gap is one that opens an incident. */
 const isGrave = ({ kind, severity }: Pick<GapRow, 'kind' | 'severity'>): boolean => {
   const { isServed, opensIncident } = gapKindOf(kind)
   return (severity === 'critical' || severity === 'high') && (isServed ?? opensIncident ?? false)
 }
 
-const subjectIdOf = ({ endpointId, certificateId }: GapRow): string | null => endpointId ?? certificateId
+const isActive = (gap: Pick<GapRow, 'kind' | 'severity' | 'status'> | null): boolean =>
+  gap !== null && (gap.status === 'open' || gap.status === 'acknowledged') && isGrave(gap)
 
-/**
- * What follows for its incident when a gap has changed, within the caller's transaction.
- * @param before as it was; null if it is new
- * @param by.now ms UTC
- * @param by.ctx who removed an acknowledgement
- * @returns the ID of its incident, which has to be stored
- */
-export async function followGap(
-  tx: Tx,
-  hub: Hub,
-  before: GapRow | null,
-  after: GapRow,
-  { now, ctx }: { now: number; ctx?: Ctx },
-): Promise<{ incidentId: string | null; drafts: Drafts }> {
-  const { incidentId } = after
-  const wasOpen = before?.status === 'open' && isGrave(before) && before.severity === after.severity
-  if (after.status === 'open' && isGrave(after) && !wasOpen) {
-    const outage = await outageOf(tx, after, now)
-    if (!outage) return { incidentId, drafts: noDrafts() }
-    const opened = await openIncident(tx, hub, outage)
-    if (before?.status !== 'acknowledged') return { incidentId: opened.incident.id, drafts: opened }
-    const text = 'The certificate gap is no longer acknowledged.'
-    const again = await unacknowledgeOutage(tx, hub, opened.incident.id, { at: now, text, ...(ctx && { ctx }) })
-    return { incidentId: opened.incident.id, drafts: joined(opened, again) }
-  }
-  if (incidentId === null || after.status === 'pending') return { incidentId, drafts: noDrafts() }
-  const isOver =
-    after.status === 'resolved' ? before?.status !== 'resolved' : !isGrave(after) && before !== null && isGrave(before)
-  return { incidentId, drafts: isOver ? await endOf(tx, hub, after, incidentId, now) : noDrafts() }
-}
+/** What the incident of a gap is about. */
+export const subjectIdOf = ({ endpointId, certificateId }: Pick<GapRow, 'endpointId' | 'certificateId'>): string | null =>
+  endpointId ?? certificateId
 
-/** Resolves the incident of a gap that is over, unless others share it. Then it is about the most severe one of those. */
-async function endOf(tx: Tx, hub: Hub, gap: GapRow, incidentId: string, now: number): Promise<Drafts> {
-  const [worst] = await othersOf(tx, gap, incidentId)
-  const subject = subjectIdOf(worst ?? gap)
-  if (!worst) return subject === null ? noDrafts() : await resolveIncident(tx, hub, { subject, at: now, reason: 'recovered' })
-  const outage = await outageOf(tx, worst, now)
-  return outage ? await openIncident(tx, hub, outage) : noDrafts()
-}
+/** The gaps of these subjects that may keep an incident open. */
+const activeOf = (subjectIds: readonly string[]) =>
+  and(
+    or(
+      inArray(certificateGaps.endpointId, [...subjectIds]),
+      and(inArray(certificateGaps.certificateId, [...subjectIds]), isNull(certificateGaps.endpointId)),
+    ),
+    inArray(certificateGaps.status, ['open', 'acknowledged']),
+    inArray(certificateGaps.severity, ['critical', 'high']),
+  )
 
-/** Other gaps of an incident, the most severe first. */
-async function othersOf(tx: Tx, { id, workspaceId }: GapRow, incidentId: string): Promise<GapRow[]> {
+/** The gaps that keep the incident of a subject open, the most severe first, and open ones before acknowledged ones. */
+async function gapsOfSubject(tx: Tx, subjectId: string): Promise<GapRow[]> {
   const rows = await tx
     .select()
     .from(certificateGaps)
-    .where(
-      and(
-        eq(certificateGaps.workspaceId, workspaceId),
-        eq(certificateGaps.incidentId, incidentId),
-        ne(certificateGaps.id, id),
-        inArray(certificateGaps.status, [...unresolved]),
-      ),
-    )
+    .where(activeOf([subjectId]))
     .orderBy(asc(certificateGaps.rank), asc(certificateGaps.id))
   return rows.filter(isGrave).toSorted((a, b) => gapSeverities.indexOf(a.severity) - gapSeverities.indexOf(b.severity))
+}
+
+/** A gap before and after a change; before is null if it is new. */
+export interface GapChange {
+  before: GapRow | null
+  after: GapRow
+}
+
+/**
+ * What follows for incidents when gaps have changed, within the caller's transaction. Call it after all of them are written: an incident is
+ * about the most severe gap of its subject. The transaction must hold `lockGaps`.
+ * @param by.now ms UTC
+ * @param by.ctx who removed an acknowledgement
+ */
+export async function followGaps(
+  tx: Tx,
+  hub: Hub,
+  changes: readonly GapChange[],
+  by: { now: number; ctx?: Ctx },
+): Promise<Drafts> {
+  const relevant = changes.filter(
+    ({ before, after }) =>
+      isActive(before) !== isActive(after) ||
+      (isActive(after) && (before?.status !== after.status || before.severity !== after.severity)),
+  )
+  const bySubject = Map.groupBy(relevant, ({ after }) => subjectIdOf(after))
+  const drafts: Drafts[] = []
+  // In a fixed order, to avoid deadlocks.
+  for (const subjectId of [...bySubject.keys()].toSorted())
+    if (subjectId !== null) drafts.push(await followSubject(tx, hub, subjectId, bySubject.get(subjectId)!, by))
+  return joined(...drafts)
+}
+
+async function followSubject(
+  tx: Tx,
+  hub: Hub,
+  subjectId: string,
+  changes: readonly GapChange[],
+  { now, ctx }: { now: number; ctx?: Ctx },
+): Promise<Drafts> {
+  const gaps = await gapsOfSubject(tx, subjectId)
+  const [worst] = gaps
+  if (!worst) return await resolveIncident(tx, hub, { subject: subjectId, at: now, reason: 'recovered' })
+  const outage = await outageOf(tx, worst, now)
+  if (!outage) return noDrafts()
+  const opened = await openIncident(tx, hub, outage)
+  const { id: incidentId } = opened.incident
+  const others = gaps.filter(one => one.incidentId !== incidentId).map(one => one.id)
+  if (others.length > 0) await tx.update(certificateGaps).set({ incidentId }).where(inArray(certificateGaps.id, others))
+  if (!changes.some(({ before, after }) => before?.status === 'acknowledged' && after.status === 'open')) return opened
+  const text = 'The certificate gap is no longer acknowledged.'
+  const again = await unacknowledgeOutage(tx, hub, incidentId, { at: now, text, ...(ctx && { ctx }) })
+  return joined(opened, again)
 }
 
 async function outageOf(tx: Tx, gap: GapRow, now: number): Promise<Outage | null> {
@@ -101,11 +121,14 @@ async function outageOf(tx: Tx, gap: GapRow, now: number): Promise<Outage | null
   }
 }
 
-/** Acknowledges the incident of a gap that was acknowledged, unless another gap of it is open. */
+/**
+ * Acknowledges the incident of a gap that was acknowledged, unless another gap of its subject is open. The transaction must hold `lockGaps`:
+ * if the last two are acknowledged at the same time, the second one must see the first one.
+ */
 export async function acknowledgeGapIncident(tx: Tx, ctx: Ctx, gap: GapRow): Promise<Drafts> {
-  if (gap.incidentId === null || !isGrave(gap)) return noDrafts()
-  const others = await othersOf(tx, gap, gap.incidentId)
-  if (others.some(one => one.status === 'open')) return noDrafts()
+  const subjectId = subjectIdOf(gap)
+  if (gap.incidentId === null || subjectId === null || !isGrave(gap)) return noDrafts()
+  if ((await gapsOfSubject(tx, subjectId)).some(one => one.status === 'open')) return noDrafts()
   return await acknowledgeOutage(tx, ctx, gap.incidentId, { note: gap.note, until: gap.acknowledgedUntil })
 }
 
@@ -120,11 +143,11 @@ const namedSubjects = async (read: Reader, workspaceId: string, ids: readonly st
 export async function gapSubjects(read: Reader, workspaceId: string, ids: readonly string[]): Promise<Subject[]> {
   const subjects = await namedSubjects(read, workspaceId, ids)
   if (subjects.length === 0) return []
+  const { kind, severity, endpointId, certificateId } = certificateGaps
   const rows = await read
-    .select()
+    .select({ kind, severity, endpointId, certificateId })
     .from(certificateGaps)
-    .where(and(eq(certificateGaps.workspaceId, workspaceId), inArray(certificateGaps.status, [...unresolved])))
-    .orderBy(asc(certificateGaps.id))
+    .where(activeOf(subjects.map(one => one.id)))
   const failing = new Set(rows.filter(isGrave).map(subjectIdOf))
   return subjects.map(one => ({ ...one, isFailing: failing.has(one.id) }) as Subject)
 }

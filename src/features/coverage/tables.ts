@@ -96,10 +96,8 @@ export const certificateGaps = table(
     index('certificate_gaps_rank').on(t.workspaceId, t.rank, t.id),
     index('certificate_gaps_opened').on(t.workspaceId, t.openedAt, t.id),
     index('certificate_gaps_name').on(t.workspaceId, t.name, t.id),
+    index('certificate_gaps_endpoint').on(t.endpointId),
     index('certificate_gaps_certificate').on(t.certificateId),
-    index('certificate_gaps_incident')
-      .on(t.incidentId)
-      .where(sql`incident_id is not null`),
     index('certificate_gaps_resolved')
       .on(t.resolvedAt)
       .where(sql`resolved_at is not null`),

@@ -8,11 +8,10 @@ import type { Hub } from '../../core/hub'
 import type { JobKind } from '../../core/jobs/job'
 import { insertRow, pruneRows, saveRow, targetOf } from '../../core/rows'
 import { runInSlices } from '../../core/time-slices'
-import { joined, type Drafts } from '../incidents/outages/outage'
 import { followingEndpoints, followTargets } from '../tls-endpoints/following'
 import { scanAgain } from '../tls-endpoints/scans/scan-again'
 import { gapRows, unacknowledged } from './certificate-gaps'
-import { followGap } from './gap-incidents'
+import { followGaps, subjectIdOf, type GapChange } from './gap-incidents'
 import { gapEvent, gapRank, lockGaps, timelineWith } from './gap-rows'
 import { gapsOf, nextChange, type FoundGap } from './gaps'
 import { gapSeverities } from './kinds'
@@ -53,16 +52,13 @@ async function workOutGaps(hub: Hub, workspaceId: string): Promise<number | null
   const stored = await storedGaps(hub.read, workspaceId)
   const byId = new Map(stored.map(one => [one.id, one]))
   const steps = await runInSlices(reconcile([...found.values()], stored, hub.clock.now()))
-  const keys = steps.flatMap(step => {
+  const changed = steps.flatMap(step => {
     const row = step.do === 'add' ? null : byId.get(step.id)!
-    return row && step.do === 'keep' && isUnchanged(row, columnsOf(step, row))
-      ? []
-      : [row?.key ?? (step as { found: FoundGap }).found.key]
+    return row && step.do === 'keep' && isUnchanged(row, columnsOf(step, row)) ? [] : [row ?? (step as { found: FoundGap }).found]
   })
-  for (let at = 0; at < keys.length; at += perChange) {
-    const some = keys.slice(at, at + perChange)
-    const those = some.flatMap(key => found.get(key) ?? [])
-    await record(hub, tx => writeGaps(tx, hub, workspaceId, some, those))
+  for (const keys of changesOf(changed)) {
+    const those = keys.flatMap(key => found.get(key) ?? [])
+    await record(hub, tx => writeGaps(tx, hub, workspaceId, keys, those))
   }
   await followTargets(hub, wanted, await followingEndpoints(hub.read, 'coverage', workspaceId), {
     ...{
@@ -73,6 +69,20 @@ async function workOutGaps(hub: Hub, workspaceId: string): Promise<number | null
     },
   })
   return await runInSlices(nextChange(sources, hub.clock.now()))
+}
+
+type Located = Pick<GapRow, 'key' | 'endpointId' | 'certificateId'>
+
+/** The keys of gaps by the change that writes them. Those of a subject are written together if they aren’t too many: they share an incident. */
+function changesOf(gaps: readonly Located[]): string[][] {
+  const changes: string[][] = []
+  for (const some of Map.groupBy(gaps, one => subjectIdOf(one) ?? one.key).values()) {
+    const keys = some.map(one => one.key)
+    const last = changes.at(-1)
+    if (last && last.length + keys.length <= perChange) last.push(...keys)
+    else for (let at = 0; at < keys.length; at += perChange) changes.push(keys.slice(at, at + perChange))
+  }
+  return changes
 }
 
 function mostSevere(all: readonly FoundGap[]): readonly FoundGap[] {
@@ -106,7 +116,7 @@ async function writeGaps(
   const ctx = { hub, workspaceId }
   const events: EventDraft[] = []
   const audits: AuditDraft[] = []
-  const follows: Drafts[] = []
+  const changes: GapChange[] = []
   // Endpoints by the time at which a scan can confirm what was found there.
   const toConfirm = new Map<number, string[]>()
   for (const step of await runInSlices(reconcile(found, rows, now))) {
@@ -115,7 +125,7 @@ async function writeGaps(
     if (step.do === 'add') {
       const row = await insertRow(tx, ctx, gapRows, newColumns(step, now))
       if (row.status === 'open') events.push(gapEvent(row, now))
-      follows.push(await followAndStore(tx, hub, null, row, now))
+      changes.push({ before: null, after: row })
       continue
     }
     const before = byId.get(step.id)!
@@ -124,24 +134,16 @@ async function writeGaps(
       continue
     }
     const after = await saveRow(tx, ctx, gapRows, before, changedColumns(step, before, now))
-    follows.push(await followAndStore(tx, hub, before, after, now))
+    changes.push({ before, after })
     if (after.status !== before.status) events.push(gapEvent(after, now))
     if (before.status === 'acknowledged' && after.status === 'open') audits.push(...expired(before, after))
   }
   for (const [at, ids] of toConfirm) await scanAgain(tx, workspaceId, ids, at)
-  const { events: more, jobs, audits: others, notices, wakes } = joined(...follows)
+  const { events: more, jobs, audits: others, notices, wakes } = await followGaps(tx, hub, changes, { now })
   return {
     ...{ result: undefined, events: [...events, ...more], audits: [...audits, ...others] },
     ...{ jobs, notices, wakeTopics: wakes },
   }
-}
-
-/** What follows for the incident of a gap that has changed. Stores which one that is. */
-async function followAndStore(tx: Tx, hub: Hub, before: GapRow | null, after: GapRow, now: number): Promise<Drafts> {
-  const { incidentId, drafts } = await followGap(tx, hub, before, after, { now })
-  if (incidentId !== after.incidentId)
-    await tx.update(certificateGaps).set({ incidentId }).where(eq(certificateGaps.id, after.id))
-  return drafts
 }
 
 /**

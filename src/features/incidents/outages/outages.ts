@@ -1,7 +1,7 @@
 import { count, eq, sql } from 'drizzle-orm'
 import { target } from '../../../core/audit'
 import type { AuditAction } from '../../../core/audit-actions'
-import { jobContext, systemActor } from '../../../core/change'
+import { isUnchanged, jobContext, systemActor } from '../../../core/change'
 import { forUpdate } from '../../../core/db/dialect'
 import { forIds } from '../../../core/db/id-list'
 import { insertRowsReturning, skipExisting } from '../../../core/db/insert-rows'
@@ -212,9 +212,9 @@ async function reopen(tx: Tx, hub: Hub, last: IncidentRow, outage: Outage): Prom
 /** Updates an unresolved incident with an outage that is worse, better, or the same as before. */
 async function updateOngoing(tx: Tx, hub: Hub, last: IncidentRow, outage: Outage): Promise<{ incident: IncidentRow } & Drafts> {
   const difference = rankOf(outage) - rankOf(last)
-  if (difference === 0) return { incident: last, ...noDrafts() }
   const at = outage.confirmedAt
   const set = { kind: outage.kind, title: titleOf(outage) }
+  if (difference === 0) return { incident: await updateReason(tx, hub, last, outage), ...noDrafts() }
   if (difference < 0) {
     const incident = await updateIncidentRow(tx, hub, last, { ...set, severity: outage.severity, ...outageColumns(outage) })
     const text = incident.cause
@@ -238,6 +238,12 @@ async function updateOngoing(tx: Tx, hub: Hub, last: IncidentRow, outage: Outage
     jobs: [...reminders.jobs, ...jobs],
     audits: [auditDraft(incident, 'incident.worsen', last, incident.cause)],
   }
+}
+
+/** An incident that gaps share is about the most severe one that still exists. Nobody has to be notified if that is another one. */
+async function updateReason(tx: Tx, hub: Hub, last: IncidentRow, outage: Outage): Promise<IncidentRow> {
+  const set = { title: titleOf(outage), ...outageColumns(outage) }
+  return outage.kind !== 'certificate.gap' || isUnchanged(last, set) ? last : await updateIncidentRow(tx, hub, last, set)
 }
 
 const auditDraft = (
