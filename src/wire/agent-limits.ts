@@ -4,6 +4,8 @@
 export const maxColumns = 300
 /** A report has at most this many minutes. */
 export const maxMinutes = 60
+/** A minute has at most this many samples. */
+export const maxSamples = 60
 /** Size of a report, compressed and not. */
 export const maxReportBytes = { compressed: 1024 * 1024, decompressed: 4 * 1024 * 1024 }
 

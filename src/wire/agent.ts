@@ -1,7 +1,7 @@
 import { Type, type Static } from '@sinclair/typebox'
 import { Line, Nullable, Shape, Words } from '../core/shapes'
 import { AgentCertificates } from './agent-certificates'
-import { maxColumns, maxMinutes, packageLimits } from './agent-limits'
+import { maxColumns, maxMinutes, maxSamples, packageLimits } from './agent-limits'
 import { maxPermissions } from './agent-permissions'
 import type { SignedCommand } from './agent-command'
 
@@ -156,7 +156,7 @@ export const AgentReport = Shape({
   minutes: Type.Array(
     Type.Tuple([
       time('Start of the minute (ms UTC).'),
-      Type.Integer({ minimum: 1, maximum: 60, description: 'Number of samples.' }),
+      Type.Integer({ minimum: 1, maximum: maxSamples, description: 'Number of samples.' }),
       values('Averages, in the order of the columns. Null if nothing was measured.'),
       values('Maximums.'),
     ]),

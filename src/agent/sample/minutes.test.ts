@@ -34,6 +34,12 @@ test('a sample is in the minute that contains most of the time since the one bef
   expect(sums.add(start + 190_000, new Map([['a', 5]]), start + 181_000)!.row).toEqual([start + 120_000, 1, [4], [4]])
 })
 
+test('a minute has at most as many samples as the hub accepts, also if the clock stands still', () => {
+  const sums = new MinuteSums()
+  for (let value = 1; value <= 99; value++) sums.add(start, new Map([['a', value]]))
+  expect(sums.end()).toEqual({ columns: ['a'], row: [start, 60, [50], [99]] })
+})
+
 test('a clock that is set back starts another minute', () => {
   const sums = new MinuteSums()
   sums.add(start, new Map([['a', 1]]))

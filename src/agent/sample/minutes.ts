@@ -1,5 +1,5 @@
 import type { AgentReport } from '../../wire/agent'
-import { maxColumns } from '../../wire/agent-limits'
+import { maxColumns, maxSamples } from '../../wire/agent-limits'
 
 const minuteMs = 60_000
 
@@ -44,7 +44,9 @@ export class MinuteSums {
     const sums = [...this.sums.values()]
     const averages = sums.map(({ sum, count }) => rounded(sum / count))
     const maximums = sums.map(({ most }) => rounded(most))
-    const minute: MeasuredMinute = { columns: [...this.sums.keys()], row: [this.start, this.samples, averages, maximums] }
+    // The hub would refuse more, such as those of a minute that a clock repeated again and again.
+    const samples = Math.min(this.samples, maxSamples)
+    const minute: MeasuredMinute = { columns: [...this.sums.keys()], row: [this.start, samples, averages, maximums] }
     this.samples = 0
     this.sums.clear()
     return minute
