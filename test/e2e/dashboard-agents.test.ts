@@ -128,10 +128,10 @@ test('agents are updated, and a rollback is shown with its reason', async () => 
 
   const page = await ui.open('/agents')
   await page.getByRole('button', { name: 'Change policy' }).click()
-  const form = page.getByRole('dialog', { name: 'Updates of agents' })
+  const form = page.getByRole('dialog', { name: 'Agent updates' })
   await form.getByLabel('Policy').selectOption('auto')
   await form.getByRole('button', { name: 'Save changes' }).click()
-  await page.getByText(/^Agents that are allowed to be updated get version/).waitFor()
+  await page.getByText(/^Agents that allow updates are updated to version/).waitFor()
   await expectClean(page)
 
   const row = page.getByRole('row').filter({ hasText: 'old' })
@@ -157,4 +157,18 @@ test('agents are updated, and a rollback is shown with its reason', async () => 
   await page.reload()
   await row.getByRole('button', { name: 'old', exact: true }).click()
   await page.getByText(`This hub has no agent for ${other}.`).waitFor()
+}, 180_000)
+
+test('a certificate can be installed on servers whose owners allow it', async () => {
+  const { key } = await ui.api('POST', '/v1/agents', {})
+  const web = machine('web-1')
+  const allow = ['collect', 'certificates:nginx'] as const
+  expect((await web.enrol(key, { allow: [...allow] })).status).toBe(201)
+  expect((await web.report({ allow, facts: web.facts })).status).toBe(200)
+  const page = await ui.open('/managed-certificates')
+  await page.getByRole('button', { name: 'Issue certificate' }).first().click()
+  const form = page.getByRole('dialog', { name: 'Issue certificate' })
+  await form.getByLabel('Private key').selectOption({ label: 'Create it on a server' })
+  await form.getByLabel('Install on').selectOption({ label: 'web-1: nginx' })
+  await expectClean(page)
 }, 180_000)

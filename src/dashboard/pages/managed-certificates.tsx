@@ -1,5 +1,6 @@
 import { Link } from '@tanstack/react-router'
 import { FileBadge } from 'lucide-react'
+import { useEffect } from 'react'
 import type { AcmeAccountView } from '../../features/acme/accounts/shapes'
 import type { ManagedCertificateDownload, ManagedCertificateView } from '../../features/acme/managed-certificates/shapes'
 import type { ActionView } from '../../features/actions/shapes'
@@ -41,7 +42,6 @@ export default function ManagedCertificates() {
     {
       title: 'Expires',
       width: '9rem',
-      onPhone: 'line',
       render: one => <RelativeTime at={one.not_after} fallback="Not issued" />,
     },
     {
@@ -50,7 +50,7 @@ export default function ManagedCertificates() {
       showFrom: 'md',
       render: one => <RelativeTime at={one.next_renewal_at} past="now" fallback="Not scheduled" />,
     },
-    { title: 'Tags', width: '12rem', showFrom: 'lg', render: one => <Tags tags={one.tags} /> },
+    { title: 'Tags', width: '12rem', showFrom: 'lg', render: one => one.tags.length > 0 && <Tags tags={one.tags} /> },
     canWrite &&
       menuColumn<ManagedCertificateView>(titleOf, one => {
         const path = `/managed-certificates/${one.id}`
@@ -164,12 +164,21 @@ function ServerLink({ id }: { id: string }) {
   )
 }
 
+const keyTypes: Record<string, string> = {
+  'ec-256': 'ECDSA P-256',
+  'ec-384': 'ECDSA P-384',
+  'rsa-2048': 'RSA 2048',
+  'rsa-3072': 'RSA 3072',
+  'rsa-4096': 'RSA 4096',
+}
+
 function keyText({ key, key_available, not_after }: ManagedCertificateView): string {
-  if (key.mode === 'agent') return `${key.type}, only on the server`
-  if (key.mode === 'csr') return `${key.type}, not stored here`
-  if (key.retention === 'keep') return `${key.type}, stored encrypted`
-  if (not_after === null || key_available) return `${key.type}, can be downloaded once`
-  return `${key.type}, downloaded and destroyed here`
+  const type = keyTypes[key.type] ?? key.type
+  if (key.mode === 'agent') return `${type}, only on the server`
+  if (key.mode === 'csr') return `${type}, not stored here`
+  if (key.retention === 'keep') return `${type}, stored encrypted`
+  if (not_after === null || key_available) return `${type}, can be downloaded once`
+  return `${type}, downloaded and destroyed here`
 }
 
 const download = (one: ManagedCertificateView) =>
@@ -284,7 +293,7 @@ function IssueFields({ accounts }: { accounts: readonly AcmeAccountView[] }) {
         label="Private key"
         choices={[
           ['hub', 'Create it here'],
-          ['agent', 'Create it on a server, and install the certificate there'],
+          ['agent', 'Create it on a server'],
           ['csr', 'I have a certificate request (CSR)'],
         ]}
       />
@@ -292,17 +301,7 @@ function IssueFields({ accounts }: { accounts: readonly AcmeAccountView[] }) {
         <RequestField />
       ) : (
         <>
-          <SelectField
-            name="key.type"
-            label="Key type"
-            choices={[
-              ['ec-256', 'ECDSA P-256'],
-              ['ec-384', 'ECDSA P-384'],
-              ['rsa-2048', 'RSA, 2,048 bits'],
-              ['rsa-3072', 'RSA, 3,072 bits'],
-              ['rsa-4096', 'RSA, 4,096 bits'],
-            ]}
-          />
+          <SelectField name="key.type" label="Key type" choices={keyTypes} />
           {values['key.mode'] === 'agent' ? (
             <DeliverField />
           ) : (
@@ -325,7 +324,10 @@ function IssueFields({ accounts }: { accounts: readonly AcmeAccountView[] }) {
 
 /** The servers whose owners allow it. */
 function DeliverField() {
-  const { rows: agents } = useList<AgentView>('/agents', { sort: 'name', limit: 200 })
+  const { rows: agents, hasMore, loadMore } = useList<AgentView>('/agents', { sort: 'name' })
+  useEffect(() => {
+    if (hasMore) loadMore()
+  })
   const places = agents.flatMap(({ server_id: id, name, install_profiles }) =>
     install_profiles.map(profile => [`${id} ${profile}`, `${name}: ${profile}`] as const),
   )
@@ -335,7 +337,7 @@ function DeliverField() {
       label="Install on"
       hint={
         <>
-          Server and install profile. The private key never leaves the server. The owner of a server allows this with{' '}
+          The certificate is installed there, and the private key never leaves the server. The owner of a server allows this with{' '}
           <a href="/docs/agent-commands#certificates" className="text-accent underline">
             an install profile
           </a>
