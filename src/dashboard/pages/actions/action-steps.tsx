@@ -1,6 +1,7 @@
 import type { ActionView } from '../../../features/actions/shapes'
 import { ErrorDetail } from '../../parts/problem'
-import { capitalize, humanize, StatusIcon } from '../../parts/status'
+import { StatusIcon } from '../../parts/status'
+import { statusLabelOf, stepTitleOf } from './action-title'
 import { Progress } from './progress'
 
 /** Progress, error, and steps of an action. */
@@ -17,10 +18,10 @@ export const ActionSteps = ({ action }: { action: ActionView }) => (
         <li key={step.name} className="flex items-start gap-2">
           <StatusIcon status={step.status} className="mt-0.5 size-4" />
           <span className="min-w-0 grow">
-            <span className="font-medium">{capitalize(humanize(step.name))}</span>
+            <span className="font-medium">{stepTitleOf(action, step)}</span>
             {step.detail && <span className="block text-muted wrap-anywhere">{step.detail}</span>}
           </span>
-          <span className="text-[13px] text-muted">{humanize(step.status)}</span>
+          <span className="text-[13px] text-muted">{statusLabelOf(step)}</span>
         </li>
       ))}
     </ol>

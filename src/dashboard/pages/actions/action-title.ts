@@ -6,10 +6,25 @@ const titles: Record<string, string> = {
   'server.snapshot': 'Create snapshot',
   'server.restore_snapshot': 'Restore snapshot',
 }
-const statusLabels: Partial<Record<ActionView['status'], string>> = { success: 'succeeded', error: 'failed' }
+const statusLabels: Record<string, string> = { success: 'succeeded', error: 'failed' }
 
-/** Returns the label of a status: `success` is shown as “succeeded”. */
-export const statusLabelOf = ({ status }: ActionView): string => statusLabels[status] ?? humanize(status)
+/** Titles of steps whose names say too little, by the type of the action. */
+const stepTitles: Record<string, Record<string, string>> = {
+  'certificate.issue': {
+    check: 'Check names and account',
+    order: 'Order certificate',
+    publish: 'Publish DNS records',
+    wait: 'Wait for name servers',
+    validate: 'Validate names',
+    finalize: 'Send certificate request',
+    store: 'Store certificate',
+    deliver: 'Install certificate',
+  },
+}
+
+/** Returns the label of the status of an action or a step: `success` is shown as “succeeded”. */
+export const statusLabelOf = ({ status }: Pick<ActionView | ActionView['steps'][number], 'status'>): string =>
+  statusLabels[status] ?? humanize(status)
 
 /** Returns a readable title: `webhook_endpoint.recover` becomes “Recover webhook endpoint”. */
 export function titleOf({ type }: ActionView): string {
@@ -17,3 +32,7 @@ export function titleOf({ type }: ActionView): string {
   if (titles[type]) return titles[type]
   return capitalize(`${humanize(verb.join(' '))} ${humanize(resource)}`.trim())
 }
+
+/** Returns a readable title of a step. */
+export const stepTitleOf = ({ type }: ActionView, { name }: ActionView['steps'][number]): string =>
+  stepTitles[type]?.[name] ?? capitalize(humanize(name))
