@@ -7,7 +7,7 @@ import { Status } from '../parts/status'
 import { RelativeTime } from '../parts/time'
 import { usePerson } from '../session'
 import { agentMenu } from './agents/agent-actions'
-import { AgentUpdate, AgentUpdateState } from './agents/agent-update'
+import { AgentUpdate, AgentUpdateState, hasUpdate } from './agents/agent-update'
 import { agentTabs } from './agents/agent-tabs'
 import { AutomaticUpdates } from './agents/automatic-updates'
 import { clockText } from './agents/clock-text'
@@ -94,7 +94,7 @@ const Details = ({ agent: one }: { agent: AgentView }) => (
       ['State', <Status key="" status={one.state} tone={agentTones[one.state]} />],
       ['Server', one.server_id && <ServerLink key="" id={one.server_id} />],
       ['Version', one.version],
-      ['Update', <AgentUpdate key="" agent={one} />],
+      ['Update', hasUpdate(one) && <AgentUpdate key="" agent={one} />],
       ['Address', one.address],
       ['Credentials', one.assurance === 'key' ? 'Token, and signed requests' : 'Token only'],
       ['Token', one.hint],

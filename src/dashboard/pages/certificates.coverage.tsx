@@ -26,7 +26,6 @@ const columns: TableColumns<CertificateCoverageView> = [
   {
     title: 'Expires',
     width: '7rem',
-    onPhone: 'line',
     render: one =>
       one.certificate_id ? (
         <Link to="/certificates/$id" params={{ id: one.certificate_id }} className="text-accent hover:underline">

@@ -35,7 +35,7 @@ export default function CertificateGaps() {
       onPhone: 'corner',
       render: one => <Status status={one.severity} tone={toneOfGap(one)} label={severityTitles[one.severity]} />,
     },
-    { title: 'Status', width: '8rem', showFrom: 'lg', onPhone: 'hidden', render: one => statusTitles[one.status] },
+    { title: 'Status', width: '9rem', showFrom: 'lg', onPhone: 'hidden', render: one => statusTitles[one.status] },
     {
       title: 'Opened',
       sort: 'opened_at',

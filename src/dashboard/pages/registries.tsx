@@ -19,11 +19,11 @@ export default function Registries() {
   return (
     <ListPage
       label="Registries"
-      description="The servers that say when domains expire. Facts about domains are public, and shared by all workspaces of the installation."
+      description="The servers that report when domains expire. Facts about domains are public, and shared by all workspaces of the installation."
       path="/registries"
       columns={columns}
       idOf={one => one.tld}
-      search={{ label: 'Search top-level domains', name: 'q' }}
+      search={{ label: 'Search TLDs', name: 'q' }}
       filters={[
         {
           name: 'watched',

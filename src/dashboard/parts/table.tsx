@@ -159,7 +159,11 @@ export function Table<Row>(props: TableProps<Row>) {
 
   if (list.error && rows.length === 0) return <Problem error={list.error} onRetry={list.retry} />
   if (!list.isLoading && rows.length === 0)
-    return <div className="rounded-lg border border-line bg-surface in-data-flush:border-0">{empty}</div>
+    return (
+      <div className="rounded-lg border border-line bg-surface in-data-flush:border-0">
+        {typeof empty === 'string' ? <p className="p-4 text-muted">{empty}</p> : empty}
+      </div>
+    )
   return (
     <div className="@container rounded-lg border border-line bg-surface in-data-flush:rounded-none in-data-flush:border-0">
       <table

@@ -7,12 +7,14 @@ type Update = AgentView['update']
 
 const tones = { updating: 'busy', updated: 'ok', rolled_back: 'warn', failed: 'warn' } as const
 
-/** The last update of an agent, and whether it can be updated. Nothing without both. */
+/** Whether an agent was updated, or can be. */
+export const hasUpdate = ({ update: { available, state } }: { update: Update }): boolean => available !== null || state !== null
+
+/** The last update of an agent, and whether it can be updated. */
 export function AgentUpdate({ agent: { update, facts } }: { agent: Pick<AgentView, 'update' | 'facts'> }) {
   const { available, state, version, detail, changed_at: at } = update
   const updates = useOne<AgentUpdatesView>(available === null ? null : '/agent-updates').data
   const reason = updates?.programs.find(one => one.platform === facts?.agent_platform)?.reason ?? null
-  if (available === null && state === null) return null
   return (
     <span className="flex flex-col">
       {available !== null && state !== 'updating' && <span>{reason ?? `${available} is available`}</span>}

@@ -89,11 +89,10 @@ function CtFields({ ct }: { ct: CertificateSettingsView['ct'] }) {
         name="ct.kind"
         label="Certificate Transparency"
         hint={
-          state ??
-          'Finds certificates for the names of your zones that you didn’t request. The service learns which zones you have.'
+          state ?? 'Finds certificates that others requested for names in your zones. The service learns which zones you have.'
         }
         choices={[
-          ['off', 'Off, or reported by your own monitor'],
+          ['off', 'Off'],
           ['certspotter', 'Search with Cert Spotter every hour'],
           ['crtsh', 'Search with crt.sh every hour'],
         ]}

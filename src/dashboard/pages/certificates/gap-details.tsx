@@ -6,6 +6,7 @@ import { Json } from '../../parts/json'
 import { openForm } from '../../parts/open-dialog'
 import { Facts } from '../../parts/page'
 import { ResourceLink } from '../../parts/resource'
+import { TextWithCode } from '../../parts/text-with-code'
 import { formatDateTime } from '../../parts/time'
 import { usePerson } from '../../session'
 import { ZoneLink } from '../dns/zone-link'
@@ -18,7 +19,9 @@ export function GapDetails({ gap: one }: { gap: CertificateGapView }) {
   return (
     <div className="flex flex-col gap-4">
       <p className="wrap-anywhere">{one.detail}</p>
-      <p className="font-medium wrap-anywhere">{one.fix}</p>
+      <p className="font-medium wrap-anywhere">
+        <TextWithCode text={one.fix} />
+      </p>
       <IssueButton gap={one} />
       <GapTimeline gap={one} />
       <Facts

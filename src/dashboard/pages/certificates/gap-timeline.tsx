@@ -56,7 +56,7 @@ export function GapTimeline({ gap }: { gap: CertificateGapView }) {
                     {one.actor && ` by ${one.actor.name ?? one.actor.id}`}
                   </span>
                 </p>
-                {one.text !== '' && <p className="wrap-anywhere">{one.text}</p>}
+                {one.text !== '' && one.text !== gap.detail && <p className="wrap-anywhere">{one.text}</p>}
                 {one.kind === 'issued' && gap.status !== 'resolved' && (
                   <Link to="/managed-certificates" className="text-accent hover:underline">
                     Download certificate

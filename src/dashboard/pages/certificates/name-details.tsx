@@ -2,6 +2,7 @@ import type { CertificateCoverageView, CertificateGapView } from '../../../featu
 import { Card, Facts } from '../../parts/page'
 import { ResourceLink } from '../../parts/resource'
 import { Status } from '../../parts/status'
+import { TextWithCode } from '../../parts/text-with-code'
 import { RelativeTime } from '../../parts/time'
 import { useList } from '../../queries'
 import { ZoneLink } from '../dns/zone-link'
@@ -33,7 +34,9 @@ export function NameDetails({ of: one }: { of: CertificateCoverageView }) {
         >
           <div className="flex flex-col gap-3">
             <p className="wrap-anywhere">{gap.detail}</p>
-            <p className="font-medium wrap-anywhere">{gap.fix}</p>
+            <p className="font-medium wrap-anywhere">
+              <TextWithCode text={gap.fix} />
+            </p>
             <IssueButton gap={gap} />
           </div>
         </Card>

@@ -6,7 +6,7 @@ import { Status, StatusIcon, Tags } from '../../parts/status'
 import { TextWithCode } from '../../parts/text-with-code'
 import { formatDuration, RelativeTime } from '../../parts/time'
 import { useOne } from '../../queries'
-import { AgentUpdate } from '../agents/agent-update'
+import { AgentUpdate, hasUpdate } from '../agents/agent-update'
 import { agentTones } from '../agents/install-agent'
 import { clockText, isClockWrong } from '../agents/clock-text'
 import { stopReasons } from '../agents/stop-reasons'
@@ -70,7 +70,7 @@ function AgentCard({ id, of }: { id: string; of: Summary }) {
             </>,
           ],
           ['Version', of.version],
-          ['Update', agent && <AgentUpdate agent={agent} />],
+          ['Update', agent && hasUpdate(agent) && <AgentUpdate agent={agent} />],
           ['Last report', agent && <RelativeTime at={agent.last_report_at} />],
           ['Interval', agent && formatDuration(agent.interval_seconds * 1000)],
           ['Clock', agent && <Clock offsetMs={agent.clock_offset_ms} />],

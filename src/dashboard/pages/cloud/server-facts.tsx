@@ -65,7 +65,7 @@ export function ServerFacts({ id }: { id: string }) {
         columns={columns}
         list={requestedList(found, found.data?.data)}
         idOf={one => one.fact}
-        empty={<p className="p-4 text-muted">Nothing is known yet.</p>}
+        empty="Nothing is known yet."
       />
     </Card>
   )

@@ -151,7 +151,7 @@ export const MarkList = ({ marks, isCut }: ServerMarks) =>
             <span className="w-6 shrink-0 text-right font-semibold" style={{ color: `var(${color})` }}>
               {number}
             </span>
-            <time dateTime={new Date(at).toISOString()} className="shrink-0 whitespace-nowrap text-muted sm:w-48">
+            <time dateTime={new Date(at).toISOString()} className="shrink-0 whitespace-nowrap text-muted sm:w-52">
               {formatDateTime(at)}
             </time>
             <span className="min-w-0 basis-full pl-9 wrap-anywhere sm:basis-auto sm:pl-0">{text}</span>

@@ -15,7 +15,7 @@ const columns: readonly Column<Package>[] = [
   { title: 'Version', onPhone: 'plain', look: 'muted', render: one => <span className="wrap-anywhere">{one.version}</span> },
 ]
 
-const shownRows = 50
+const shownRows = 20
 
 /** The packages that are installed on a server. They are only loaded when someone wants to see them. */
 export function ServerPackages({ id }: { id: string }) {
