@@ -72,6 +72,7 @@ ALTER TABLE "certificate_settings" ADD COLUMN "ct_kind" text collate "C" DEFAULT
 ALTER TABLE "certificate_settings" ADD COLUMN "ct_url" text collate "C";--> statement-breakpoint
 ALTER TABLE "certificate_settings" ADD COLUMN "ct_token_sealed" text collate "C";--> statement-breakpoint
 ALTER TABLE "tls_endpoints" ADD COLUMN "gone_at" bigint;--> statement-breakpoint
+ALTER TABLE "tls_endpoints" ADD COLUMN "plain_http" text;--> statement-breakpoint
 ALTER TABLE "managed_certificates" ADD COLUMN "deliver_server_id" text collate "C";--> statement-breakpoint
 ALTER TABLE "managed_certificates" ADD COLUMN "install_profile" text collate "C";--> statement-breakpoint
 ALTER TABLE "managed_certificates" ADD COLUMN "delivered_at" bigint;--> statement-breakpoint

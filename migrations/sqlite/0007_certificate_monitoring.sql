@@ -89,4 +89,5 @@ CREATE INDEX `certificate_gaps_certificate` ON `certificate_gaps` (`certificate_
 ALTER TABLE `certificate_settings` ADD `ct_kind` text DEFAULT 'off' NOT NULL;--> statement-breakpoint
 ALTER TABLE `certificate_settings` ADD `ct_url` text;--> statement-breakpoint
 ALTER TABLE `certificate_settings` ADD `ct_token_sealed` text;--> statement-breakpoint
-ALTER TABLE `tls_endpoints` ADD `gone_at` integer;
+ALTER TABLE `tls_endpoints` ADD `gone_at` integer;--> statement-breakpoint
+ALTER TABLE `tls_endpoints` ADD `plain_http` text;

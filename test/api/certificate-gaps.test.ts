@@ -2,8 +2,10 @@ import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { eq } from 'drizzle-orm'
 import { once } from 'node:events'
 import { createServer, type AddressInfo } from 'node:net'
+import { HostScanner } from '../../src/checks/tls-probe/host-scan'
 import { isPostgres } from '../../src/core/db/dialect'
 import { events } from '../../src/core/db/tables'
+import { egressOf } from '../../src/core/net/hub-egress'
 import { settleMs } from '../../src/features/certificates/gaps-job'
 import { watchZoneChanges, workOutAllGaps } from '../../src/features/coverage/schedule'
 import { certificateGaps } from '../../src/features/coverage/tables'
@@ -13,7 +15,7 @@ import { makeCertificate, type MadeCertificate } from '../support/make-certifica
 import { pointers } from '../support/pointers'
 import { startTlsServer, type TlsServer } from '../support/tls-server'
 import { otherHub } from '../support/watched-monitors'
-import { world, type World } from '../support/world'
+import { closeLater, world, type World } from '../support/world'
 import { createZone } from '../support/zones'
 
 const minuteMs = 60_000
@@ -361,6 +363,65 @@ test('open ports without TLS, and chains without their intermediate certificate,
   await w.settle()
   await workOut(w)
   expect(await open()).toHaveLength(1)
+})
+
+test('names that answer HTTP, but not HTTPS, are gaps', async () => {
+  const { w } = await scene()
+  w.hub.resolve = async name => (name === 'shop.example.com' ? ['127.0.0.1'] : [])
+  const http = createServer(socket => {
+    socket.on('error', () => {}).once('data', () => socket.end('HTTP/1.1 200 OK\r\n\r\n'))
+  }).listen(0, '127.0.0.1')
+  await once(http, 'listening')
+  closeLater(async () => void http.close())
+  // Only root may listen at the real ports.
+  const ports: Record<number, number> = { 443: 1, 80: (http.address() as AddressInfo).port }
+  const scanner = new HostScanner()
+  w.engine.scanTls = (request, policy, signal) =>
+    scanner.scan(
+      request,
+      async (host, port) =>
+        (await egressOf(w.hub).vetAddresses(host, port, policy)).map(one => ({ ...one, port: ports[port] ?? port })),
+      { now: () => performance.now(), wallNow: () => w.clock.now(), signal },
+    )
+  await workOut(w)
+  const endpoint = async () =>
+    (await w.acme.call('GET', '/v1/tls-endpoints?origin=coverage')).body.data.find((one: any) => one.host === 'shop.example.com')
+  const { id, last_scan_id: first } = await endpoint()
+  const scanPath = `/v1/tls-endpoints/${id}/scans`
+  expect((await w.acme.call('GET', `${scanPath}/${first}`)).body).toMatchObject({
+    ...{ grade: null, error: 'Connection refused.', plain_http: { address: '127.0.0.1', status: 200 } },
+  })
+  await workOut(w)
+  expect(await gapsOf(w)).toEqual([])
+  // The gap is confirmed by another scan.
+  const again = async () => {
+    await w.advance(5 * minuteMs)
+    await scanDue(w.hub)
+    await w.settle()
+    await workOut(w)
+  }
+  await again()
+  const found = { kind: 'plain_http', name: 'shop.example.com', endpoint_id: id, incident_id: null, issuable: false }
+  expect(await gapsOf(w)).toMatchObject([
+    { ...found, status: 'open', severity: 'medium', evidence: { address: '127.0.0.1', status: 200 } },
+  ])
+  const scanNow = async () => {
+    await w.acme.call('POST', `/v1/tls-endpoints/${id}/scan`)
+    await w.settle()
+    await workOut(w)
+  }
+  // Nothing is known while the host can’t be resolved.
+  const { resolve } = w.hub
+  w.hub.resolve = async () => []
+  await scanNow()
+  expect(await gapsOf(w)).toMatchObject([{ ...found, status: 'open' }])
+  w.hub.resolve = resolve
+  await serve(await makeCertificate({ names: ['shop.example.com'], issuer: await trustedRoot(w) }))
+  ports[443] = server.port
+  await scanNow()
+  expect(await gapsOf(w)).toMatchObject([{ ...found, status: 'resolved' }])
+  const { last_scan_id: last } = await endpoint()
+  expect((await w.acme.call('GET', `${scanPath}/${last}`)).body.plain_http).toBeNull()
 })
 
 test('names without a TLS endpoint get one, which is scanned again to confirm a gap, and goes with the name', async () => {

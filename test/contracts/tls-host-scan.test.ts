@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 import { EgressRefused, type VettedHost } from '../../src/core/net/egress'
-import { HostScanner } from '../../src/checks/tls-probe/host-scan'
+import { HostScanner, type HostScanRequest } from '../../src/checks/tls-probe/host-scan'
 import { checkContext } from '../support/check-context'
 import { alert } from '../support/tls-messages'
 import { scriptedTls, type ScriptedTls } from '../support/tls-scan'
@@ -48,6 +48,70 @@ test('a name is sent instead of the host, and an address never', async () => {
   expect(facts!.servername).toBe('other.test')
   const literal = { ...vetted('127.0.0.1'), host: '127.0.0.1' }
   expect((await scanner.scan(request, async () => [literal], checkContext())).addresses[0]!.servername).toBeNull()
+})
+
+describe('port 80', () => {
+  const closed = 1
+  const asking: HostScanRequest = { ...request, asksPlainHttp: true }
+  /** Scans 127.0.0.1 and 127.0.0.2. @param tls the port that stands for 443 @param http for 80 */
+  const scanWith = async (tls: number, http: number, more: Partial<HostScanRequest> = {}) => {
+    const vettedPorts: number[] = []
+    const vet = async (_: string, port: number) => {
+      vettedPorts.push(port)
+      return ['127.0.0.1', '127.0.0.2'].map(address => ({ ...vetted(address), port: port === 443 ? tls : http }))
+    }
+    const limits = { connectionMs: 300, scanMs: 5000, waitMs: 5000, hostMs: 5000 }
+    const { plain_http } = await new HostScanner(limits).scan({ ...asking, ...more }, vet, checkContext())
+    return { plain_http, vettedPorts }
+  }
+  const requests: string[] = []
+  const talkers: ScriptedTls[] = []
+  const answering = async (answer: string) => {
+    const one = await scriptedTls(socket =>
+      socket.on('data', octets => {
+        requests.push(octets.toString())
+        socket.write(answer)
+      }),
+    )
+    talkers.push(one)
+    return one
+  }
+  afterAll(() => talkers.forEach(one => one.stop()))
+
+  test('is asked once for HTTP if the port is closed at every address', async () => {
+    const http = await answering('HTTP/1.1 301 Moved Permanently\r\nLocation: https://a.test/\r\n\r\n')
+    expect(await scanWith(closed, http.port)).toEqual({
+      plain_http: { address: '127.0.0.1', status: 301 },
+      vettedPorts: [443, 80],
+    })
+    expect(http.all()).toBe(1)
+    expect(requests.splice(0)).toEqual([expect.stringMatching(/^HEAD \/ HTTP\/1\.1\r\nHost: a\.test\r\n/)])
+    await scanWith(closed, http.port, { servername: 'other.test' })
+    expect(requests.splice(0)[0]).toContain('Host: other.test\r\n')
+  })
+
+  test('is not asked if any address accepts connections, or nobody wants to know', async () => {
+    const http = await answering('HTTP/1.1 200 OK\r\n\r\n')
+    expect(await scanWith(server.port, http.port)).toEqual({ plain_http: undefined, vettedPorts: [443] })
+    expect(await scanWith(closed, http.port, { asksPlainHttp: false })).toEqual({ plain_http: undefined, vettedPorts: [443] })
+    expect(http.all()).toBe(0)
+  })
+
+  test('may be closed, speak something else, or not answer', async () => {
+    expect((await scanWith(closed, closed)).plain_http).toBeNull()
+    for (const answer of ['220 a.test ESMTP\r\n', `HTTP/1.1${' '.repeat(20_000)}\r\n`])
+      expect((await scanWith(closed, (await answering(answer)).port)).plain_http).toBeNull()
+    // It may answer later: nothing is known.
+    expect((await scanWith(closed, (await answering('')).port)).plain_http).toBeUndefined()
+  })
+
+  test('is not asked at forbidden addresses', async () => {
+    const vet = async (_: string, port: number) => {
+      if (port === 80) throw new EgressRefused('blocked_address', 'The host is forbidden.')
+      return [{ ...vetted('127.0.0.1'), port: closed }]
+    }
+    expect(await scanner.scan(asking, vet, checkContext())).not.toHaveProperty('plain_http')
+  })
 })
 
 test('a host that must not be reached is not scanned', async () => {

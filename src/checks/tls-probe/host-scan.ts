@@ -4,6 +4,7 @@ import type { CheckError } from '../check'
 import { connectFailure } from '../connect-failure'
 import { scanLimits, type ScanContext, type ScanLimits } from './exchange'
 import type { AddressFacts, ScanProtocol } from './facts'
+import { askPlainHttp, isClosed, plainHttpPort, type PlainHttp } from './plain-http'
 import { scanAddress } from './scan'
 import { ScanSlots } from './scan-slots'
 
@@ -17,6 +18,8 @@ export interface HostScanRequest {
   servername: string | null
   /** The workspace: the hosts of a group share a number of scans that run at once. */
   group: string
+  /** Whether port 80 is asked for HTTP if the port is closed at every address. */
+  asksPlainHttp?: boolean
 }
 
 /** What the scan of a host found. */
@@ -27,6 +30,8 @@ export interface HostFacts {
   skipped_addresses: number
   /** Why no address was scanned: the name could not be resolved, the network policy forbids it, or too many scans are running. */
   error: CheckError | null
+  /** What answers HTTP at port 80; null if nothing does. Missing if it was not asked, or could not be reached. */
+  plain_http?: PlainHttp | null
   /** Whether too many other scans were running, so that nothing was tried. */
   isPostponed?: true
 }
@@ -82,10 +87,23 @@ export class HostScanner {
       const addresses = await Promise.all(scanned.map(one => this.#scanAddress(one, request, { ...context, signal }, start)))
       if (!hasStarted && addresses.length > 0)
         return { addresses: [], skipped_addresses: 0, error: tooManyScans, ...(!context.signal.aborted && { isPostponed: true }) }
-      return { addresses, skipped_addresses: vetted.length - scanned.length, error: null }
+      const facts: HostFacts = { addresses, skipped_addresses: vetted.length - scanned.length, error: null }
+      if (!request.asksPlainHttp || addresses.length === 0 || !addresses.every(isClosed)) return facts
+      const plain = await this.#plainHttp(request, vetAddresses, { ...context, signal })
+      return plain === undefined ? facts : { ...facts, plain_http: plain }
     } finally {
       clearTimeout(timer)
     }
+  }
+
+  /** Asks the preferred address of the host. */
+  async #plainHttp(
+    { host, servername }: HostScanRequest,
+    vetAddresses: (host: string, port: number) => Promise<VettedHost[]>,
+    context: ScanContext,
+  ): Promise<PlainHttp | null | undefined> {
+    const [vetted] = await vetAddresses(host, plainHttpPort).catch(() => [])
+    return vetted && (await askPlainHttp(vetted, servername ?? vetted.host, context, this.limits))
   }
 
   /** @param start called when the scan starts @returns an error in the facts if there was no time to scan it */

@@ -21,17 +21,13 @@ export const mayBeHttp = (port: number, alpn: string | null): boolean => alpn !=
  */
 export async function askHttp(attempt: Attempt, socket: TLSSocket, host: string, port: number): Promise<HttpFacts | null> {
   const connection = new BufferedConnection(attempt, socket, maxHeadBytes)
-  const authority = `${host.includes(':') ? `[${host}]` : host}${port === 443 ? '' : `:${port}`}`
-  connection.send(
-    `HEAD / HTTP/1.1\r\nHost: ${authority}\r\nUser-Agent: Bailiwick/${version} (+monitor)\r\nAccept: */*\r\nConnection: close\r\n\r\n`,
-  )
-  const status = /^HTTP\/1\.[01] ([1-5]\d\d)\b/.exec(await connection.readLine('the response to HEAD'))?.[1]
-  if (status === undefined) return null
+  const status = await askStatus(connection, host, port === 443 ? undefined : port)
+  if (status === null) return null
   let hsts: HttpFacts['hsts'] = null
   let isFirst = true
   for (;;) {
     const line = await connection.readLine('the headers of the response')
-    if (line === '') return { status: Number(status), hsts }
+    if (line === '') return { status, hsts }
     const value = /^strict-transport-security:(.*)$/i.exec(line)?.[1]
     // Clients read only the first of several (RFC 6797 section 8.1).
     if (value !== undefined && isFirst) {
@@ -39,6 +35,21 @@ export async function askHttp(attempt: Attempt, socket: TLSSocket, host: string,
       isFirst = false
     }
   }
+}
+
+/**
+ * Asks for the headers of the start page with HEAD, and reads the status code.
+ * @param port to send; undefined for the usual port
+ * @returns null if the server does not speak HTTP
+ * @throws CheckFailed
+ */
+export async function askStatus(connection: BufferedConnection, host: string, port?: number): Promise<number | null> {
+  const authority = `${host.includes(':') ? `[${host}]` : host}${port === undefined ? '' : `:${port}`}`
+  connection.send(
+    `HEAD / HTTP/1.1\r\nHost: ${authority}\r\nUser-Agent: Bailiwick/${version} (+monitor)\r\nAccept: */*\r\nConnection: close\r\n\r\n`,
+  )
+  const status = /^HTTP\/1\.[01] ([1-5]\d\d)\b/.exec(await connection.readLine('the response to HEAD'))?.[1]
+  return status === undefined ? null : Number(status)
 }
 
 /** Reads a `Strict-Transport-Security` header. @returns null if it is invalid, and ignored by clients (RFC 6797 section 6.1) */

@@ -87,6 +87,10 @@ function EndpointPage({ resource: endpoint }: { resource: TlsEndpointView }) {
             facts={[
               ['Protocol', protocolTitles[endpoint.protocol]],
               ['Server name', endpoint.servername],
+              [
+                'HTTP',
+                scan.data?.plain_http && `Port 80 of ${scan.data.plain_http.address} answers (${scan.data.plain_http.status})`,
+              ],
               ['Scanned', <RelativeTime at={endpoint.last_scan_at} />],
               ['Deleted', endpoint.deletes_at && <RelativeTime at={endpoint.deletes_at} />],
               ['Next scan', endpoint.next_scan_at ? <RelativeTime at={endpoint.next_scan_at} /> : 'Not active'],

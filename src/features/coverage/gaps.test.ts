@@ -36,7 +36,7 @@ const certificate = (more: Partial<KnownCertificate> = {}): KnownCertificate => 
 })
 const certificatesOf = (...all: KnownCertificate[]) => new Map(all.map(one => [one.id, one]))
 const name = { name: 'shop.example.com', zoneId: 'zone_1', because: ['record'], places: [] } as const
-const endpoint = { id: 'tls_1', host: 'shop.example.com', port: 443, servername: null, isChainIncomplete: false }
+const endpoint = { id: 'tls_1', host: 'shop.example.com', port: 443, servername: null, isChainIncomplete: false, plainHttp: null }
 const address = { address: '192.0.2.1', certificateId: 'cert_1', isOpen: true, seenAt: now - minuteMs }
 const at = { serverId: 'srv_1', serverName: 'web-1' }
 const file = { ...at, certificateId: 'cert_1', path: '/etc/ssl/shop.pem', isUsed: true, firstSeenAt: now - dayMs }
@@ -80,6 +80,9 @@ const causes: Record<GapKind, Partial<GapSources>> = {
   caa_conflict: { caa: new Map([['shop.example.com', [{ flags: 0, tag: 'issue', value: 'pki.goog; account=1' }]], ...fine.caa]) },
   key_readable: withCertificate({ findings: [{ code: 'key_readable', detail: 'Every user can read the private key.' }] }),
   renewal_overdue: withCertificate({ autoRenewing: true, renewalDueAt: now - 9 * dayMs }),
+  plain_http: withEndpoint({
+    ...{ scannedAt: null, addresses: [], plainHttp: { address: '192.0.2.1', status: 200, seenAt: now - minuteMs } },
+  }),
   chain_incomplete: withEndpoint({ isChainIncomplete: true }),
   split_brain: {
     ...withEndpoint({ addresses: [address, { ...address, address: '192.0.2.2', certificateId: 'cert_2' }] }),
@@ -107,6 +110,7 @@ describe.each(gapKindNames)('%s', kind => {
     endpoints: (more.endpoints ?? fine.endpoints).map(one => ({
       ...{ ...one, scannedAt: time },
       addresses: one.addresses.map(each => ({ ...each, seenAt: time })),
+      plainHttp: one.plainHttp && { ...one.plainHttp, seenAt: time },
     })),
   })
 

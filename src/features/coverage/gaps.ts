@@ -25,6 +25,8 @@ export interface ScannedEndpoint {
   scannedAt: number | null
   isChainIncomplete: boolean
   addresses: readonly ScannedAddress[]
+  /** What answered HTTP at port 80 while the port was closed at all addresses, and when that was last seen (ms UTC). */
+  plainHttp: { address: string; status: number; seenAt: number } | null
 }
 
 export interface GapSources {
@@ -197,6 +199,15 @@ function* servedDrafts({ endpoints, certificates, expected }: GapSources, now: n
         detail: `${where} is open, but presents no certificate, and none is known for the name.`,
         evidence: { addresses: open.map(({ address }) => address) },
       }
+    if (endpoint.plainHttp && expected.has(name)) {
+      const { address, status, seenAt } = endpoint.plainHttp
+      yield {
+        kind: 'plain_http',
+        ...{ ...seen, observedAt: seenAt, of: id },
+        detail: `${name} answers HTTP at port 80, but port ${port} is closed.`,
+        evidence: { address, status },
+      }
+    }
     if (endpoint.isChainIncomplete && byCertificate.size > 0)
       yield {
         kind: 'chain_incomplete',

@@ -101,6 +101,13 @@ export const gapKinds = {
     predicate: 'was not renewed in time',
     isIssuable: true,
   },
+  plain_http: {
+    title: 'HTTP without HTTPS',
+    severity: 'medium',
+    when: 'A name that needs a certificate answers HTTP at port 80, but port 443 is closed at all of its addresses.',
+    fix: 'Enable HTTPS on port 443, and redirect HTTP to it. If the name needs no HTTPS, add it to the ignored names.',
+    isServed: true,
+  },
   chain_incomplete: {
     title: 'Intermediate certificate is missing',
     severity: 'medium',

@@ -13,7 +13,7 @@ export function* scannedEndpoints(
   const seenAt = Map.groupBy(seen, one => one.endpointId)
   yield
   const found: ScannedEndpoint[] = []
-  for (const { id, host, port, servername, lastScanAt, hasFailed, isChainIncomplete, addresses } of scans) {
+  for (const { id, host, port, servername, lastScanAt, hasFailed, isChainIncomplete, addresses, plainHttp } of scans) {
     const before = new Map((seenAt.get(id) ?? []).map(one => [one.address, one]))
     const earlier = (address: string) => {
       const one = before.get(address)
@@ -23,7 +23,7 @@ export function* scannedEndpoints(
       state === 'unreachable' ? earlier(address) : { address, certificateId, isOpen: true, seenAt: lastScanAt },
     )
     found.push({
-      ...{ id, host, port, servername, isChainIncomplete },
+      ...{ id, host, port, servername, isChainIncomplete, plainHttp },
       // Without an address, the name could not be resolved.
       addresses: lastScanAt !== null && now.length === 0 ? [...before.keys()].map(earlier) : now,
       scannedAt: hasFailed ? latest([...before.values()].map(one => one.lastSeenAt)) : lastScanAt,

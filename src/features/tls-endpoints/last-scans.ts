@@ -20,17 +20,19 @@ export interface LastScan {
   /** From the last scan that succeeded. */
   isChainIncomplete: boolean
   addresses: readonly AddressGrade[]
+  /** What answered HTTP at port 80 while the port was closed at all addresses, and when that was last seen (ms UTC). */
+  plainHttp: TlsEndpointRow['plainHttp']
 }
 
 const rowsPerPage = 200
 
 /** Reads the TLS endpoints of a workspace with their last scans, page by page, without those that are about to be deleted. */
 export async function lastScansOf(read: Reader, workspaceId: string): Promise<LastScan[]> {
-  const { id, host, port, protocol, servername, origin, lastScanAt, failures, chain, addresses } = tlsEndpoints
+  const { id, host, port, protocol, servername, origin, lastScanAt, failures, chain, addresses, plainHttp } = tlsEndpoints
   const found: LastScan[] = []
   const page = (after: string, max: number) =>
     read
-      .select({ id, host, port, protocol, servername, origin, lastScanAt, failures, chain, addresses })
+      .select({ id, host, port, protocol, servername, origin, lastScanAt, failures, chain, addresses, plainHttp })
       .from(tlsEndpoints)
       .where(and(eq(tlsEndpoints.workspaceId, workspaceId), isNull(tlsEndpoints.goneAt), gt(id, after)))
       .orderBy(asc(id))

@@ -3,6 +3,7 @@ import { resourceColumns } from '../../access/tables'
 import { bytes, int, json, text, time } from '../../core/db/columns'
 import { index, table, uniqueIndex } from '../../core/db/dialect'
 import { memberColumns } from '../../core/members'
+import type { PlainHttp } from '../../checks/tls-probe/plain-http'
 import type { Reason } from './grades/grade'
 import { scanTriggers } from './scans/shapes'
 import { tlsEndpointMembers, tlsEndpointOrigins, type AddressGrade, type TlsEndpointView } from './shapes'
@@ -30,6 +31,8 @@ export const tlsEndpoints = table(
     chain: text('chain').$type<TlsEndpointView['chain']>(),
     reasons: json<Reason[]>('reasons').notNull(),
     addresses: json<AddressGrade[]>('addresses').notNull(),
+    // What answered HTTP at port 80 while the port was closed at all addresses, and when a scan last saw that (ms UTC). Null if nothing did.
+    plainHttp: json<PlainHttp & { seenAt: number }>('plain_http'),
     certificateId: text('certificate_id'),
     lastScanId: text('last_scan_id'),
     lastScanAt: time('last_scan_at'),

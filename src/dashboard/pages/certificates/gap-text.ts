@@ -12,6 +12,7 @@ export const gapTitles: Record<CertificateGapView['kind'], string> = {
   caa_conflict: 'CAA forbids the authority',
   key_readable: 'Private key is readable by everyone',
   renewal_overdue: 'Renewal is overdue',
+  plain_http: 'HTTP without HTTPS',
   chain_incomplete: 'Intermediate certificate is missing',
   split_brain: 'Addresses serve different certificates',
   lifetime_over_limit: 'Lifetime is over the limit',

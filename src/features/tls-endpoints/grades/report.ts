@@ -1,4 +1,5 @@
 import { protocolVersions, type AddressFacts, type EphemeralKey, type ProtocolVersion } from '../../../checks/tls-probe/facts'
+import type { PlainHttp } from '../../../checks/tls-probe/plain-http'
 import { instant } from '../../../core/clock'
 import type { Certificate } from '../../../core/x509/chain'
 import { keyText, type ReadChain } from './chain-facts'
@@ -19,6 +20,8 @@ export type StoredReport = Omit<
   never
 > & {
   reasons: Reason[]
+  /** What answers HTTP at port 80 while the scanned port is closed; null if nothing does, missing if it was not asked. */
+  plain_http?: PlainHttp | null
 }
 
 /** An address with what its scan found, or why it could not be scanned. */

@@ -2,6 +2,7 @@ import { workspacePolicy } from '../../../access/network-policy'
 import { failedScan } from '../../../checks/engine/pending-scans'
 import type { AddressFacts } from '../../../checks/tls-probe/facts'
 import type { HostFacts, HostScanRequest } from '../../../checks/tls-probe/host-scan'
+import type { PlainHttp } from '../../../checks/tls-probe/plain-http'
 import type { Hub } from '../../../core/hub'
 import { parsedOrNull } from '../../../core/x509/chain'
 import type { NetworkPolicy } from '../../../core/net/egress'
@@ -20,6 +21,8 @@ export interface HostScan {
   chains: ReadonlyMap<string, readonly ReadChain[]>
   /** Addresses whose port is open, but where the server doesn’t speak TLS. */
   withoutTls: ReadonlySet<string>
+  /** What answers HTTP at port 80, while the scanned port is closed; null if nothing does. Undefined if it could not be found out. */
+  plainHttp: PlainHttp | null | undefined
 }
 
 /** Too many other scans are running. */
@@ -48,13 +51,14 @@ export async function scanHost(
 ): Promise<HostScan> {
   const startedAt = hub.clock.now()
   const started = performance.now()
-  const scanned = await scanAddresses(hub, workspaceId, target, mayDownloadCrls)
+  const { scanned, plainHttp } = await scanAddresses(hub, workspaceId, target, mayDownloadCrls)
   return {
     startedAt,
     durationMs: Math.round(performance.now() - started),
     report: reportOf(scanned),
     chains: new Map(scanned.map(one => [one.address, 'chains' in one ? one.chains : []])),
     withoutTls: new Set(scanned.filter(one => 'facts' in one && isWithoutTls(one.facts)).map(one => one.address)),
+    plainHttp: plainHttp === undefined && target.asksPlainHttp && scanned.every(isUnreachable) ? undefined : (plainHttp ?? null),
   }
 }
 
@@ -62,16 +66,19 @@ export async function scanHost(
 const isWithoutTls = ({ speaks_tls, errors }: AddressFacts): boolean =>
   !speaks_tls && errors.every(one => one.phase !== 'connect' && one.kind !== 'timeout')
 
+const isUnreachable = (one: ScannedAddress): boolean => !('facts' in one) || (!one.facts.speaks_tls && !isWithoutTls(one.facts))
+
 async function scanAddresses(
   hub: Hub,
   workspaceId: string,
   target: ScanTarget,
   mayDownloadCrls: boolean,
-): Promise<ScannedAddress[]> {
+): Promise<{ scanned: ScannedAddress[]; plainHttp?: PlainHttp | null }> {
   const policy = await workspacePolicy(hub.read, workspaceId, false)
-  const { addresses, error, isPostponed } = await factsOf(hub, { ...target, group: workspaceId }, policy)
+  const { addresses, error, isPostponed, plain_http: plainHttp } = await factsOf(hub, { ...target, group: workspaceId }, policy)
   if (isPostponed) throw new ScanPostponed()
-  if (addresses.length === 0) return [{ address: '', error: sentenceOf(error?.message ?? 'The host has no addresses.') }]
+  if (addresses.length === 0)
+    return { scanned: [{ address: '', error: sentenceOf(error?.message ?? 'The host has no addresses.') }] }
   const roots = await rootsOf(hub.read, workspaceId)
   const scanned: ScannedAddress[] = []
   for (const facts of addresses) {
@@ -92,19 +99,19 @@ async function scanAddresses(
     }
     scanned.push({ address: facts.address, facts, chains })
   }
-  return scanned
+  return { scanned, plainHttp }
 }
 
 /** Scans in real time, whatever the clock of the hub says. @throws ScanInterrupted */
 async function factsOf(
   hub: Hub,
-  { host, port, protocol, servername, group }: HostScanRequest,
+  { host, port, protocol, servername, group, asksPlainHttp }: HostScanRequest,
   policy: NetworkPolicy,
 ): Promise<HostFacts> {
   const limit = new AbortController()
   const timer = setTimeout(() => limit.abort(), scanMs)
   try {
-    return await scanTls(hub, { host, port, protocol, servername, group }, policy, limit.signal)
+    return await scanTls(hub, { host, port, protocol, servername, group, asksPlainHttp }, policy, limit.signal)
   } catch (error) {
     if (!limit.signal.aborted) throw error
     return failedScan({ kind: 'timeout', message: `The scan took longer than ${scanMs / 1000} seconds.` })

@@ -12,6 +12,7 @@ import { sequentialLanes } from '../../../core/jobs/lanes'
 import { gapsJobFor, settleMs } from '../../certificates/gaps-job'
 import { recordCertificates } from '../../certificates/record'
 import { isNotable, type GradeLetter } from '../grades/grade'
+import { usualPorts } from '../grades/shapes'
 import { scanHost, ScanPostponed, type HostScan } from './scan-host'
 import { minIntervalSeconds, type AddressGrade } from '../shapes'
 import { tlsEndpoints, tlsScans } from '../tables'
@@ -40,16 +41,21 @@ export const scanJob: JobKind<ScanPayload> = {
       .where(eq(tlsEndpoints.id, payload.tls_endpoint_id))
     if (!found || found.suspendedAt !== null || found.endpoint.goneAt !== null) return undefined
     const { endpoint } = found
-    const scan = await scanHost(hub, endpoint.workspaceId, endpoint).catch(error => {
+    const target = { ...endpoint, asksPlainHttp: needsHttps(endpoint) }
+    const scan = await scanHost(hub, endpoint.workspaceId, target).catch(error => {
       if (error instanceof ScanPostponed) return null
       throw error
     })
     // Neither a scan that failed nor an attempt.
     if (!scan) return async () => ({ result: { again: hub.clock.now() + postponedMs } })
-    const report = await packed(scan.report)
+    const report = await packed({ ...scan.report, plain_http: scan.plainHttp ?? null })
     return tx => storeScan(tx, hub, endpoint, { scan, report, trigger: payload.trigger })
   },
 }
+
+/** Whether it is the HTTPS port of a name that needs a certificate. */
+const needsHttps = ({ origin, protocol, port }: TlsEndpointRow): boolean =>
+  origin === 'coverage' && protocol === 'tls' && port === usualPorts.tls
 
 interface FinishedScan {
   scan: HostScan
@@ -86,6 +92,7 @@ async function storeScan(
       nextScanAt: row.active ? now + waitSeconds(row, grade) * 1000 : null,
       addresses,
       certificateId: addresses.find(one => one.certificate_id !== null)?.certificate_id ?? row.certificateId,
+      ...(scan.plainHttp !== undefined && { plainHttp: scan.plainHttp && { ...scan.plainHttp, seenAt: startedAt } }),
       failures: grade === null ? row.failures + 1 : 0,
       lastError: error,
       ...(grade !== null && { grade, gradeRank: gradeRank(grade), score, profile, chain, reasons }),

@@ -69,6 +69,7 @@ export async function getTlsScan(ctx: Ctx, id: string, scanId: string, otherId?:
   return {
     ...identity(row),
     ...reportView(report, endpoint.protocol),
+    plain_http: report.plain_http ?? null,
     compared_to: other?.id ?? null,
     changes: other ? compareReports(await unpacked(other.report), report) : [],
   }

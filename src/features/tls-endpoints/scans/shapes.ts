@@ -76,10 +76,22 @@ const ScanChange = Shape(
 )
 export type ScanChange = Static<typeof ScanChange>
 
+const PlainHttp = Shape(
+  {
+    address: Type.String({ description: 'IP address that answered.' }),
+    status: Type.Integer({ description: 'Status code of the response.' }),
+  },
+  { $id: 'TlsPlainHttp', description: 'A server that answers HTTP without TLS.' },
+)
+
 export const TlsScan = Shape(
   {
     ...summary,
     ...report,
+    plain_http: Nullable(PlainHttp, {
+      description:
+        'What answers HTTP at port 80 while port 443 is closed at every address; null if nothing does. Only tested for endpoints with the origin `coverage`.',
+    }),
     compared_to: Nullable(Type.String(), {
       description:
         'ID of the scan that `changes` compares with: the previous one that succeeded, or `compare_to`. Null if there is none.',
@@ -93,6 +105,7 @@ export const TlsScan = Shape(
       {
         ...exampleSummary,
         ...exampleReport,
+        plain_http: null,
         compared_to: 'tsc_01k3za1d3e5f7g9h1j3k5m7n9p',
         changes: [{ field: 'versions', from: '1.1', to: null }],
       },
