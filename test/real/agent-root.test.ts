@@ -121,3 +121,26 @@ test('rules that drop everything are gone in time, also after a restart, and con
   expect(await obey('restart_unit', { unit: 'worker.service' })).toMatchObject({ outcome: 'done' })
   expect(await guest.booted()).toBe(again)
 }, 180_000)
+
+test('if the server loses power between a key and its certificate, both are restored after the start, and their service runs again', async () => {
+  await guest.write(
+    '/etc/systemd/system/tls.service',
+    "[Service]\nExecStart=/bin/sh -c 'cmp /etc/tls/web.key /etc/tls/web.pem && exec sleep infinity'\n[Install]\nWantedBy=multi-user.target\n",
+  )
+  const stored = ['web.key', 'web.pem'].map(name => ({
+    ...{ path: `/etc/tls/${name}`, content: Buffer.from('old').toString('base64'), mode: 0o600, owner: { uid: 0, gid: 0 } },
+    replacedBy: sha256Hex('new'),
+  }))
+  const previous = '/var/lib/bailiwick-agent-root/certificates/web/previous.json'
+  await guest.write(previous, JSON.stringify({ files: stored, running: 'tls.service' }))
+  await guest.run(`mkdir /etc/tls; printf old >/etc/tls/web.pem; printf new >/etc/tls/web.key; systemctl enable --quiet tls.service
+    echo 'install.web = certificate=/etc/tls/web.pem key=/etc/tls/web.key restart=tls.service' >>/etc/bailiwick-agent/agent.conf`)
+  await guest.cutPower()
+  await until('the service runs', async () => (await guest.run('systemctl is-active tls.service || true')) === 'active', 60_000)
+  expect(await guest.run(`cat /etc/tls/*; test ! -e ${previous}`)).toBe('oldold')
+  // The agent is not there, and the timer has nothing to do the next time.
+  const starts = () => guest.run('journalctl -q -u bailiwick-agent-root.service -b | grep -c Starting || true')
+  expect(await starts()).toBe('1')
+  await guest.run('systemctl start bailiwick-agent-root.service')
+  expect(await starts()).toBe('1')
+}, 180_000)
