@@ -2,6 +2,7 @@ import { Database } from 'bun:sqlite'
 import { expect, spyOn, test } from 'bun:test'
 import { sqliteFile } from '../../src/core/config'
 import { isPostgres } from '../../src/core/db/dialect'
+import { gapSubjects } from '../../src/features/coverage/gap-incidents'
 import { expireRecords } from '../../src/features/dns/records/expiry'
 import { watchServers } from '../../src/features/servers/watch'
 import { world } from '../support/world'
@@ -51,6 +52,20 @@ test.skipIf(isPostgres)('agents that changed or are silent are found by index', 
     'SCAN agents USING INDEX agents_silent',
     'SCAN agents USING INDEX agents_disconnected',
     'SEARCH agents USING INDEX agents_due (due_at<?)',
+  ])
+})
+
+test.skipIf(isPostgres)('the gaps of a TLS endpoint and of a certificate are found by index', async () => {
+  const { acme, hub } = await world()
+  const endpoint = (await acme.call('POST', '/v1/tls-endpoints', { host: '127.0.0.1', active: false })).body
+  const prepare = spyOn(Database.prototype, 'prepare')
+  await gapSubjects(hub.read, acme.workspaceId, [endpoint.id])
+  const statements = prepare.mock.calls.map(([text]) => text)
+  prepare.mockRestore()
+  using database = new Database(sqliteFile(hub.config))
+  expect(readsOf(database, statements, 'from "certificate_gaps"')).toEqual([
+    'SEARCH certificate_gaps USING INDEX certificate_gaps_endpoint (endpoint_id=?)',
+    'SEARCH certificate_gaps USING INDEX certificate_gaps_certificate (certificate_id=?)',
   ])
 })
 
