@@ -60,7 +60,7 @@ export default resourcePage<CertificateView>({ path: '/certificates', parent: '/
             rows={one.presences.filter(place => place.ended_at === null)}
             empty="It isn’t used anywhere."
           />
-          <Places title="Where it was" rows={one.presences.filter(place => place.ended_at !== null)} />
+          <Places title="Former locations" rows={one.presences.filter(place => place.ended_at !== null)} />
           <Lineage certificate={one} />
           <Chain certificate={one} />
           <ListCard

@@ -35,7 +35,7 @@ const columns: TableColumns<CertificateView> = [
   },
   { title: 'Expires', sort: 'not_after', width: '8rem', render: one => <RelativeTime at={one.not_after} /> },
   { title: 'Issuer', width: '20cqw', showFrom: 'md', onPhone: 'line', look: 'muted', render: issuerName },
-  { title: 'Places', width: '6rem', showFrom: 'lg', alignRight: true, render: one => String(one.presence_count) },
+  { title: 'Locations', width: '6rem', showFrom: 'lg', alignRight: true, render: one => String(one.presence_count) },
   {
     title: 'Sources',
     width: '11rem',

@@ -25,7 +25,7 @@ export function DayCard<Row extends { id: string; at: string }>({ title, rows, e
         <>
           {startsDay(one) && <h3 className="mb-1 text-[13px] font-medium text-muted">{formatDate(one.at)}</h3>}
           <div className="flex gap-3">
-            <time dateTime={one.at} className="w-14 shrink-0 text-[13px] leading-6 text-muted">
+            <time dateTime={one.at} className="w-16 shrink-0 whitespace-nowrap text-[13px] leading-6 text-muted">
               {formatTime(one.at)}
             </time>
             <div className="min-w-0 grow wrap-anywhere">{children(one)}</div>

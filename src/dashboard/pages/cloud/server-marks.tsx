@@ -8,7 +8,7 @@ import type { ServerTransitionView } from '../../../features/servers/shapes'
 import type { Page, Query } from '../../client'
 import type { Band, Mark } from '../../parts/chart'
 import { pluralize } from '../../parts/plural'
-import { humanize } from '../../parts/status'
+import { capitalize, humanize } from '../../parts/status'
 import { formatDateTime } from '../../parts/time'
 import { useOne } from '../../queries'
 import { titleOf } from '../actions/action-title'
@@ -86,7 +86,7 @@ const markOfHealth = ({ at, from, to }: ServerTransitionView): Happening[] =>
     : [
         {
           at: Date.parse(at),
-          color: to === 'down' ? '--bad-mark' : to === 'up' ? '--ok-mark' : '--idle-mark',
+          color: to === 'down' ? '--bad-mark' : to === 'up' ? '--ok-mark' : '--idle',
           text: `Health: ${to}`,
         },
       ]
@@ -122,7 +122,7 @@ function marksOfChanges(changes: readonly InventoryChangeView[]): Happening[] {
   const marked = changes.filter(one => one.kind !== 'fact' || markedFacts.has(one.name))
   return [...Map.groupBy(marked, one => `${one.at} ${one.kind}`).values()].map(group => ({
     at: Date.parse(group[0]!.at),
-    color: '--idle-mark',
+    color: '--idle',
     text: textOfChanges(group),
   }))
 }
@@ -130,7 +130,7 @@ function marksOfChanges(changes: readonly InventoryChangeView[]): Happening[] {
 function textOfChanges(group: readonly InventoryChangeView[]): string {
   const { kind } = group[0]!
   if (kind === 'package' && group.length > 1) return `${pluralize(group.length, 'package', 'packages')} changed`
-  if (kind === 'fact') return `Changed: ${group.map(one => humanize(one.name)).join(', ')}`
+  if (kind === 'fact') return capitalize(`${group.map(one => humanize(one.name)).join(', ')} changed`)
   const noun = kind === 'package' ? 'Package' : 'Container'
   return group
     .map(({ name, change, before, after }) => {
@@ -148,7 +148,7 @@ export const MarkList = ({ marks, isCut }: ServerMarks) =>
       <ol className="mt-1 max-h-64 overflow-y-auto text-[13px]" tabIndex={0}>
         {marks.map(({ number, at, color, text }) => (
           <li key={number} className="flex flex-wrap gap-x-3 py-0.5 sm:flex-nowrap">
-            <span className="w-6 shrink-0 text-right font-semibold" style={{ color: `var(${color})` }}>
+            <span className="w-6 shrink-0 text-right font-semibold" style={{ color: `var(${color.replace('-mark', '')})` }}>
               {number}
             </span>
             <time dateTime={new Date(at).toISOString()} className="shrink-0 whitespace-nowrap text-muted sm:w-52">
