@@ -4,6 +4,7 @@ import { apiBench } from './api'
 import type { Bench } from './bench'
 import { blocksBench } from './blocks'
 import { costBench } from './cost'
+import { coverageBench } from './coverage'
 import { dnsBench } from './dns'
 import { dynamicIpsBench } from './dynamic-ips'
 import { heartbeatsBench } from './heartbeats'
@@ -22,6 +23,7 @@ export const benches: readonly Bench[] = [
   apiBench,
   blocksBench,
   costBench,
+  coverageBench,
   dnsBench,
   dynamicIpsBench,
   heartbeatsBench,
