@@ -46,11 +46,11 @@ test.skipIf(isPostgres)('agents that changed or are silent are found by index', 
   const statements = prepare.mock.calls.map(([text]) => text)
   prepare.mockRestore()
   using database = new Database(sqliteFile(hub.config))
-  const texts = ['"agents"."pending"', `'silent'`, '"agents"."disconnected"', '"due_at" <=']
+  const texts = ['"agents"."pending"', `'silent'`, '"agents"."unheard"', '"due_at" <=']
   expect(texts.map(text => readsOf(database, statements, text)[0])).toEqual([
     'SEARCH agents USING INDEX agents_pending (id>?)',
     'SCAN agents USING INDEX agents_silent',
-    'SCAN agents USING INDEX agents_disconnected',
+    'SCAN agents USING INDEX agents_unheard',
     'SEARCH agents USING INDEX agents_due (due_at<?)',
   ])
 })

@@ -25,6 +25,7 @@ const small: Record<string, string> = {
   memberships: 'the members of one workspace',
   notices: 'at most 1,000 for each workspace',
   plans: 'created by the operator',
+  registry_interests: 'counted per top-level domain, because the demand for a server depends on all of them',
   server_transitions: 'those of one server in the last 90 days',
   tls_scans: 'the last 100 of one endpoint',
   users: 'the members of one workspace',

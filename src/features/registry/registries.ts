@@ -86,6 +86,7 @@ async function viewsOf(
   demand: ReadonlyMap<string, Demand>,
   tlds: readonly string[],
 ): Promise<RegistryView[]> {
+  if (tlds.length === 0) return []
   const { config, read } = hub
   const now = hub.clock.now()
   const sourcesIn = (tld: string) => sourcesOf(config, bootstrap, tld)
