@@ -1,3 +1,5 @@
+import { systemClock } from '../../core/clock'
+import { createAuthority } from '../certificate-authority'
 import { requestBytes } from './load'
 
 /** What the requests of `bench cost` refer to. */
@@ -45,6 +47,10 @@ const createHeartbeat = (world: CostWorld, n: number): Uint8Array =>
     schedule: { kind: 'period', period_seconds: 86_400, grace_seconds: 3600 },
   })
 
+const dayMs = 86_400_000
+const startedAt = systemClock.now()
+const authority = createAuthority('Bench', startedAt)
+
 /** Pings that change the status of heartbeats: each is down after one and up after the next. */
 const flip = (uuids: readonly string[], n: number): Uint8Array =>
   requestBytes('GET', `/ping/${nth(uuids, n)}${Math.floor(n / uuids.length) % 2 === 0 ? '/fail' : ''}`)
@@ -74,6 +80,28 @@ export const costOperations: readonly CostOperation[] = [
     share: 0.5,
     request: (world, n) =>
       json(world, `/v1/dns/zones/${world.zoneId}/records`, { name: `c${n}`, type: 'A', content: '192.0.2.1', ttl: 300 }),
+  },
+  {
+    name: 'create-endpoint',
+    goal: 10,
+    share: 0.25,
+    // Not active, so that it is not scanned.
+    request: (world, n) => json(world, '/v1/tls-endpoints', { host: `e${n}.bench.test`, port: 443, active: false }),
+    reference: createHeartbeat,
+  },
+  {
+    // Different certificates with P-256 keys, which the benchmark issues meanwhile.
+    name: 'upload-certificate',
+    goal: 30,
+    share: 0.25,
+    request: (world, n) =>
+      requestBytes(
+        'POST',
+        '/v1/certificates',
+        { ...world.headers, 'Content-Type': 'application/x-pem-file' },
+        authority.issue([`c${n}.bench.test`], startedAt - dayMs, startedAt + 30 * dayMs).cert,
+      ),
+    reference: createHeartbeat,
   },
   { name: 'ping', goal: 2, share: 4, request: (world, n) => requestBytes('GET', `/ping/${nth(world.uuids, n)}`) },
   {
