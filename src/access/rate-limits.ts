@@ -193,6 +193,11 @@ export function tokenReports(address: string): Bucket {
   return { name: 'token-reports', key: rateLimitKey(address), quota: 10, windowSeconds: 60 }
 }
 
+/** The bucket for revocation lists that are downloaded for the certificates of a workspace. One of up to 1 MiB counts once. */
+export function revocationLists(workspaceId: string): Bucket {
+  return { name: 'revocation-lists', key: workspaceId, quota: 128, windowSeconds: 3600 }
+}
+
 /** The bucket for invitations that a workspace creates or renews. */
 export function invitationsSent(workspaceId: string): Bucket {
   return { name: 'invitations', key: workspaceId, quota: 100, windowSeconds: 3600 }

@@ -1,7 +1,18 @@
+import { X509Certificate } from 'node:crypto'
 import { afterAll, beforeEach, expect, test } from 'bun:test'
 import * as x509 from '@peculiar/x509'
 import { startRevocationChecks } from '../../src/features/certificates/revocation/check-revocation'
-import { pruneCrls } from '../../src/features/certificates/revocation/crl-rows'
+import { limiterOf } from '../../src/access/limiter'
+import { revocationLists } from '../../src/access/rate-limits'
+import { workspacePolicy } from '../../src/access/network-policy'
+import { record } from '../../src/core/change'
+import { newUuid4 } from '../../src/core/ids'
+import { parseCertificate } from '../../src/core/x509/chain'
+import { isPathRevoked, waitForDownloads } from '../../src/features/certificates/revocation/chain-revocation'
+import { pruneCrls, saveCrl } from '../../src/features/certificates/revocation/crl-rows'
+import { currentCrl } from '../../src/features/certificates/revocation/current-crl'
+import { downloadCrl } from '../../src/features/certificates/revocation/download-crl'
+import { describe } from '../../src/features/certificates/describe'
 import { crlParts, crls } from '../../src/features/certificates/tables'
 import { settleMs } from '../../src/features/certificates/gaps-job'
 import { scanDue } from '../../src/features/tls-endpoints/scans/scan-due'
@@ -14,7 +25,7 @@ const hourMs = 3_600_000
 const dayMs = 24 * hourMs
 
 /** What the server of the CA sends, by path, and what it was asked for. */
-const sent = new Map<string, (request: Request) => Response>()
+const sent = new Map<string, (request: Request) => Response | Promise<Response>>()
 let requests: string[] = []
 const server = Bun.serve({
   port: 0,
@@ -224,15 +235,98 @@ const hugeResponse = () => {
   return new Response(new ReadableStream({ pull: controller => (left-- > 0 ? controller.enqueue(chunk) : controller.close()) }))
 }
 
-test('an older list does not replace a newer one, and lists of unknown issuers are not used', async () => {
+test('without an issuer, no list is downloaded until it is known', async () => {
   const w = await world()
-  send('/orphan', await listNow(w))
+  send('/orphan', await listNow(w, [{ serial: '1234abcd' }]))
   const id = await upload(w.acme, (await leafWith('/orphan', w)).pem)
   await check(w)
   expect((await shown(w.acme, id)).revocation_error).toBe(
-    'The revocation list is one of an issuer whose certificate is not known.',
+    'The issuer of the certificate is not known, so its revocation list can’t be verified.',
   )
+  await w.advance(hourMs)
+  await upload(w.acme, (await ca('CN=Another CA')).pem)
+  await w.settle()
+  await check(w)
+  expect(requests).toEqual([])
+  await upload(w.acme, issuer.pem)
+  await w.settle()
+  await check(w)
+  expect(await shown(w.acme, id)).toMatchObject({ status: 'revoked', revocation_error: null })
+  expect(requests).toEqual(['/orphan'])
+})
 
+const useOf = async (w: World, workspaceId = w.acme.workspaceId) => ({
+  workspaceId,
+  policy: await workspacePolicy(w.hub.read, w.acme.workspaceId, false),
+  issuers: [describe(certificateOf(issuer.pem))!],
+})
+const certificateOf = (pem: string) => parseCertificate(new X509Certificate(pem).raw)
+const crlRow = (w: World, url: string, more: object = {}) => ({
+  ...{ id: newUuid4(), url, visited: [url], issuerHash: '', spkiSha256: '', scope: 'all' as const, size: 0, buckets: 1 },
+  ...{ thisUpdate: w.clock.now(), nextUpdate: w.clock.now() + dayMs, keptUntil: w.clock.now() + dayMs, ...more },
+})
+const save = (w: World, row: ReturnType<typeof crlRow>) =>
+  record(w.hub, async tx => ({ result: await saveCrl(tx, row, [new Uint8Array()], w.clock.now()) }))
+
+test('a list that is needed several times at once is downloaded and stored once', async () => {
+  const w = await world()
+  send('/at-once', await listNow(w))
+  const url = urlOf('/at-once')
+  const uses = await Promise.all([useOf(w), useOf(w), useOf(w, w.rival.workspaceId)])
+  const lists = await Promise.all(uses.map(use => currentCrl(w.hub, url, use)))
+  expect(new Set(lists.map(one => one.id)).size).toBe(1)
+  expect(requests).toEqual(['/at-once'])
+  // Other hubs download it, too.
+  const rows = [1, 2, 3].map(() => crlRow(w, 'http://crl.test/'))
+  const saved = await Promise.all(rows.map(row => save(w, row)))
+  expect(new Set(saved.map(one => one.id)).size).toBe(1)
+})
+
+test('lists are not stored beyond their total size, nor downloaded beyond the limit of a workspace', async () => {
+  const w = await world()
+  send('/full', await listNow(w, [{ serial: '05' }]))
+  const full = crlRow(w, 'http://crl.test/', { size: 512 * 1024 ** 2 })
+  await save(w, full)
+  const download = async () => currentCrl(w.hub, urlOf('/full'), await useOf(w))
+  const tooLarge = 'The revocation list can’t be stored: all lists together would be larger than 512 MiB.'
+  await expect(download()).rejects.toThrow(tooLarge)
+  limiterOf(w.hub).take([revocationLists(w.acme.workspaceId)], w.clock.now(), 127)
+  const limited = 'The revocation list was not downloaded: the limit of the workspace is 128 lists of up to 1 MiB per hour.'
+  await expect(download()).rejects.toThrow(limited)
+  expect(requests).toHaveLength(1)
+  await expect(currentCrl(w.hub, urlOf('/full'), await useOf(w, w.rival.workspaceId))).rejects.toThrow(tooLarge)
+  await w.advance(2 * dayMs + 1)
+  await pruneCrls(w.hub)
+  expect((await download()).url).toBe(urlOf('/full'))
+})
+
+test('all redirects share a time limit', async () => {
+  const w = await world()
+  for (const [from, to] of ['/slow/1', '/slow/2', '/slow/3', '/slow/4'].entries())
+    sent.set(to, async () => {
+      await Bun.sleep(120)
+      return Response.redirect(urlOf(`/slow/${from + 2}`))
+    })
+  const { policy } = await useOf(w)
+  await expect(downloadCrl(w.hub, urlOf('/slow/1'), { policy, totalMs: 300 })).rejects.toThrow('can’t be downloaded')
+  expect(requests.length).toBeLessThan(4)
+})
+
+test('while someone waits, a list that can’t be downloaded is tried once, and none after the time limit', async () => {
+  const w = await world()
+  const path = [certificateOf((await leafWith('/missing', w)).pem), certificateOf(issuer.pem)]
+  const { policy } = await useOf(w)
+  const downloads = waitForDownloads()
+  const isRevoked = (more: object = {}) =>
+    isPathRevoked(w.hub, w.acme.workspaceId, path, { policy, downloads: { ...downloads, ...more } })
+  expect(await isRevoked({ until: performance.now() - 1 })).toBeNull()
+  expect(requests).toEqual([])
+  for (let n = 0; n < 3; n++) expect(await isRevoked()).toBeNull()
+  expect(requests).toEqual(['/missing'])
+})
+
+test('an older list does not replace a newer one', async () => {
+  const w = await world()
   send('/old', await listNow(w))
   const own = await upload(w.acme, (await leafWith('/old', w)).pem + issuer.pem)
   await check(w)

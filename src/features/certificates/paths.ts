@@ -1,4 +1,4 @@
-import { and, asc, eq, gt, inArray, ne } from 'drizzle-orm'
+import { and, asc, eq, gt, inArray, ne, sql } from 'drizzle-orm'
 import { record } from '../../core/change'
 import { sha256Hex } from '../../core/crypto'
 import type { Reader } from '../../core/db/transaction'
@@ -7,7 +7,7 @@ import type { JobDraft } from '../../core/jobs/draft'
 import type { JobKind } from '../../core/jobs/job'
 import { isTurnOver, yieldToEventLoop } from '../../core/time-slices'
 import { parseCertificate, trustStore, verifyChain, type Certificate } from '../../core/x509/chain'
-import { certificateAuthorities, certificates } from './tables'
+import { certificateAuthorities, certificates, type CertificateRow } from './tables'
 
 /** At most this many certificates of a chain are read, and as many issuers with a name. */
 export const maxChain = 20
@@ -86,7 +86,7 @@ export const verifyJob: JobKind<{ workspace_id: string; issuers?: string[] }> = 
   async run(hub, { payload }) {
     for (let last = ''; ;) {
       const found = await hub.read
-        .select({ id: certificates.id, der: certificates.der, sha256: certificates.sha256 })
+        .select({ id: certificates.id, der: certificates.der, sha256: certificates.sha256, chain: certificates.chain })
         .from(certificates)
         .where(
           and(
@@ -107,24 +107,31 @@ export const verifyJob: JobKind<{ workspace_id: string; issuers?: string[] }> = 
 }
 
 /** Verifies outside of the transaction: other writes would wait for it. */
-async function verifyBatch(hub: Hub, workspaceId: string, rows: readonly { id: string; der: Uint8Array; sha256: string }[]) {
+async function verifyBatch(
+  hub: Hub,
+  workspaceId: string,
+  rows: readonly Pick<CertificateRow, 'id' | 'der' | 'sha256' | 'chain'>[],
+) {
   const roots = await rootsOf(hub.read, workspaceId)
-  const verdicts: { id: string; sha256: string; trust: Trust; issuers: string[] }[] = []
-  for (const { id, der, sha256 } of rows) {
+  const verdicts: { id: string; sha256: string; trust: Trust; issuers: string[]; hadIssuer: boolean }[] = []
+  for (const { id, der, sha256, chain } of rows) {
     const leaf = parseCertificate(der)
     const known = await issuersOf(hub.read, workspaceId, [leaf])
     const { trust, path } = await verifyChain([leaf], { roots, known, now: hub.clock.now() })
-    verdicts.push({ id, sha256, trust, issuers: path.slice(1).map(one => one.sha256) })
+    verdicts.push({ id, sha256, trust, issuers: path.slice(1).map(one => one.sha256), hadIssuer: chain.length > 0 })
     if (isTurnOver()) await yieldToEventLoop()
   }
+  // Its revocation list can be verified from now on.
+  const { crlDueAt } = certificates
+  const dueNow = sql`case when ${crlDueAt} is null then ${crlDueAt} else ${hub.clock.now()} end`
   await record(hub, async tx => {
     const ids = await idsOf(tx, workspaceId, [...new Set(verdicts.flatMap(one => one.issuers))])
-    for (const { id, sha256, trust, issuers } of verdicts) {
+    for (const { id, sha256, trust, issuers, hadIssuer } of verdicts) {
       const chain = issuers.flatMap(one => ids.get(one) ?? [])
       // A precertificate may have been replaced by its certificate.
       await tx
         .update(certificates)
-        .set({ trust, chain })
+        .set({ trust, chain, ...(!hadIssuer && chain.length > 0 && { crlDueAt: dueNow }) })
         .where(and(eq(certificates.id, id), eq(certificates.sha256, sha256)))
       if (isTurnOver()) await yieldToEventLoop(true)
     }

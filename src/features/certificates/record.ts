@@ -142,7 +142,7 @@ async function addCertificate(
   if (joined)
     await tx
       .update(certificates)
-      .set({ ...described, trust, chain: ids.slice(1) })
+      .set({ ...described, trust, chain: ids.slice(1), crlDueAt: firstCheckOf(described, now) })
       .where(eq(certificates.id, joined.id))
   for (const row of rows) await saveNames(tx, row)
   const authorities = rows.flatMap(row => (row.isCa ? [row.subjectHash] : []))
@@ -174,13 +174,16 @@ async function joinPrecertificate(
   return other ? { id: other.id, isComplete: isPrecertificate } : null
 }
 
+/** When revocation is first checked. */
+const firstCheckOf = ({ crlUrl }: Described, now: number): number | null => (crlUrl === null ? null : now)
+
 const newRow = (workspaceId: string, described: Described, now: number) => ({
   ...described,
   ...{ workspaceId, version: 1, createdAt: now, updatedAt: now, tags: [], notes: '' },
   ...{
     revokedAt: null,
     revocationReason: null,
-    crlDueAt: described.crlUrl === null ? null : now,
+    crlDueAt: firstCheckOf(described, now),
     crlCheckedAt: null,
     crlError: null,
   },

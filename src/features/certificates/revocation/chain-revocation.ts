@@ -5,22 +5,31 @@ import type { Certificate } from '../../../core/x509/chain'
 import { describe, type Described } from '../describe'
 import { certificates, type CrlRow } from '../tables'
 import { storedCrl } from './crl-rows'
-import { currentCrl, verdictOf } from './current-crl'
+import { currentCrl, verdictOf, type CrlUse } from './current-crl'
 import { CrlUnusable } from './download-crl'
 
-/** Time limit for a list that is downloaded while someone waits (ms). */
+/** How long lists are downloaded while someone waits (ms). */
 const waitMs = 5000
+
+/** Downloads of lists while someone waits: within a time limit for all of them. Those that failed are not tried again. */
+export interface WaitingDownloads {
+  /** As of `performance.now()`. */
+  until: number
+  failed: Set<string>
+}
+
+export const waitForDownloads = (): WaitingDownloads => ({ until: performance.now() + waitMs, failed: new Set() })
 
 /**
  * Whether a certificate or one of its issuers is revoked; null if that can’t be found out.
  * @param path from the certificate to its root
- * @param options.mayDownload whether revocation lists that are not stored are downloaded. Else only what is known already counts.
+ * @param options.downloads for revocation lists that are not stored. Without, only what is known already counts.
  */
 export async function isPathRevoked(
   hub: Hub,
   workspaceId: string,
   path: readonly Certificate[],
-  { policy, mayDownload }: { policy: NetworkPolicy; mayDownload: boolean },
+  { policy, downloads }: { policy: NetworkPolicy; downloads: WaitingDownloads | null },
 ): Promise<boolean | null> {
   if (await isKnownAsRevoked(hub, workspaceId, path)) return true
   const described = path.map(describe)
@@ -28,7 +37,8 @@ export async function isPathRevoked(
     described.slice(0, -1).map(async (one, at) => {
       const url = path[at]!.facts.crlUrls[0]
       const issuer = described[at + 1]
-      return one && issuer && url !== undefined ? await isRevoked(hub, one, { url, issuer, policy, mayDownload }) : null
+      if (!one || !issuer || url === undefined) return null
+      return await isRevoked(hub, one, { url, issuer, downloads, use: { workspaceId, policy, issuers: [issuer] } })
     }),
   )
   return verdicts.includes(true) ? true : (verdicts[0] ?? null)
@@ -48,17 +58,25 @@ async function isKnownAsRevoked({ read }: Hub, workspaceId: string, path: readon
 async function isRevoked(
   hub: Hub,
   certificate: Described,
-  { url, issuer, policy, mayDownload }: { url: string; issuer: Described; policy: NetworkPolicy; mayDownload: boolean },
+  { url, issuer, downloads, use }: { url: string; issuer: Described; downloads: WaitingDownloads | null; use: CrlUse },
 ): Promise<boolean | null> {
   try {
-    const crl: CrlRow | undefined =
-      mayDownload || (await isStored(hub, url))
-        ? await currentCrl(hub, url, { policy, issuers: [issuer], totalMs: waitMs })
-        : undefined
+    const crl = await crlOf(hub, url, use, downloads)
     return crl ? (await verdictOf(hub, crl, certificate, issuer)) !== null : null
   } catch (error) {
     if (!(error instanceof CrlUnusable)) throw error
     return null
+  }
+}
+
+async function crlOf(hub: Hub, url: string, use: CrlUse, downloads: WaitingDownloads | null): Promise<CrlRow | undefined> {
+  const leftMs = downloads && !downloads.failed.has(url) ? downloads.until - performance.now() : 0
+  if (leftMs <= 0 && !(await isStored(hub, url))) return undefined
+  try {
+    return await currentCrl(hub, url, { ...use, ...(leftMs > 0 && { totalMs: leftMs }) })
+  } catch (error) {
+    downloads?.failed.add(url)
+    throw error
   }
 }
 

@@ -17,6 +17,7 @@ import { currentCrl, verdictOf } from './current-crl'
 import { CrlUnusable } from './download-crl'
 
 const hourMs = 3_600_000
+const dayMs = 24 * hourMs
 const perRun = 500
 
 /** Only certificates that matter: in use, or the issuers of others. */
@@ -85,8 +86,12 @@ type Check = Pick<CertificateRow, 'id' | 'revokedAt' | 'revocationReason' | 'crl
 }
 
 const hold = 'certificate_hold'
+const noIssuer = 'The issuer of the certificate is not known, so its revocation list can’t be verified.'
 
-/** Looks for certificates in their revocation list. What fails is tried again after an hour. */
+/**
+ * Looks for certificates in their revocation list. What fails is tried again after an hour; without an issuer, after a day or as soon as it
+ * is known (paths.ts).
+ */
 async function checked(hub: Hub, workspaceId: string, url: string, rows: readonly DueRow[]): Promise<Check[]> {
   const now = hub.clock.now()
   // Revocation is final, except for certificates on hold.
@@ -95,17 +100,21 @@ async function checked(hub: Hub, workspaceId: string, url: string, rows: readonl
   const checks = rows.filter(row => !isOpen(row)).map(row => unchanged(row, { crlDueAt: null, crlError: null }))
   if (open.length === 0) return checks
   const issuers = await issuersById(hub, workspaceId, open)
+  const issuerOf = (row: DueRow) => issuers.get(row.chain[0] ?? '')
+  for (const row of open) if (!issuerOf(row)) checks.push(unchanged(row, { crlDueAt: now + dayMs, crlError: noIssuer }))
+  const verifiable = open.filter(issuerOf)
+  if (verifiable.length === 0) return checks
   let crl: CrlRow
   try {
     const policy = await workspacePolicy(hub.read, workspaceId, false)
-    crl = await currentCrl(hub, url, { policy, issuers: [...issuers.values()] })
+    crl = await currentCrl(hub, url, { workspaceId, policy, issuers: [...issuers.values()] })
   } catch (error) {
     if (!(error instanceof CrlUnusable)) throw error
-    return [...checks, ...open.map(row => unchanged(row, { crlDueAt: now + hourMs, crlError: error.message }))]
+    return [...checks, ...verifiable.map(row => unchanged(row, { crlDueAt: now + hourMs, crlError: error.message }))]
   }
-  for (const row of open) {
+  for (const row of verifiable) {
     try {
-      const verdict = await verdictOf(hub, crl, row, issuers.get(row.chain[0] ?? ''))
+      const verdict = await verdictOf(hub, crl, row, issuerOf(row)!)
       const { revokedAt = null, reason = null } = verdict ?? {}
       checks.push({
         ...{ id: row.id, revokedAt, revocationReason: reason, crlCheckedAt: now, crlError: null },

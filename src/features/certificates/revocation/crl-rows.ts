@@ -1,11 +1,13 @@
-import { and, asc, eq, lt } from 'drizzle-orm'
+import { and, asc, eq, lt, ne, sql } from 'drizzle-orm'
 import { record } from '../../../core/change'
-import { insertRows } from '../../../core/db/insert-rows'
+import { forUpdate } from '../../../core/db/dialect'
+import { insertRows, insertRowsReturning, skipExisting } from '../../../core/db/insert-rows'
 import type { Reader, Tx } from '../../../core/db/transaction'
 import type { Hub } from '../../../core/hub'
 import { runInSlices, isTurnOver, yieldToEventLoop } from '../../../core/time-slices'
 import { crlBucketOf, findCrlEntry, type CrlEntry } from '../../../core/x509/crl'
 import { crlParts, crls, type CrlRow } from '../tables'
+import { CrlUnusable } from './download-crl'
 
 /** The list that was last downloaded from an address. */
 export async function storedCrl(read: Reader, url: string): Promise<CrlRow | undefined> {
@@ -13,15 +15,41 @@ export async function storedCrl(read: Reader, url: string): Promise<CrlRow | und
   return row
 }
 
-/** Replaces the list of an address. @param parts the entries of each bucket */
-export async function saveCrl(tx: Tx, row: CrlRow, parts: readonly Uint8Array[]): Promise<void> {
-  await tx.delete(crls).where(eq(crls.url, row.url))
-  await insertRows(tx, crls, [row])
+/** Maximum size of all lists (bytes). */
+const maxTotal = 512 * 1024 ** 2
+
+/**
+ * Replaces the list of an address, unless another hub has just done so.
+ * @param parts the entries of each bucket
+ * @param now ms UTC
+ * @returns the list that is stored
+ * @throws CrlUnusable if all lists together would be too large
+ */
+export async function saveCrl(tx: Tx, row: CrlRow, parts: readonly Uint8Array[], now: number): Promise<CrlRow> {
+  const [before] = await forUpdate(tx.select().from(crls).where(eq(crls.url, row.url)))
+  if (before && before.keptUntil > now) return before
+  const [others] = await tx
+    .select({ size: sql`coalesce(sum(${crls.size}), 0)`.mapWith(Number) })
+    .from(crls)
+    .where(ne(crls.url, row.url))
+  if (others!.size + row.size > maxTotal)
+    throw new CrlUnusable(
+      `The revocation list can’t be stored: all lists together would be larger than ${maxTotal / 1024 ** 2} MiB.`,
+    )
+  // Only the locked one: a list that was stored in the meantime stays.
+  if (before) await tx.delete(crls).where(eq(crls.id, before.id))
+  const [inserted] = await insertRowsReturning(tx, crls, [row], skipExisting)
+  if (!inserted) {
+    const other = await storedCrl(tx, row.url)
+    if (!other) throw new CrlUnusable('The revocation list was replaced in the meantime.')
+    return other
+  }
   for (const [bucket, entries] of parts.entries()) {
     await insertRows(tx, crlParts, [{ crlId: row.id, bucket, entries }])
     // First, because other writes wait for this transaction.
     if (isTurnOver()) await yieldToEventLoop(true)
   }
+  return row
 }
 
 /**
@@ -44,8 +72,6 @@ export async function entryOf(
 const perRead = 1000
 /** How long lists are kept after the next ones are due, to notice when an older one is sent (ms). */
 const keptAfterMs = 86_400_000
-/** Maximum size of all lists (bytes). */
-const maxTotal = 512 * 1024 ** 2
 
 /** Deletes lists that are out of date, and those that are due next if all of them are too large. */
 export async function pruneCrls(hub: Hub): Promise<void> {

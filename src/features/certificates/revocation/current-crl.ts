@@ -1,3 +1,6 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { limiterOf } from '../../../access/limiter'
+import { revocationLists } from '../../../access/rate-limits'
 import { record } from '../../../core/change'
 import { sha256Hex } from '../../../core/crypto'
 import type { Hub } from '../../../core/hub'
@@ -9,7 +12,7 @@ import { isCrlSignedBy, readCrl, splitCrlEntries, type Crl } from '../../../core
 import { DerError } from '../../../core/x509/der'
 import type { Described } from '../describe'
 import type { CrlRow } from '../tables'
-import { CrlUnusable, downloadCrl, vetVisited } from './download-crl'
+import { CrlUnusable, downloadCrl, timeLeft, vetVisited } from './download-crl'
 import { entryOf, saveCrl, storedCrl } from './crl-rows'
 
 /** A certificate that may have signed a list. */
@@ -21,27 +24,73 @@ const dayMs = 24 * hourMs
 const toleranceMs = 5 * 60_000
 const bytesPerBucket = 32 * 1024
 const maxBuckets = 256
+/** How much of a list counts as one download. */
+const bytesPerCount = 1024 * 1024
 /** At most this many keys are tried. */
 const maxTried = 10
+
+/** Who needs a list. */
+export interface CrlUse {
+  /** The download counts against the limit of this workspace. */
+  workspaceId: string
+  policy: NetworkPolicy
+  /** Certificates of CAs. One of them must have signed the list. */
+  issuers: readonly CrlIssuer[]
+}
+
+/** Downloads in this process, by address. */
+const downloads = new WeakMap<Hub, Map<string, Promise<unknown>>>()
+function downloadsOf(hub: Hub): Map<string, Promise<unknown>> {
+  let own = downloads.get(hub)
+  if (!own) downloads.set(hub, (own = new Map()))
+  return own
+}
 
 /**
  * Returns the revocation list of an address, which is downloaded if it isn’t stored or the next one is due. One download serves all
  * workspaces whose network policies allow the address.
- * @param issuers certificates of CAs. One of them must have signed the list.
- * @param totalMs time limit of the download
+ * @param totalMs time limit of the download, and of waiting for another one of the same list
  * @throws CrlUnusable
  */
 export async function currentCrl(
   hub: Hub,
   url: string,
-  { policy, issuers, totalMs = 60_000 }: { policy: NetworkPolicy; issuers: readonly CrlIssuer[]; totalMs?: number },
+  { totalMs = 60_000, ...use }: CrlUse & { totalMs?: number },
 ): Promise<CrlRow> {
-  const stored = await storedCrl(hub.read, url)
-  if (stored && stored.keptUntil > hub.clock.now()) {
-    await vetVisited(hub, stored.visited, policy)
-    return stored
+  const until = performance.now() + totalMs
+  const stored = await dueLater(hub, url, use.policy)
+  if (stored) return stored
+  const running = downloadsOf(hub)
+  for (let other = running.get(url); other; other = running.get(url))
+    await Promise.race([other, sleep(timeLeft(until), undefined, { ref: false })])
+  const own = dueLaterOrNew(hub, url, use, until)
+  running.set(
+    url,
+    own.catch(() => undefined),
+  )
+  try {
+    return await own
+  } finally {
+    running.delete(url)
   }
-  const { bytes, visited } = await downloadCrl(hub, url, { policy, totalMs })
+}
+
+/** The stored list if the next one is not due yet. @throws CrlUnusable if the network policy doesn’t allow its address */
+async function dueLater(hub: Hub, url: string, policy: NetworkPolicy): Promise<CrlRow | null> {
+  const stored = await storedCrl(hub.read, url)
+  if (!stored || stored.keptUntil <= hub.clock.now()) return null
+  await vetVisited(hub, stored.visited, policy)
+  return stored
+}
+
+async function dueLaterOrNew(hub: Hub, url: string, { workspaceId, policy, issuers }: CrlUse, until: number): Promise<CrlRow> {
+  // Another one may have been downloaded in the meantime.
+  const current = await dueLater(hub, url, policy)
+  if (current) return current
+  const stored = await storedCrl(hub.read, url)
+  countDownload(hub, workspaceId, 1)
+  const { bytes, visited } = await downloadCrl(hub, url, { policy, totalMs: timeLeft(until) })
+  countDownload(hub, workspaceId, Math.ceil(bytes.length / bytesPerCount) - 1)
   try {
     const crl = await runInSlices(readCrl(bytes))
     const now = hub.clock.now()
@@ -58,11 +107,21 @@ export async function currentCrl(
       keptUntil: Math.min(Math.max(crl.nextUpdate, now + hourMs), now + dayMs),
     }
     const parts = await runInSlices(splitCrlEntries(crl.entries, buckets))
-    await record(hub, async tx => ({ result: await saveCrl(tx, row, parts) }))
-    return row
+    const saved = await record(hub, async tx => ({ result: await saveCrl(tx, row, parts, now) }))
+    if (saved.id !== row.id) await vetVisited(hub, saved.visited, policy)
+    return saved
   } catch (error) {
     throw error instanceof DerError ? new CrlUnusable(`The revocation list ${error.message}`) : error
   }
+}
+
+/** Limits how much of the space for all lists a workspace can use. @throws CrlUnusable */
+function countDownload(hub: Hub, workspaceId: string, count: number): void {
+  const limit = revocationLists(workspaceId)
+  if (!limiterOf(hub).take([limit], hub.clock.now(), count).allowed)
+    throw new CrlUnusable(
+      `The revocation list was not downloaded: the limit of the workspace is ${limit.quota} lists of up to 1 MiB per hour.`,
+    )
 }
 
 /** Finds the certificate whose key signed a list. @throws DerError if there is none */
@@ -95,9 +154,8 @@ export async function verdictOf(
   hub: Hub,
   crl: CrlRow,
   { serialNumber, issuerHash, isCa }: Pick<Described, 'serialNumber' | 'issuerHash' | 'isCa'>,
-  issuer: Pick<CrlIssuer, 'spkiSha256'> | undefined,
+  issuer: Pick<CrlIssuer, 'spkiSha256'>,
 ): Promise<Verdict> {
-  if (!issuer) throw new CrlUnusable('The issuer of the certificate is not known, so its revocation list can’t be verified.')
   if (crl.issuerHash !== issuerHash || crl.spkiSha256 !== issuer.spkiSha256)
     throw new CrlUnusable('The revocation list is not signed by the issuer of the certificate.')
   if (crl.scope !== 'all' && (crl.scope === 'ca') !== isCa)

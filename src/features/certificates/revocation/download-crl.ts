@@ -14,7 +14,7 @@ const maxRedirects = 3
 
 /**
  * Downloads a revocation list. Each address is checked against the network policy.
- * @param totalMs time limit of each request
+ * @param totalMs time limit of all requests together
  * @returns what the server sent, and the addresses that led there
  * @throws CrlUnusable
  */
@@ -24,9 +24,13 @@ export async function downloadCrl(
   { policy, totalMs }: { policy: NetworkPolicy; totalMs: number },
 ): Promise<{ bytes: Uint8Array; visited: string[] }> {
   const visited = [url]
-  const guard = { egress: egressOf(hub), policy, limits: { totalMs, maxBodyBytes: maxCrlBytes, overflow: 'fail' as const } }
+  const until = performance.now() + totalMs
   for (;;) {
-    const { status, headers, body } = await guardedFetch({ url: visited.at(-1)! }, guard).catch(failed)
+    const limits = { totalMs: timeLeft(until), maxBodyBytes: maxCrlBytes, overflow: 'fail' as const }
+    const { status, headers, body } = await guardedFetch(
+      { url: visited.at(-1)! },
+      { egress: egressOf(hub), policy, limits },
+    ).catch(failed)
     if (status === 200) return { bytes: body, visited }
     const location = status >= 301 && status <= 308 ? headers.get('location') : null
     if (location === null)
@@ -35,6 +39,13 @@ export async function downloadCrl(
       throw new CrlUnusable('The revocation list can’t be downloaded: the server redirects without end.')
     visited.push(new URL(location, visited.at(-1)).href)
   }
+}
+
+/** How much time is left (ms, at least 1). @param until as of `performance.now()` @throws CrlUnusable if there is none */
+export function timeLeft(until: number): number {
+  const leftMs = until - performance.now()
+  if (leftMs <= 0) throw new CrlUnusable('The revocation list can’t be downloaded in time.')
+  return Math.ceil(leftMs)
 }
 
 /** Checks whether a workspace may use a list that was downloaded for another one. @throws CrlUnusable */

@@ -7,7 +7,7 @@ import type { Hub } from '../../../core/hub'
 import { parsedOrNull } from '../../../core/x509/chain'
 import type { NetworkPolicy } from '../../../core/net/egress'
 import { issuersOf, rootsOf } from '../../certificates/paths'
-import { isPathRevoked } from '../../certificates/revocation/chain-revocation'
+import { isPathRevoked, waitForDownloads } from '../../certificates/revocation/chain-revocation'
 import { scanTls } from '../../monitors/scan-tls'
 import { readChain, type ReadChain } from '../grades/chain-facts'
 import { reportOf, sentenceOf, type ScannedAddress, type StoredReport } from '../grades/report'
@@ -80,6 +80,7 @@ async function scanAddresses(
   if (addresses.length === 0)
     return { scanned: [{ address: '', error: sentenceOf(error?.message ?? 'The host has no addresses.') }] }
   const roots = await rootsOf(hub.read, workspaceId)
+  const downloads = mayDownloadCrls ? waitForDownloads() : null
   const scanned: ScannedAddress[] = []
   for (const facts of addresses) {
     const chains: ReadChain[] = []
@@ -93,8 +94,8 @@ async function scanAddresses(
       const chain = await readChain(sent, versions, target.servername ?? target.host, { roots, known, now: facts.scanned_at })
       if (!chain) continue
       const { trust, path } = chain.verdict
-      const mayDownload = mayDownloadCrls && (trust === 'public' || trust === 'private')
-      const revoked = await isPathRevoked(hub, workspaceId, path, { policy, mayDownload })
+      const isTrusted = trust === 'public' || trust === 'private'
+      const revoked = await isPathRevoked(hub, workspaceId, path, { policy, downloads: isTrusted ? downloads : null })
       chains.push({ ...chain, facts: { ...chain.facts, revoked } })
     }
     scanned.push({ address: facts.address, facts, chains })
