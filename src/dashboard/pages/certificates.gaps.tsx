@@ -7,7 +7,7 @@ import { useSend } from '../queries'
 import { usePerson } from '../session'
 import { certificateTabs } from './certificates/certificate-text'
 import { SettingsButton } from './certificates/certificate-settings'
-import { acknowledgeGap, GapDetails } from './certificates/gap-details'
+import { acknowledgeGap, GapDetails, showGap } from './certificates/gap-details'
 import { isIssuable, issueForGap } from './certificates/issue-for-gap'
 import { gapInvalidates, gapTitles, severityTitles, statusTitles, toneOfGap } from './certificates/gap-text'
 
@@ -51,7 +51,7 @@ export default function CertificateGaps() {
           one.status === 'resolved'
             ? []
             : [
-                isIssuable(one) ? { label: 'Issue certificate', onSelect: () => issueForGap(one) } : null,
+                isIssuable(one) ? { label: 'Issue certificate', onSelect: () => issueForGap(one, () => showGap(one)) } : null,
                 { label: 'Acknowledge gap', onSelect: () => acknowledgeGap(one) },
                 one.status === 'acknowledged'
                   ? {

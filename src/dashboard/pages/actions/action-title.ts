@@ -6,7 +6,7 @@ const titles: Record<string, string> = {
   'server.snapshot': 'Create snapshot',
   'server.restore_snapshot': 'Restore snapshot',
 }
-const statusLabels: Record<string, string> = { success: 'succeeded', error: 'failed' }
+const statusLabels: Partial<Record<ActionView['status'], string>> = { success: 'succeeded', error: 'failed' }
 
 /** Titles of steps whose names say too little, by the type of the action. */
 const stepTitles: Record<string, Record<string, string>> = {
@@ -22,9 +22,8 @@ const stepTitles: Record<string, Record<string, string>> = {
   },
 }
 
-/** Returns the label of the status of an action or a step: `success` is shown as “succeeded”. */
-export const statusLabelOf = ({ status }: Pick<ActionView | ActionView['steps'][number], 'status'>): string =>
-  statusLabels[status] ?? humanize(status)
+/** Returns the label of a status: `success` is shown as “succeeded”. */
+export const statusLabelOf = ({ status }: ActionView): string => statusLabels[status] ?? humanize(status)
 
 /** Returns a readable title: `webhook_endpoint.recover` becomes “Recover webhook endpoint”. */
 export function titleOf({ type }: ActionView): string {

@@ -1,9 +1,8 @@
 import type { CertificateGapView } from '../../../features/coverage/shapes'
 import { ListCard } from '../../parts/list-card'
-import { openDialog } from '../../parts/open-dialog'
 import { Status } from '../../parts/status'
 import { useList } from '../../queries'
-import { GapDetails } from './gap-details'
+import { showGap } from './gap-details'
 import { gapTitles, severityTitles, toneOfGap } from './gap-text'
 
 /** The open and acknowledged gaps of a certificate, with their details in a dialog. Empty without gaps. */
@@ -19,7 +18,7 @@ export function CertificateGaps({ ids }: { ids: readonly string[] }) {
           <button
             type="button"
             className="min-w-0 text-left wrap-anywhere text-accent hover:underline"
-            onClick={() => openDialog({ title: gapTitles[one.kind], wide: true, content: <GapDetails gap={one} /> })}
+            onClick={() => showGap(one)}
           >
             {gapTitles[one.kind]}: {one.name}
           </button>

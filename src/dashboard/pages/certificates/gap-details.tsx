@@ -3,7 +3,7 @@ import { hubNow } from '../../hub-clock'
 import { Button } from '../../parts/button'
 import { SelectField, TextareaField } from '../../parts/form'
 import { Json } from '../../parts/json'
-import { openForm } from '../../parts/open-dialog'
+import { openDialog, openForm } from '../../parts/open-dialog'
 import { Facts } from '../../parts/page'
 import { ResourceLink } from '../../parts/resource'
 import { TextWithCode } from '../../parts/text-with-code'
@@ -12,7 +12,7 @@ import { usePerson } from '../../session'
 import { ZoneLink } from '../dns/zone-link'
 import { GapTimeline } from './gap-timeline'
 import { isIssuable, issueForGap } from './issue-for-gap'
-import { gapInvalidates as invalidates, severityTitles, statusTitles } from './gap-text'
+import { gapInvalidates as invalidates, gapTitles, severityTitles, statusTitles } from './gap-text'
 
 /** What was found, what to do about it, and the evidence. */
 export function GapDetails({ gap: one }: { gap: CertificateGapView }) {
@@ -49,6 +49,10 @@ export function GapDetails({ gap: one }: { gap: CertificateGapView }) {
   )
 }
 
+/** Opens the details of a gap. */
+export const showGap = (gap: CertificateGapView): void =>
+  openDialog({ title: gapTitles[gap.kind], wide: true, content: <GapDetails gap={gap} /> })
+
 /** Issues a certificate that closes a gap, if that is possible. */
 export function IssueButton({ gap }: { gap: CertificateGapView }) {
   const { canWrite } = usePerson()
@@ -56,7 +60,7 @@ export function IssueButton({ gap }: { gap: CertificateGapView }) {
     canWrite &&
     isIssuable(gap) && (
       <div>
-        <Button kind="primary" onClick={() => issueForGap(gap)}>
+        <Button kind="primary" onClick={() => issueForGap(gap, () => showGap(gap))}>
           Issue certificate
         </Button>
       </div>

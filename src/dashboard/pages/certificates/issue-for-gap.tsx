@@ -1,8 +1,9 @@
 import { Link } from '@tanstack/react-router'
+import { useEffect } from 'react'
 import type { AcmeAccountView } from '../../../features/acme/accounts/shapes'
 import type { ActionView } from '../../../features/actions/shapes'
 import type { CertificateGapView } from '../../../features/coverage/shapes'
-import { ListField } from '../../parts/form'
+import { ListField, useForm } from '../../parts/form'
 import { openForm } from '../../parts/open-dialog'
 import { useOne } from '../../queries'
 import { AccountField } from '../issuing/account-field'
@@ -11,8 +12,8 @@ import { gapInvalidates } from './gap-text'
 /** Whether a certificate that closes a gap can be issued. */
 export const isIssuable = ({ issuable, status }: CertificateGapView): boolean => issuable && status !== 'resolved'
 
-/** Opens the dialog that issues a certificate for a gap. */
-export const issueForGap = ({ id, name }: CertificateGapView): void =>
+/** Opens the dialog that issues a certificate for a gap. @param onStarted called when issuing has started */
+export const issueForGap = ({ id, name }: CertificateGapView, onStarted: () => void): void =>
   openForm<ActionView>({
     title: 'Issue certificate',
     description: `Issues a certificate for ${name} that is renewed automatically. Download and install it when it is issued: the next scan then resolves the gap.`,
@@ -22,12 +23,21 @@ export const issueForGap = ({ id, name }: CertificateGapView): void =>
       path: `/certificate-gaps/${id}/issue`,
       body: { acme_account_id, include },
     }),
-    send: { toast: 'Issuing started', invalidates: [...gapInvalidates, '/managed-certificates', '/actions'] },
+    send: {
+      toast: 'Issuing started',
+      invalidates: [...gapInvalidates, '/managed-certificates', '/actions'],
+      onSuccess: onStarted,
+    },
     fields: <IssueFields />,
   })
 
 function IssueFields() {
   const accounts = useOne<{ data: AcmeAccountView[] }>('/acme-accounts').data?.data
+  const { set } = useForm()
+  const first = accounts?.find(one => one.status === 'valid')?.id
+  useEffect(() => {
+    if (first !== undefined) set({ acme_account_id: first })
+  }, [first])
   return (
     <>
       {accounts?.length === 0 && (

@@ -96,7 +96,7 @@ const markOfAction = (action: ActionView): Happening => ({
   color: action.status === 'error' ? '--bad-mark' : '--accent',
   text: (
     <>
-      <Link to="/actions/$id" params={{ id: action.id }} className="text-accent hover:underline">
+      <Link to="/actions/$id" params={{ id: action.id }} className="inline-block leading-6 text-accent hover:underline">
         {titleOf(action)}
       </Link>
       {action.status === 'error' && ', failed'}
@@ -108,7 +108,7 @@ const markOfIncident = ({ id, title, started_at: at }: IncidentView): Happening 
   at: Date.parse(at),
   color: '--bad-mark',
   text: (
-    <Link to="/incidents/$id" params={{ id }} className="text-accent hover:underline">
+    <Link to="/incidents/$id" params={{ id }} className="inline-block leading-6 text-accent hover:underline">
       {title}
     </Link>
   ),
