@@ -60,6 +60,15 @@ test('facts are read from files of the server', () => {
   })
 })
 
+test('a server with the loader of musl needs the program for it, unless its shell uses glibc', () => {
+  const isMusl = (files: Record<string, string>) => factsOf({ ...debian, ...files }).agent_platform?.includes('-musl')
+  const loader = { 'lib/ld-musl-x86_64.so.1': '' }
+  expect(isMusl({})).toBe(false)
+  expect(isMusl(loader)).toBe(true)
+  expect(isMusl({ ...loader, 'bin/sh': '\x7fELF /lib/ld-musl-x86_64.so.1' })).toBe(true)
+  expect(isMusl({ ...loader, 'bin/sh': '\x7fELF /lib64/ld-linux-x86-64.so.2' })).toBe(false)
+})
+
 test('what is unknown is left out', () => {
   expect(Object.keys(factsOf({}))).toEqual([
     'arch',

@@ -49,7 +49,9 @@ export function readFacts(root: Root): AgentFacts {
 
 /** Which program of the agent the server needs, as in the script that installs it. */
 function platform(root: Root, cpus: string): string {
-  const musl = ['lib', 'usr/lib'].some(folder => root.names(folder).some(name => name.startsWith('ld-musl-'))) ? '-musl' : ''
+  const hasMusl = ['lib', 'usr/lib'].some(folder => root.names(folder).some(name => name.startsWith('ld-musl-')))
+  // Systems with glibc can have musl too, but their shell doesn’t use it.
+  const musl = hasMusl && !root.start('bin/sh', 4096)?.includes('/ld-linux') ? '-musl' : ''
   const baseline = process.arch === 'x64' && !/ avx2 /.test(cpus) ? '-baseline' : ''
   return `linux-${process.arch}${musl}${baseline}`
 }

@@ -52,7 +52,8 @@ main() {
     aarch64 | arm64) platform=linux-arm64 ;;
     *) fail "There is no agent for $(uname -m)." ;;
   esac
-  ! ls /lib/ld-musl-* >/dev/null 2>&1 || platform=$platform-musl
+  # Systems with glibc can have musl too, but their shell doesn’t use it.
+  ! ls /lib/ld-musl-* >/dev/null 2>&1 || grep -q /ld-linux /bin/sh || platform=$platform-musl
   [ "${platform#linux-x64}" = "$platform" ] || grep -q ' avx2 ' /proc/cpuinfo || platform=$platform-baseline
 
   # Only TLS with a certificate that is verified can replace the signature.
