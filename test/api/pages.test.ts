@@ -150,7 +150,8 @@ test('the first page is small, and so are all pages together', () => {
   const compressed = (file: string) => gzipSync(readFileSync(`dist/web/${file}`), { level: 9 }).length
   const sum = (files: Iterable<string>) => [...files].reduce((total, file) => total + compressed(file), 0)
   expect(sum(first)).toBeLessThanOrEqual(250_000)
-  expect(sum(globSync('**/*.{html,js,css,svg}', { cwd: 'dist/web' }))).toBeLessThanOrEqual(600_000)
+  // About 4 kB for each page. Grows with new areas of the product, but not by a library.
+  expect(sum(globSync('**/*.{html,js,css,svg}', { cwd: 'dist/web' }))).toBeLessThanOrEqual(650_000)
 })
 
 interface Part {
