@@ -266,6 +266,15 @@ test('a failed unit, a container that died, a failing disk, and a degraded array
   await api('PATCH', `/v1/monitors/${own.id}`, { degraded_if: [] })
   const incidents = async () =>
     ((await api('GET', '/v1/incidents')).data as Record<string, string>[]).map(one => [one.status, one.cause]).toSorted()
+  /** Waits until each of these causes has one incident, with this status. */
+  const incidentsAre = (status: string, causes: readonly string[]) =>
+    until(`that incidents are ${status}`, async () => {
+      const found = (await incidents()).filter(one => causes.includes(one[1]!))
+      return Bun.deepEquals(
+        found,
+        causes.map(cause => [status, cause]),
+      )
+    })
   /** Opens an incident as soon as the condition is true. */
   const monitor = async (condition: string): Promise<string> => {
     const settings = { target: server, name: condition, confirm: 1, recover: 1, degraded_if: [condition] }
@@ -309,7 +318,7 @@ test('a failed unit, a container that died, a failing disk, and a degraded array
     'Container db is exited, not running',
     'Number of failed units is 1, more than 0: worker.service',
   ]
-  expect(await incidents()).toEqual(causes.map(cause => ['open', cause]))
+  await incidentsAre('open', causes)
   const kinds = await until('the events', async () => {
     const { data } = await api('GET', `/v1/servers/${server}/journal`)
     const found = new Set((data as { kind: string }[]).map(one => one.kind))
@@ -322,7 +331,7 @@ test('a failed unit, a container that died, a failing disk, and a degraded array
   expect((await act('collect')).status).toBe('success')
   await reported('the end of the failures', found => found.disks.items?.[0]?.failing === false)
   await expectResults(monitors, 'up')
-  expect(await incidents()).toEqual(causes.map(cause => ['resolved', cause]))
+  await incidentsAre('resolved', causes)
 
   // The kernel of the guest has no arrays, so the agent looks at another file system, in which one is recorded.
   const array = await monitor('[ARRAYS_DEGRADED] > 0')
@@ -336,7 +345,7 @@ test('a failed unit, a container that died, a failing disk, and a degraded array
     await guest.write('/host/proc/mdstat', text)
     await guest.run('bailiwick-agent send-once --config /etc/bailiwick-agent/array.conf')
     await expectResults([array], status)
-    expect((await incidents()).filter(one => one[1] === cause)).toEqual([[state, cause]])
+    await incidentsAre(state, [cause])
   }
   await guest.run('systemctl start bailiwick-agent')
   for (const id of [...monitors, array]) await api('DELETE', `/v1/monitors/${id}`)
