@@ -243,6 +243,10 @@ describe('TLS endpoints', () => {
     expect((await here.rival.call('POST', '/v1/tls-endpoints', { host: '127.0.0.1' })).status).toBe(422)
     await create({ active: false })
     expect(await refused({})).toEqual([409, 'already_exists'])
+    const bulk = await call('POST', '/tls-endpoints/bulk', {
+      operations: Array(2).fill({ op: 'create', body: { host: '127.0.0.1', port: 9, active: false } }),
+    })
+    expect([bulk.status, bulk.body.errors]).toMatchObject([422, [{ pointer: '#/operations/1', code: 'already_exists' }]])
     await here.limit(here.acme.workspaceId, { tls_endpoints: 1 })
     expect(await refused({ protocol: 'smtp' })).toEqual([403, 'plan_limit_reached'])
     expect((await call('GET', '/tls-endpoints')).body.data).toHaveLength(1)

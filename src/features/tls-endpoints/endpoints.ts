@@ -96,9 +96,11 @@ export async function insertEndpoint(tx: Tx, ctx: Ctx, members: Members): Promis
   await refuseOverLimit(tx, ctx, 'tls_endpoint')
   const columns = newEndpointColumns(members, 'manual', ctx.hub.clock.now())
   const gone = await lockGone(tx, ctx, columns.location)
-  const row = gone
-    ? await saveRow(tx, ctx, tlsEndpointRows, gone, { ...members, ...keptColumns, nextScanAt: columns.nextScanAt })
-    : await insertRow(tx, ctx, tlsEndpointRows, columns)
+  const row = await once(members, () =>
+    gone
+      ? saveRow(tx, ctx, tlsEndpointRows, gone, { ...members, ...keptColumns, nextScanAt: columns.nextScanAt })
+      : insertRow(tx, ctx, tlsEndpointRows, columns),
+  )
   return changed(gone, row, members.active)
 }
 
@@ -132,7 +134,7 @@ const once = <R>({ host, port }: { host: string; port: number }, fn: () => Promi
  */
 export async function createTlsEndpoint(ctx: Ctx, input: TlsEndpointInput): Promise<TlsEndpointView> {
   const members = await validMembers(ctx, input)
-  return await once(members, () => change(ctx, 'certificates.tls_endpoint.create', tx => insertEndpoint(tx, ctx, members)))
+  return await change(ctx, 'certificates.tls_endpoint.create', tx => insertEndpoint(tx, ctx, members))
 }
 
 /** The columns of an endpoint to create. @throws Problem 422 */
@@ -159,23 +161,18 @@ function validServername(text: string | null): string | null {
 export async function updateTlsEndpoint(ctx: Ctx, id: string, patch: TlsEndpointPatch): Promise<TlsEndpointView> {
   const given = patchColumns(tlsEndpointMembers, patch)
   const columns = given.servername === undefined ? given : { ...given, servername: validServername(given.servername) }
-  const found = await findRow(ctx.hub.read, ctx, tlsEndpointRows, id)
-  return await once(found, () =>
-    change(ctx, 'certificates.tls_endpoint.update', async tx => {
-      const before = await lockRow(tx, ctx, tlsEndpointRows, id)
-      const next = { ...before, ...columns }
-      if (before.uncountedAt !== null) await refuseOverLimit(tx, ctx, 'tls_endpoint')
-      const now = ctx.hub.clock.now()
-      const isNews = next.active && (!before.active || next.servername !== before.servername)
-      const after = await saveRow(tx, ctx, tlsEndpointRows, before, {
-        ...columns,
-        location: locationOf(next),
-        ...keptColumns,
-        nextScanAt: nextScanOf(before, next, now),
-      })
-      return changed(before, after, isNews)
-    }),
-  )
+  return await change(ctx, 'certificates.tls_endpoint.update', async tx => {
+    const before = await lockRow(tx, ctx, tlsEndpointRows, id)
+    const next = { ...before, ...columns }
+    if (before.uncountedAt !== null) await refuseOverLimit(tx, ctx, 'tls_endpoint')
+    const now = ctx.hub.clock.now()
+    const isNews = next.active && (!before.active || next.servername !== before.servername)
+    const nextScanAt = nextScanOf(before, next, now)
+    const after = await once(next, () =>
+      saveRow(tx, ctx, tlsEndpointRows, before, { ...columns, location: locationOf(next), ...keptColumns, nextScanAt }),
+    )
+    return changed(before, after, isNews)
+  })
 }
 
 function nextScanOf(before: TlsEndpointRow, next: TlsEndpointRow, now: number): number | null {
