@@ -64,7 +64,7 @@ function segmentsOf({ action, outcome, actor, targets }: SentenceEvent, catalog:
       if (part === 'actor') return actorSegments(actor)
       const target = targets.find(one => one.type === part)
       // A dynamic IP source, for example, reports its own addresses.
-      if (target && target.id === actor.id) return [{ text: 'itself' }]
+      if (target && target.id === actor.id && template.includes('{actor}')) return [{ text: 'itself' }]
       return named(part in registry ? registry[part as keyof typeof registry].name : humanize(part), target)
     })
     .filter(one => one.text !== '')
