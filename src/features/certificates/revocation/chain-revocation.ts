@@ -12,7 +12,7 @@ import { CrlUnusable } from './download-crl'
 const waitMs = 5000
 
 /** Downloads of lists while someone waits: within a time limit for all of them. Those that failed are not tried again. */
-export interface WaitingDownloads {
+interface WaitingDownloads {
   /** As of `performance.now()`. */
   until: number
   failed: Set<string>
