@@ -21,6 +21,7 @@ export class HubOfGuest<G extends Guest = DebianGuest> {
     private readonly here: Installation,
     private readonly startHub: () => Promise<HubProcess>,
     private readonly token: string,
+    private readonly resolver: EmptyResolver,
   ) {}
 
   /** With a guest that runs Debian and systemd. @param program of the hub, if it is not the one in dist/ */
@@ -29,14 +30,15 @@ export class HubOfGuest<G extends Guest = DebianGuest> {
   }
 
   static async of<G extends Guest>(guest: G, program?: string): Promise<HubOfGuest<G>> {
+    const resolver = await emptyResolver()
     try {
       const listen = `${await guest.connect()}:${await freePort()}`
       const here = await installation()
-      // No zone has a public delegation.
-      const env = { BAILIWICK_BASE_URL: `http://${listen}`, BAILIWICK_DNS_RESOLVERS: '127.0.0.1:9' }
+      const env = { BAILIWICK_BASE_URL: `http://${listen}`, BAILIWICK_DNS_RESOLVERS: `127.0.0.1:${resolver.port}` }
       const start = () => startHub(here, { env, args: ['--listen', listen], program })
-      return new HubOfGuest(guest, await start(), here, start, await fullToken(here))
+      return new HubOfGuest(guest, await start(), here, start, await fullToken(here), resolver)
     } catch (error) {
+      resolver.close()
       await guest.stop()
       throw error
     }
@@ -61,7 +63,10 @@ export class HubOfGuest<G extends Guest = DebianGuest> {
 
   /** Runs a statement in the database of the hub. */
   async execute(statement: string): Promise<void> {
-    await using database = new SQL(this.here.env.BAILIWICK_DATABASE_URL ?? `sqlite://${join(this.here.folder, 'bailiwick.db')}`)
+    const { BAILIWICK_DATABASE_URL: url } = this.here.env
+    await using database = new SQL(url ?? `sqlite://${join(this.here.folder, 'bailiwick.db')}`)
+    // The hub may be writing.
+    if (!url) await database.unsafe('pragma busy_timeout = 10000')
     await database.unsafe(statement)
   }
 
@@ -73,6 +78,25 @@ export class HubOfGuest<G extends Guest = DebianGuest> {
   async stop(): Promise<void> {
     await this.hub[Symbol.asyncDispose]()
     await this.here[Symbol.asyncDispose]()
+    this.resolver.close()
     await this.guest.stop()
   }
 }
+
+/**
+ * A resolver for which no name exists. A hub whose resolvers do not respond discards the results of its checks.
+ */
+const emptyResolver = () =>
+  Bun.udpSocket({
+    hostname: '127.0.0.1',
+    socket: {
+      data(socket, query, port, address) {
+        if (query.length < 12) return
+        const answer = Buffer.from(query)
+        // A response with recursion, and the RCODE NXDOMAIN (RFC 1035, 4.1.1).
+        answer.writeUInt16BE(0x8183, 2)
+        socket.send(answer, port, address)
+      },
+    },
+  })
+type EmptyResolver = Awaited<ReturnType<typeof emptyResolver>>
