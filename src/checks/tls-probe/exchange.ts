@@ -5,6 +5,7 @@ import { BufferedConnection } from '../buffered-connection'
 import type { CheckContext } from '../check'
 import { connectVetted } from '../connect'
 import { CheckFailed, connectFailure } from '../connect-failure'
+import { exchangeDirectly, type AnswerReader } from './direct-exchange'
 import type { ScanPhase, ScanProtocol } from './facts'
 import { TlsFormatError } from './format-error'
 import { farewell } from './hello'
@@ -17,12 +18,6 @@ export interface ScanTarget {
   protocol: ScanProtocol
   /** The name to send in SNI; null if the host is an IP address. */
   servername: string | null
-}
-
-/** Reads an answer from the octets of a connection. */
-interface Reader<A> {
-  /** @returns the answer once it is complete @throws TlsFormatError */
-  push(octets: Uint8Array): A | null
 }
 
 /** What a scan may use. Unlike a check, it resolves no names: it only connects to its target. */
@@ -59,6 +54,8 @@ export class Exchanges {
   /** How many connections were opened so far. */
   count = 0
   #open = 0
+  /** Whether the last connection was opened. */
+  #isReachable = false
   readonly #waiting: (() => void)[] = []
 
   constructor(
@@ -72,7 +69,13 @@ export class Exchanges {
    * @returns `closed` if the server closes the connection without an answer
    * @throws ExchangeFailed
    */
-  async ask<A>(message: Uint8Array, reader: Reader<A>): Promise<A | 'closed'> {
+  async ask<A>(message: Uint8Array, reader: AnswerReader<A>): Promise<A | 'closed'> {
+    const { protocol, vetted } = this.target
+    // Not for a server that may be unreachable: such connections can’t be closed.
+    if (protocol === 'tls' && this.#isReachable)
+      return await this.#inTurn((signal, reached) =>
+        exchangeDirectly(vetted, { message, reader, signal, onOpen: () => reached(null) }),
+      )
     return await this.connected(async (attempt, socket) => {
       const answer = attempt.within(answerOf(socket, reader), 'the response to a ClientHello')
       socket.write(message)
@@ -85,17 +88,30 @@ export class Exchanges {
 
   /** Calls `use` with a connection on which TLS can start. @throws ExchangeFailed */
   async connected<T>(use: (attempt: Attempt, socket: Socket) => Promise<T>): Promise<T> {
+    return await this.#inTurn((signal, reached) =>
+      withAttempt({ ...this.context, ...noNames, signal }, async attempt => {
+        const plain = await connectVetted(attempt, this.target.vetted)
+        reached('starttls')
+        const socket = await this.#upgraded(attempt, plain)
+        reached(null)
+        return await use(attempt, socket)
+      }),
+    )
+  }
+
+  /** @param run opens a connection, and calls `reached` with what it does afterwards @throws ExchangeFailed */
+  async #inTurn<T>(run: (signal: AbortSignal, reached: (phase: ScanPhase | null) => void) => Promise<T>): Promise<T> {
     if (this.#open >= maxOpen) await new Promise<void>(resolve => this.#waiting.push(resolve))
     this.#open++
     try {
-      return await this.#connect(use)
+      return await this.#limited(run)
     } finally {
       this.#open--
       this.#waiting.shift()?.()
     }
   }
 
-  async #connect<T>(use: (attempt: Attempt, socket: Socket) => Promise<T>): Promise<T> {
+  async #limited<T>(run: (signal: AbortSignal, reached: (phase: ScanPhase | null) => void) => Promise<T>): Promise<T> {
     const { context } = this
     if (context.signal.aborted) throw new ExchangeFailed(null, new CheckFailed('timeout', 'the scan took too long'))
     if (this.count >= maxConnections)
@@ -108,16 +124,11 @@ export class Exchanges {
     if (context.signal.aborted) stop()
     context.signal.addEventListener('abort', stop, { once: true })
     try {
-      return await withAttempt({ ...context, ...noNames, signal: limit.signal }, async attempt => {
-        const plain = await connectVetted(attempt, this.target.vetted)
-        phase = 'starttls'
-        const socket = await this.#upgraded(attempt, plain)
-        phase = null
-        return await use(attempt, socket)
-      })
+      return await run(limit.signal, reached => (phase = reached))
     } catch (error) {
       throw error instanceof ExchangeFailed ? error : new ExchangeFailed(phase, failureOf(error))
     } finally {
+      this.#isReachable = phase !== 'connect'
       clearTimeout(timer)
       context.signal.removeEventListener('abort', stop)
     }
@@ -143,7 +154,7 @@ function failureOf(error: unknown): CheckFailed {
 }
 
 /** Waits for the answer, or the end of the connection. Later octets are ignored. */
-function answerOf<A>(socket: Socket, reader: Reader<A>): Promise<A | 'closed'> {
+function answerOf<A>(socket: Socket, reader: AnswerReader<A>): Promise<A | 'closed'> {
   return new Promise((resolve, reject) => {
     const closed = () => resolve('closed')
     const read = (octets: Uint8Array) => {
