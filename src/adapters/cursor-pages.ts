@@ -7,12 +7,14 @@ import { incompleteList, listTimeoutMs, maxRows } from './numbered-pages'
  * other rows. The caller finds out whether something changed.
  * @param first cursor of the first page
  * @param readPage returns the cursor of the next page; null on the last page
+ * @param max number of rows that are accepted
  * @throws AdapterError
  */
 export async function readCursorPages<C, R>(
   clock: Clock,
   first: C,
   readPage: (cursor: C) => Promise<{ rows: readonly R[]; next: C | null }>,
+  max = maxRows,
 ): Promise<{ rows: R[]; pages: number }> {
   const end = clock.now() + listTimeoutMs
   const seen = new Set<string>()
@@ -24,7 +26,7 @@ export async function readCursorPages<C, R>(
     seen.add(key)
     const page: { rows: readonly R[]; next: C | null } = await readPage(cursor)
     rows.push(...page.rows)
-    if (rows.length > maxRows) throw new AdapterError('refused', `The list has more than ${maxRows} rows.`)
+    if (rows.length > max) throw new AdapterError('refused', `The list has more than ${max} rows.`)
     cursor = page.next
   }
   return { rows, pages: seen.size }

@@ -166,7 +166,7 @@ const forbiddenImports: [files: RegExp, refused: RegExp, reason: string, typesTo
     'the name server runs in its own thread and only gets plain values',
   ],
   [
-    /^src\/(features\/[^/]+\/(providers|registrars|clouds|controllers|channels)\/|adapters\/[^/]+$|vendors\/)/,
+    /^src\/(features\/([^/]+\/(providers|clouds|controllers|channels)|registrars\/kinds)\/|adapters\/[^/]+$|vendors\/)/,
     /^src\/(core\/(db\/|change(-result)?$|ctx$|hub$)|adapters\/accounts\/)|[/-]tables$/,
     'adapters take and return plain values',
   ],
@@ -252,7 +252,7 @@ const publicModules: Record<string, string[]> = {
     'delivery/notify',
   ],
   people: ['invitations/invitations', 'invitations/revocation', 'members/members', 'system-mail'],
-  registry: ['interests'],
+  registry: ['interests', 'registry-date'],
   servers: ['agents/certificates', 'live/live-servers', 'live/read', 'summary'],
   'tls-endpoints': ['following', 'grade-counts', 'last-scans', 'scans/scan-again'],
   tokens: ['expiry'],

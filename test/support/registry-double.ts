@@ -10,13 +10,21 @@ export interface RegisteredName {
   statuses?: string[]
   /** When it ends according to its registrar, which has an RDAP server of its own. */
   registrarExpires?: string
+  /** Default: 2020-01-01T00:00:00Z. */
+  registered?: string
+  /** Name of its registrar, whose double lists it. */
+  registrar?: string
+  nameservers?: string[]
 }
+
+export const defaultRegistered = '2020-01-01T00:00:00Z'
 
 type HttpAnswer = (url: URL) => Response | Promise<Response>
 
 /**
  * A registry with two doors on free local ports: RDAP (RFC 9083) for `com`, `net`, and `org`, with a bootstrap file and the RDAP server of a
- * registrar, and WHOIS (RFC 3912) in the form of DENIC for `de`, and of ICANN for all others.
+ * registrar, and WHOIS (RFC 3912) in the form of DENIC for `de`, and of ICANN for all others. Doubles of registrars sell and list the same
+ * names.
  */
 export class RegistryDouble {
   readonly names = new Map<string, RegisteredName>()
@@ -83,7 +91,9 @@ export class RegistryDouble {
   }
 
   /** The RDAP object of a name. */
-  domain(name: string, { expires, statuses = ['active'] }: RegisteredName): object {
+  domain(name: string, known: RegisteredName): object {
+    const { expires, statuses = ['active'], registered = defaultRegistered } = known
+    const { registrar = 'Example Registrar', nameservers = ['ns1.example.net'] } = known
     return {
       rdapConformance: ['rdap_level_0', 'icann_rdap_response_profile_1'],
       objectClassName: 'domain',
@@ -91,7 +101,7 @@ export class RegistryDouble {
       ldhName: name.toUpperCase(),
       status: statuses,
       events: [
-        { eventAction: 'registration', eventDate: '2020-01-01T00:00:00Z' },
+        { eventAction: 'registration', eventDate: registered },
         ...(expires === undefined ? [] : [{ eventAction: 'expiration', eventDate: expires }]),
         { eventAction: 'last update of RDAP database', eventDate: '2026-11-21T00:00:00Z' },
       ],
@@ -105,12 +115,12 @@ export class RegistryDouble {
             'vcard',
             [
               ['version', {}, 'text', '4.0'],
-              ['fn', {}, 'text', 'Example Registrar'],
+              ['fn', {}, 'text', registrar],
             ],
           ],
         },
       ],
-      nameservers: [{ objectClassName: 'nameserver', ldhName: 'NS1.EXAMPLE.NET' }],
+      nameservers: nameservers.map(one => ({ objectClassName: 'nameserver', ldhName: one.toUpperCase() })),
       secureDNS: { delegationSigned: false },
       links: [{ rel: 'related', type: 'application/rdap+json', href: `${this.url}/registrar/domain/${name}` }],
     }
@@ -161,14 +171,15 @@ export class RegistryDouble {
     if (name.endsWith('.de'))
       return `Domain: ${name}\r\n${known ? 'Nserver: ns1.example.net\r\nStatus: connect' : 'Status: free'}\r\n`
     if (!known) return `Domain not found.\r\n>>> Last update of WHOIS database: 2026-11-20T10:00:00Z <<<\r\n`
-    const { expires, statuses = ['active'] } = known
+    const { expires, statuses = ['active'], registered = defaultRegistered } = known
+    const { registrar = 'Example Registrar', nameservers = ['ns1.example.net'] } = known
     return [
       `Domain Name: ${name.toUpperCase()}`,
       ...(expires === undefined ? [] : [`Registry Expiry Date: ${expires}`]),
-      'Creation Date: 2020-01-01T00:00:00Z',
+      `Creation Date: ${registered}`,
       ...statuses.map(status => `Domain Status: ${status}`),
-      'Registrar: Example Registrar',
-      'Name Server: NS1.EXAMPLE.NET',
+      `Registrar: ${registrar}`,
+      ...nameservers.map(one => `Name Server: ${one.toUpperCase()}`),
       '',
     ].join('\r\n')
   }

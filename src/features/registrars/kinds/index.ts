@@ -1,0 +1,7 @@
+import type { RegistrarKind } from '../registrar'
+import { porkbun } from './porkbun'
+
+/** All kinds of registrars, in display order. */
+export const registrarKinds: readonly RegistrarKind[] = [porkbun]
+
+export const registrarKindOf = (kind: string): RegistrarKind | undefined => registrarKinds.find(one => one.kind === kind)
