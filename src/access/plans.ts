@@ -66,14 +66,17 @@ export async function refuseOverLimit(tx: Tx, ctx: Ctx, type: ResourceType): Pro
 /** The number of resources of a workspace that count against their limit. */
 export async function countOf(read: Reader, type: ResourceType, workspaceId: string): Promise<number> {
   const { table, endedBy = [] } = entryOf(type)
-  const conditions = [
-    sql`${sql.identifier('workspace_id')} = ${workspaceId}`,
-    ...endedBy.map(column => sql`${sql.identifier(column)} is null`),
-  ]
-  const rows: { n: number }[] = await read
-    .select({ n: count() })
-    .from(sql`${sql.identifier(table!)}` as never)
-    .where(and(...conditions))
+  const counted = prepared<{ n: number }[]>(read, `count-of|${type}`, handle => {
+    const conditions = [
+      sql`${sql.identifier('workspace_id')} = ${sql.placeholder('workspaceId')}`,
+      ...endedBy.map(column => sql`${sql.identifier(column)} is null`),
+    ]
+    return handle
+      .select({ n: count() })
+      .from(sql`${sql.identifier(table!)}` as never)
+      .where(and(...conditions)) as never
+  })
+  const rows = await counted.execute({ workspaceId })
   return rows[0]!.n
 }
 

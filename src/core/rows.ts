@@ -126,7 +126,12 @@ export async function saveRow<T extends VersionedTable>(
 
 /** Deletes a row. */
 export async function removeRow<T extends RowTable>(tx: Tx, { table }: Rows<T>, row: RowOf<T>): Promise<void> {
-  await tx.delete(table).where(eq(table.id, row.id))
+  const remove = prepared<unknown, Tx>(
+    tx,
+    `remove|${getTableName(table)}`,
+    handle => handle.delete(table).where(eq(table.id, sql.placeholder('id'))) as never,
+  )
+  await remove.execute({ id: row.id })
 }
 
 type ViewOf<Row, View> = (row: Row) => View | Promise<View>

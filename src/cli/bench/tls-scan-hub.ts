@@ -16,7 +16,7 @@ interface HubScans {
 /** How often monitors are checked. */
 const intervalSeconds = 10
 const perRequest = 500
-const probeEveryMs = 20
+const probeEveryMs = 100
 const pollMs = 1000
 const maxScanMs = 1_800_000
 

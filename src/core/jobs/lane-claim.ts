@@ -54,6 +54,9 @@ interface Limited extends Allowance {
 // Jobs per lane and round. All jobs have the same weight, so deficit round robin is plain round robin.
 const quantum = 4
 const lanesPerPage = 64
+// A claim of a few jobs mostly needs no more lanes, and reading them takes most of its time.
+const lanesPerSmallPage = 16
+const pageSizeOf = ({ limit }: ClaimRequest): number => (limit <= lanesPerSmallPage ? lanesPerSmallPage : lanesPerPage)
 
 /** Selects due jobs by round robin over the lanes, at max one round, so that a long lane can't starve the others. */
 export async function claimFromLanes(tx: Tx, request: ClaimRequest): Promise<LaneClaim> {
@@ -72,8 +75,9 @@ export async function claimFromLanes(tx: Tx, request: ClaimRequest): Promise<Lan
 /** Returns false if it stopped because of concurrency limits. */
 async function runRound(tx: Tx, request: ClaimRequest, claim: LaneClaim, limits: Map<string, Limited | null>): Promise<boolean> {
   const start = request.after
+  const pageSize = pageSizeOf(request)
   const first = await dueLanes(tx, request, '')
-  if (first.length < lanesPerPage) {
+  if (first.length < pageSize) {
     // These are all lanes. The round starts after the last served one.
     const next = first.findIndex(due => due.lane > start)
     for (const due of next < 0 ? first : [...first.slice(next), ...first.slice(0, next)]) {
@@ -97,8 +101,10 @@ async function runRound(tx: Tx, request: ClaimRequest, claim: LaneClaim, limits:
       }
       await serve(tx, request, claim, due, limits)
     }
-    if (skipped !== undefined) after = skipped
-    else if (lanes.length === lanesPerPage) after = lanes.at(-1)!.lane
+    if (skipped !== undefined) {
+      after = skipped
+      if (wrapped && after > start) return true
+    } else if (lanes.length === pageSize) after = lanes.at(-1)!.lane
     else if (wrapped || start === '') return true
     else {
       wrapped = true
@@ -253,7 +259,8 @@ const dueIn = (tx: Tx) =>
   )
 
 /** The next lanes with due jobs by name, including held lanes. */
-async function dueLanes(tx: Tx, { kind, rules, now }: ClaimRequest, after: string): Promise<DueLane[]> {
+async function dueLanes(tx: Tx, request: ClaimRequest, after: string): Promise<DueLane[]> {
+  const { kind, rules, now } = request
   const page = prepared(tx, `due-lanes|${rules.ranks.length}`, (read: Tx) => {
     const ready = sql`${jobs.state} = 'ready' and ${jobs.kind} = ${sql.placeholder('kind')}`
     // Each rank separately, so that the index can be searched by time without scanning jobs scheduled for later.
@@ -282,9 +289,9 @@ async function dueLanes(tx: Tx, { kind, rules, now }: ClaimRequest, after: strin
         from ranked where ${sql.join(
           ranks.map(name => sql`${name} = '1'`),
           sql` or `,
-        )} limit ${lanesPerPage}) as turns`,
+        )} limit ${sql.placeholder('size')}) as turns`,
       )
   })
   const ranks = Object.fromEntries(rules.ranks.map((rank, n) => [`rank${n}`, rank]))
-  return await page.execute({ kind, now, after, ...ranks })
+  return await page.execute({ kind, now, after, size: pageSizeOf(request), ...ranks })
 }

@@ -1,6 +1,8 @@
 import { and, asc, eq, gt, inArray, ne, sql } from 'drizzle-orm'
 import { record } from '../../core/change'
 import { sha256Hex } from '../../core/crypto'
+import { forIds } from '../../core/db/id-list'
+import { prepared } from '../../core/db/prepared'
 import type { Reader } from '../../core/db/transaction'
 import type { Hub } from '../../core/hub'
 import type { JobDraft } from '../../core/jobs/draft'
@@ -14,23 +16,27 @@ export const maxChain = 20
 
 /** The ids of certificates of a workspace by fingerprint. */
 export async function idsOf(read: Reader, workspaceId: string, sha256s: readonly string[]): Promise<Map<string, string>> {
-  const found = new Map<string, string>()
-  for (let at = 0; at < sha256s.length; at += 500) {
-    const rows = await read
-      .select({ id: certificates.id, sha256: certificates.sha256 })
-      .from(certificates)
-      .where(and(eq(certificates.workspaceId, workspaceId), inArray(certificates.sha256, sha256s.slice(at, at + 500))))
-    for (const row of rows) found.set(row.sha256, row.id)
-  }
-  return found
+  const rows = await forIds(sha256s, (size, list, values) =>
+    prepared(read, `certificate-ids|${size}`, handle =>
+      handle
+        .select({ id: certificates.id, sha256: certificates.sha256 })
+        .from(certificates)
+        .where(and(eq(certificates.workspaceId, workspace), sql`${certificates.sha256} in ${list}`)),
+    ).execute({ ...values, workspaceId }),
+  )
+  return new Map(rows.map(row => [row.sha256, row.id]))
 }
+
+const workspace = sql.placeholder('workspaceId')
 
 /** The roots that a workspace trusts in addition to the public ones. */
 export async function rootsOf(read: Reader, workspaceId: string): Promise<ReturnType<typeof trustStore>> {
-  const rows = await read
-    .select({ der: certificateAuthorities.der })
-    .from(certificateAuthorities)
-    .where(eq(certificateAuthorities.workspaceId, workspaceId))
+  const rows = await prepared(read, 'trusted-roots', handle =>
+    handle
+      .select({ der: certificateAuthorities.der })
+      .from(certificateAuthorities)
+      .where(eq(certificateAuthorities.workspaceId, workspace)),
+  ).execute({ workspaceId })
   return trustStore(rows.map(row => parseCertificate(row.der)))
 }
 
@@ -40,17 +46,21 @@ export async function issuersOf(read: Reader, workspaceId: string, chain: readon
   let wanted = new Set(chain.map(one => sha256Hex(one.facts.issuer)))
   const seen = new Set<string>()
   for (let depth = 0; depth < maxChain && wanted.size > 0; depth++) {
-    const rows = await read
-      .select({ der: certificates.der, issuerHash: certificates.issuerHash })
-      .from(certificates)
-      .where(
-        and(
-          eq(certificates.workspaceId, workspaceId),
-          inArray(certificates.subjectHash, [...wanted]),
-          eq(certificates.isCa, true),
-        ),
-      )
-      .limit(maxChain)
+    const rows = await forIds([...wanted], (size, list, values) =>
+      prepared(read, `issuers|${size}`, handle =>
+        handle
+          .select({ der: certificates.der, issuerHash: certificates.issuerHash })
+          .from(certificates)
+          .where(
+            and(
+              eq(certificates.workspaceId, workspace),
+              sql`${certificates.subjectHash} in ${list}`,
+              eq(certificates.isCa, true),
+            ),
+          )
+          .limit(maxChain),
+      ).execute({ ...values, workspaceId }),
+    )
     for (const hash of wanted) seen.add(hash)
     for (const { der } of rows) {
       const one = parseCertificate(der)

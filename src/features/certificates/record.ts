@@ -1,7 +1,9 @@
-import { and, eq, inArray, isNull, sql } from 'drizzle-orm'
+import { and, eq, isNotNull, isNull, sql } from 'drizzle-orm'
 import { countOf } from '../../access/plans'
 import { sha256Hex } from '../../core/crypto'
+import { forIds } from '../../core/db/id-list'
 import { insertRows, skipExisting } from '../../core/db/insert-rows'
+import { prepared } from '../../core/db/prepared'
 import type { Tx } from '../../core/db/transaction'
 import { updateRows } from '../../core/db/update-rows'
 import { newId } from '../../core/ids'
@@ -12,7 +14,7 @@ import { describe, type Described } from './describe'
 import { idsOf, issuersOf, maxChain, rootsOf, verifyAgain } from './paths'
 import { placeOf, type Place, type Presence } from './places'
 import { refreshCertificates } from './refresh'
-import { certificateNames, certificatePresences, certificates, type CertificateRow } from './tables'
+import { certificateNames, certificatePresences, certificates, type CertificateRow, type PresenceRow } from './tables'
 
 /** A chain that was seen somewhere. */
 export interface Sighting {
@@ -160,17 +162,19 @@ async function joinPrecertificate(
   workspaceId: string,
   { tbsSha256, isPrecertificate }: Described,
 ): Promise<{ id: string; isComplete: boolean } | null> {
-  const [other] = await tx
-    .select({ id: certificates.id })
-    .from(certificates)
-    .where(
-      and(
-        eq(certificates.workspaceId, workspaceId),
-        eq(certificates.tbsSha256, tbsSha256),
-        isPrecertificate ? undefined : eq(certificates.isPrecertificate, true),
-      ),
-    )
-    .limit(1)
+  const [other] = await prepared(tx, `same-tbs|${isPrecertificate}`, (handle: Tx) =>
+    handle
+      .select({ id: certificates.id })
+      .from(certificates)
+      .where(
+        and(
+          eq(certificates.workspaceId, sql.placeholder('workspaceId')),
+          eq(certificates.tbsSha256, sql.placeholder('tbsSha256')),
+          isPrecertificate ? undefined : eq(certificates.isPrecertificate, true),
+        ),
+      )
+      .limit(1),
+  ).execute({ workspaceId, tbsSha256 })
   return other ? { id: other.id, isComplete: isPrecertificate } : null
 }
 
@@ -213,28 +217,19 @@ async function savePresences(
   const wanted = new Map(placed.map(one => [idOf(one), one]))
   const unknown = new Map(all.map(one => [scopeKey(one), new Set(one.unknown)]))
   const scopes = new Map([...placed, ...all].map(one => [scopeKey(one), one]))
-  const before: (typeof certificatePresences.$inferSelect)[] = []
+  const before: PresenceRow[] = []
   for (const { kind, scopeId } of scopes.values()) {
-    const { workspaceId: workspace, kind: kindColumn, scopeId: scope, endedAt, id } = certificatePresences
     // Uploads and CT have no scope: only the certificates in question matter.
     const isShared = scopeId === ''
     const ids = [...wanted].flatMap(([key, one]) => (one.kind === kind && one.scopeId === scopeId ? [key] : []))
-    if (isShared && ids.length === 0) continue
-    const which = isShared
-      ? inArray(id, ids)
-      : ids.length > 0
-        ? sql`(${isNull(endedAt)} or ${inArray(id, ids)})`
-        : isNull(endedAt)
-    before.push(
-      ...(await tx
-        .select()
-        .from(certificatePresences)
-        .where(and(eq(workspace, workspaceId), eq(kindColumn, kind), eq(scope, scopeId), which))),
-    )
+    if (!isShared) before.push(...(await currentPresences(tx).execute({ workspaceId, kind, scopeId })))
+    before.push(...(await presencesOf(tx, ids, isShared)))
   }
   const places = new Set(placed.map(placeKey))
   const touched = new Set<string>()
   const written: (typeof certificatePresences.$inferInsert)[] = []
+  const changed: (Pick<PresenceRow, (typeof presenceColumns)[number]> & { id: string })[] = []
+  const ended: { id: string; endedAt: number }[] = []
   const seen: { id: string; lastSeenAt: number }[] = []
   for (const row of before) {
     if (isTurnOver()) await yieldToEventLoop()
@@ -247,17 +242,14 @@ async function savePresences(
         if (now - row.lastSeenAt >= seenEveryMs) seen.push({ id: row.id, lastSeenAt: now })
         continue
       }
-      await tx
-        .update(certificatePresences)
-        .set({ ...values, lastSeenAt: now, endedAt: null })
-        .where(eq(certificatePresences.id, row.id))
+      changed.push({ id: row.id, ...values, lastSeenAt: now, endedAt: null })
       touched.add(row.certificateId)
     } else if (
       row.endedAt === null &&
       row.scopeId !== '' &&
       (places.has(placeKey(row)) || unknown.get(scopeKey(row))?.has(row.place) === false)
     ) {
-      await tx.update(certificatePresences).set({ endedAt: now }).where(eq(certificatePresences.id, row.id))
+      ended.push({ id: row.id, endedAt: now })
       touched.add(row.certificateId)
     }
   }
@@ -265,10 +257,43 @@ async function savePresences(
     written.push({ id, workspaceId, ...one, firstSeenAt: now, lastSeenAt: now, endedAt: null })
     touched.add(one.certificateId)
   }
+  await updateRows(tx, certificatePresences, { name: 'changed', set: presenceColumns }, changed)
+  await updateRows(tx, certificatePresences, { name: 'ended', set: ['endedAt'] }, ended)
   await updateRows(tx, certificatePresences, { name: 'seen', set: ['lastSeenAt'] }, seen)
   await insertRows(tx, certificatePresences, written)
   return touched
 }
+
+const presenceColumns = ['kind', 'scopeId', 'place', 'label', 'isUse', 'data', 'lastSeenAt', 'endedAt'] as const
+
+/** The presences of a scope that have not ended. */
+const currentPresences = (tx: Tx) =>
+  prepared(tx, 'current-presences', (handle: Tx) => {
+    const { workspaceId, kind, scopeId, endedAt } = certificatePresences
+    return handle
+      .select()
+      .from(certificatePresences)
+      .where(
+        and(
+          eq(workspaceId, sql.placeholder('workspaceId')),
+          eq(kind, sql.placeholder('kind')),
+          eq(scopeId, sql.placeholder('scopeId')),
+          isNull(endedAt),
+        ),
+      )
+  })
+
+/** @param withCurrent also those that have not ended */
+const presencesOf = (tx: Tx, ids: readonly string[], withCurrent: boolean): Promise<PresenceRow[]> =>
+  forIds(ids, (size, list, values) =>
+    prepared(tx, `presences|${size}|${withCurrent}`, (handle: Tx) => {
+      const { id, endedAt } = certificatePresences
+      return handle
+        .select()
+        .from(certificatePresences)
+        .where(and(sql`${id} in ${list}`, withCurrent ? undefined : isNotNull(endedAt)))
+    }).execute(values),
+  )
 
 const scopeKey = ({ kind, scopeId }: Pick<Place, 'kind' | 'scopeId'>): string => `${kind} ${scopeId}`
 const placeKey = (one: Pick<Place, 'kind' | 'scopeId' | 'place'>): string => `${scopeKey(one)} ${one.place}`

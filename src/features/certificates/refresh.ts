@@ -1,5 +1,8 @@
-import { and, desc, eq, inArray, isNull } from 'drizzle-orm'
+import { and, desc, eq, isNull, sql } from 'drizzle-orm'
+import { forIds } from '../../core/db/id-list'
+import { prepared } from '../../core/db/prepared'
 import type { Reader, Tx } from '../../core/db/transaction'
+import { updateRows } from '../../core/db/update-rows'
 import { isTurnOver, yieldToEventLoop } from '../../core/time-slices'
 import { firstAlarmAt, nextAlarmAt, renewsItself } from './life'
 import { sourceOf, type CertificateSource } from './places'
@@ -48,46 +51,52 @@ const columns = {
 }
 type Member = Pick<CertificateRow, keyof typeof columns>
 
-const byIds = async (read: Reader, ids: readonly string[]): Promise<Member[]> =>
-  await read
-    .select(columns)
-    .from(certificates)
-    .where(inArray(certificates.id, [...ids]))
+const rowsOf = (read: Reader, ids: readonly string[]): Promise<Member[]> =>
+  forIds(ids, (size, list, values) =>
+    prepared(read, `certificates-to-refresh|${size}`, handle =>
+      handle
+        .select(columns)
+        .from(certificates)
+        .where(sql`${certificates.id} in ${list}`),
+    ).execute(values),
+  )
 
-async function rowsOf(read: Reader, ids: readonly string[]): Promise<Member[]> {
-  const rows: Member[] = []
-  for (let at = 0; at < ids.length; at += 500) rows.push(...(await byIds(read, ids.slice(at, at + 500))))
-  return rows
-}
+const lineageOf = (read: Reader, workspaceId: string, lineageId: string): Promise<Member[]> =>
+  prepared(read, 'certificates-of-lineage', handle =>
+    handle
+      .select(columns)
+      .from(certificates)
+      .where(
+        and(
+          eq(certificates.workspaceId, sql.placeholder('workspaceId')),
+          eq(certificates.lineageId, sql.placeholder('lineageId')),
+        ),
+      )
+      .orderBy(desc(certificates.notBefore))
+      .limit(maxLineage),
+  ).execute({ workspaceId, lineageId })
 
-const lineageOf = async (read: Reader, workspaceId: string, lineageId: string): Promise<Member[]> =>
-  await read
-    .select(columns)
-    .from(certificates)
-    .where(and(eq(certificates.workspaceId, workspaceId), eq(certificates.lineageId, lineageId)))
-    .orderBy(desc(certificates.notBefore))
-    .limit(maxLineage)
+/** Where certificates are now. */
+const placesOfAll = (read: Reader, ids: readonly string[]): Promise<Pick<PresenceRow, 'certificateId' | 'kind' | 'isUse'>[]> =>
+  forIds(ids, (size, list, values) => {
+    const { certificateId, kind, isUse, endedAt } = certificatePresences
+    return prepared(read, `places-of-certificates|${size}`, handle =>
+      handle
+        .select({ certificateId, kind, isUse })
+        .from(certificatePresences)
+        .where(and(sql`${certificateId} in ${list}`, isNull(endedAt))),
+    ).execute(values)
+  })
 
 async function refreshLineage(tx: Tx, rows: readonly Member[], now: number): Promise<void> {
-  const presences = await tx
-    .select({
-      certificateId: certificatePresences.certificateId,
-      kind: certificatePresences.kind,
-      isUse: certificatePresences.isUse,
-    })
-    .from(certificatePresences)
-    .where(
-      and(
-        inArray(
-          certificatePresences.certificateId,
-          rows.map(row => row.id),
-        ),
-        isNull(certificatePresences.endedAt),
-      ),
-    )
+  const presences = await placesOfAll(
+    tx,
+    rows.map(row => row.id),
+  )
   const placesOf = Map.groupBy(presences, one => one.certificateId)
   const oldestFirst = [...rows].sort((a, b) => a.notBefore - b.notBefore || a.notAfter - b.notAfter)
   const newest = oldestFirst.findLast(row => placesOf.get(row.id)?.some(one => one.isUse))
+  const changed: (Pick<Member, (typeof refreshed)[number]> & { id: string })[] = []
   for (const [at, row] of oldestFirst.entries()) {
     const places = placesOf.get(row.id) ?? []
     const after = derived(row, places, { newest, isOlder: newest !== undefined && oldestFirst.indexOf(newest) > at, now })
@@ -98,9 +107,15 @@ async function refreshLineage(tx: Tx, rows: readonly Member[], now: number): Pro
     const isSame = Object.entries(values).every(
       ([name, value]) => JSON.stringify(value) === JSON.stringify(row[name as keyof Member]),
     )
-    if (!isSame) await tx.update(certificates).set(values).where(eq(certificates.id, row.id))
+    if (!isSame) changed.push({ id: row.id, ...values })
   }
+  await updateRows(tx, certificates, { name: 'refreshed', set: refreshed }, changed)
 }
+
+const refreshed = [
+  ...(['inUse', 'supersededBy', 'sources', 'presenceCount', 'lastSeenAt', 'isOnlyIssuer'] as const),
+  ...(['autoRenewing', 'alarmAt', 'expiringFrom'] as const),
+] as const
 
 /** What follows from where a certificate is, and from the newest one of its lineage that is in use. */
 function derived(

@@ -1,4 +1,6 @@
-import { and, eq, inArray, isNotNull } from 'drizzle-orm'
+import { and, eq, isNotNull, sql } from 'drizzle-orm'
+import { forIds } from '../../../core/db/id-list'
+import { prepared } from '../../../core/db/prepared'
 import type { Hub } from '../../../core/hub'
 import type { NetworkPolicy } from '../../../core/net/egress'
 import type { Certificate } from '../../../core/x509/chain'
@@ -46,12 +48,17 @@ export async function isPathRevoked(
 
 async function isKnownAsRevoked({ read }: Hub, workspaceId: string, path: readonly Certificate[]): Promise<boolean> {
   const { id, workspaceId: workspace, sha256, revokedAt } = certificates
-  const sha256s = path.map(one => one.sha256)
-  const revoked = await read
-    .select({ id })
-    .from(certificates)
-    .where(and(eq(workspace, workspaceId), inArray(sha256, sha256s), isNotNull(revokedAt)))
-    .limit(1)
+  const revoked = await forIds(
+    path.map(one => one.sha256),
+    (size, list, values) =>
+      prepared(read, `revoked-certificates|${size}`, handle =>
+        handle
+          .select({ id })
+          .from(certificates)
+          .where(and(eq(workspace, sql.placeholder('workspaceId')), sql`${sha256} in ${list}`, isNotNull(revokedAt)))
+          .limit(1),
+      ).execute({ ...values, workspaceId }),
+  )
   return revoked.length > 0
 }
 

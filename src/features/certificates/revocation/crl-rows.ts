@@ -2,6 +2,7 @@ import { and, asc, eq, lt, ne, sql } from 'drizzle-orm'
 import { record } from '../../../core/change'
 import { forUpdate } from '../../../core/db/dialect'
 import { insertRows, insertRowsReturning, skipExisting } from '../../../core/db/insert-rows'
+import { prepared } from '../../../core/db/prepared'
 import type { Reader, Tx } from '../../../core/db/transaction'
 import type { Hub } from '../../../core/hub'
 import { runInSlices, isTurnOver, yieldToEventLoop } from '../../../core/time-slices'
@@ -11,7 +12,12 @@ import { CrlUnusable } from './download-crl'
 
 /** The list that was last downloaded from an address. */
 export async function storedCrl(read: Reader, url: string): Promise<CrlRow | undefined> {
-  const [row] = await read.select().from(crls).where(eq(crls.url, url))
+  const [row] = await prepared(read, 'crl-of-url', handle =>
+    handle
+      .select()
+      .from(crls)
+      .where(eq(crls.url, sql.placeholder('url'))),
+  ).execute({ url })
   return row
 }
 
@@ -62,10 +68,12 @@ export async function entryOf(
   serial: string,
 ): Promise<CrlEntry | null | undefined> {
   const { crlId, bucket, entries } = crlParts
-  const [part] = await read
-    .select({ entries })
-    .from(crlParts)
-    .where(and(eq(crlId, id), eq(bucket, crlBucketOf(serial, buckets))))
+  const [part] = await prepared(read, 'crl-bucket', handle =>
+    handle
+      .select({ entries })
+      .from(crlParts)
+      .where(and(eq(crlId, sql.placeholder('crlId')), eq(bucket, sql.placeholder('bucket')))),
+  ).execute({ crlId: id, bucket: crlBucketOf(serial, buckets) })
   return part && (await runInSlices(findCrlEntry(part.entries, serial)))
 }
 

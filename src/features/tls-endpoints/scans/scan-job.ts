@@ -1,10 +1,13 @@
-import { and, desc, eq, inArray } from 'drizzle-orm'
+import { and, desc, eq, inArray, sql } from 'drizzle-orm'
 import { workspaces } from '../../../access/tables'
 import { addChangeHint } from '../../../core/change-hints'
 import type { EventDraft, RecordResult } from '../../../core/change-result'
 import { instant } from '../../../core/clock'
 import { forUpdate } from '../../../core/db/dialect'
+import { insertRows } from '../../../core/db/insert-rows'
+import { prepared } from '../../../core/db/prepared'
 import type { Tx } from '../../../core/db/transaction'
+import { updateRows } from '../../../core/db/update-rows'
 import type { Hub } from '../../../core/hub'
 import { newId } from '../../../core/ids'
 import type { JobKind } from '../../../core/jobs/job'
@@ -34,11 +37,14 @@ export const scanJob: JobKind<ScanPayload> = {
   leaseMs: 120_000,
   retryAfter: attempts => (attempts < 3 ? attempts * 60_000 : null),
   async run(hub, { payload }) {
-    const [found] = await hub.read
-      .select({ endpoint: tlsEndpoints, suspendedAt: workspaces.suspendedAt })
-      .from(tlsEndpoints)
-      .innerJoin(workspaces, eq(workspaces.id, tlsEndpoints.workspaceId))
-      .where(eq(tlsEndpoints.id, payload.tls_endpoint_id))
+    const find = prepared(hub.read, 'endpoint-to-scan', handle =>
+      handle
+        .select({ endpoint: tlsEndpoints, suspendedAt: workspaces.suspendedAt })
+        .from(tlsEndpoints)
+        .innerJoin(workspaces, eq(workspaces.id, tlsEndpoints.workspaceId))
+        .where(eq(tlsEndpoints.id, sql.placeholder('id'))),
+    )
+    const [found] = await find.execute({ id: payload.tls_endpoint_id })
     if (!found || found.suspendedAt !== null || found.endpoint.goneAt !== null) return undefined
     const { endpoint } = found
     const target = { ...endpoint, asksPlainHttp: needsHttps(endpoint) }
@@ -48,7 +54,7 @@ export const scanJob: JobKind<ScanPayload> = {
     })
     // Neither a scan that failed nor an attempt.
     if (!scan) return async () => ({ result: { again: hub.clock.now() + postponedMs } })
-    const report = await packed({ ...scan.report, plain_http: scan.plainHttp ?? null })
+    const report = packed({ ...scan.report, plain_http: scan.plainHttp ?? null })
     return tx => storeScan(tx, hub, endpoint, { scan, report, trigger: payload.trigger })
   },
 }
@@ -70,23 +76,31 @@ async function storeScan(
   scanned: TlsEndpointRow,
   { scan, report, trigger }: FinishedScan,
 ): Promise<RecordResult<undefined>> {
-  const [row] = await forUpdate(tx.select().from(tlsEndpoints).where(eq(tlsEndpoints.id, scanned.id)))
+  const lock = prepared(tx, 'scanned-endpoint', (handle: Tx) =>
+    forUpdate(
+      handle
+        .select()
+        .from(tlsEndpoints)
+        .where(eq(tlsEndpoints.id, sql.placeholder('id'))),
+    ),
+  )
+  const [row] = await lock.execute({ id: scanned.id })
   // An update that sends another name scans again. An endpoint that is about to be deleted serves nothing anymore.
   if (!row || row.location !== scanned.location || row.goneAt !== null) return { result: undefined }
   const { startedAt, durationMs } = scan
   const { grade, score, profile, chain, error, reasons } = scan.report
   const id = newId('tsc')
   const rules = reasons.map(one => one.rule)
-  await tx
-    .insert(tlsScans)
-    .values({ id, endpointId: row.id, trigger, startedAt, durationMs, grade, score, profile, chain, rules, error, report })
+  await insertRows(tx, tlsScans, [
+    { id, endpointId: row.id, trigger, startedAt, durationMs, grade, score, profile, chain, rules, error, report },
+  ])
   await pruneScans(tx, row.id)
   const hasChanged = grade !== null && row.grade !== null && grade !== row.grade
   const now = hub.clock.now()
   const addresses = await recordServed(tx, row, scan, now)
-  await tx
-    .update(tlsEndpoints)
-    .set({
+  await updateRows(tx, tlsEndpoints, { name: 'scanned', set: scannedColumns }, [
+    {
+      ...row,
       lastScanId: id,
       lastScanAt: startedAt,
       nextScanAt: row.active ? now + waitSeconds(row, grade) * 1000 : null,
@@ -97,13 +111,18 @@ async function storeScan(
       lastError: error,
       ...(grade !== null && { grade, gradeRank: gradeRank(grade), score, profile, chain, reasons }),
       ...(hasChanged && { previousGrade: row.grade, gradeChangedAt: now }),
-    })
-    .where(eq(tlsEndpoints.id, row.id))
+    },
+  ])
   const { workspaceId } = row
   addChangeHint(tx, { workspaceId, action: 'certificates.tls_endpoint.update', type: 'tls_endpoint', id: row.id, parentId: null })
   const events = hasChanged ? gradeEvents(row, grade, rules, now) : []
   return { result: undefined, events, jobs: [gapsJobFor(workspaceId, now + settleMs)] }
 }
+
+const scannedColumns = [
+  ...(['lastScanId', 'lastScanAt', 'nextScanAt', 'addresses', 'certificateId', 'plainHttp', 'failures', 'lastError'] as const),
+  ...(['grade', 'gradeRank', 'score', 'profile', 'chain', 'reasons', 'previousGrade', 'gradeChangedAt'] as const),
+] as const
 
 /** Failed scans are repeated sooner, unless the server was never known to speak TLS: many names of zones don’t. */
 const waitSeconds = ({ intervalSeconds, origin, ...row }: TlsEndpointRow, grade: GradeLetter | null): number =>
@@ -139,13 +158,15 @@ async function recordServed(
 }
 
 async function pruneScans(tx: Tx, endpointId: string): Promise<void> {
-  const old = await tx
-    .select({ id: tlsScans.id })
-    .from(tlsScans)
-    .where(eq(tlsScans.endpointId, endpointId))
-    .orderBy(desc(tlsScans.id))
-    .limit(maxScans)
-    .offset(maxScans)
+  const old = await prepared(tx, 'excess-scans', (handle: Tx) =>
+    handle
+      .select({ id: tlsScans.id })
+      .from(tlsScans)
+      .where(eq(tlsScans.endpointId, sql.placeholder('endpointId')))
+      .orderBy(desc(tlsScans.id))
+      .limit(maxScans)
+      .offset(maxScans),
+  ).execute({ endpointId })
   const ids = old.map(one => one.id)
   if (ids.length > 0) await tx.delete(tlsScans).where(and(eq(tlsScans.endpointId, endpointId), inArray(tlsScans.id, ids)))
 }

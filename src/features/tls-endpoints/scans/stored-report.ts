@@ -1,15 +1,14 @@
 import { promisify } from 'node:util'
-import { gunzip, gzip } from 'node:zlib'
+import { gunzip } from 'node:zlib'
 import type { StoredReport } from '../grades/report'
 
-const pack = promisify(gzip)
 const unpack = promisify(gunzip)
 
 /** Maximum size of a report before compression. Reports of ordinary servers have less than 50 kB. */
 const maxBytes = 512 * 1024
 
 /** A report as it is stored: most of it are names of suites. Of reports that are too large, details are left out. */
-export const packed = (report: StoredReport): Promise<Uint8Array> => pack(boundedJson(report))
+export const packed = (report: StoredReport): Uint8Array => Bun.gzipSync(boundedJson(report), { library: 'libdeflate' })
 
 export const unpacked = async (bytes: Uint8Array): Promise<StoredReport> =>
   JSON.parse((await unpack(bytes)).toString()) as StoredReport
