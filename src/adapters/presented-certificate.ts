@@ -18,10 +18,13 @@ export async function checkWithFingerprint<T>(
       throw error
     const seen = await presented(url, around)
     if (seen === undefined) throw error
-    const advice = `Its SHA-256 fingerprint is ${seen}. If it is the certificate of your server, enter it as the fingerprint.`
-    throw new AdapterError(error.failure, `${error.message} ${advice}`, null, error.ambiguous)
+    throw new AdapterError(error.failure, `${error.message} ${fingerprintAdvice(seen)}`, null, error.ambiguous)
   }
 }
+
+/** What to do about a certificate that was rejected. @param seen its fingerprint */
+export const fingerprintAdvice = (seen: string): string =>
+  `Its SHA-256 fingerprint is ${seen}. If it is the certificate of your server, enter it as the fingerprint.`
 
 async function presented(url: string, around: AdapterContext): Promise<string | undefined> {
   try {

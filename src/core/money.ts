@@ -19,7 +19,7 @@ const otherDecimals: Readonly<Record<string, number>> = {
 const currencies = new Set([...Intl.supportedValuesOf('currency'), ...Object.keys(otherDecimals)])
 
 /** Whether a code is a currency of ISO 4217, current or withdrawn. */
-const isCurrency = (code: string): boolean => currencies.has(code)
+export const isCurrency = (code: string): boolean => currencies.has(code)
 
 /** The number of decimal places of amounts in a currency. */
 const decimalsOf = (currency: string): number => otherDecimals[currency] ?? 2

@@ -15,6 +15,7 @@ const dependencies: { package: string; fromBackports?: true; present(): boolean 
   { package: 'borgbackup', present: () => Bun.which('borg') !== null },
   { package: 'borgmatic', present: () => Bun.which('borgmatic') !== null },
   { package: 'restic', present: () => Bun.which('restic') !== null },
+  { package: 'libnet-epp-perl', present: () => existsSync('/usr/share/perl5/Net/EPP/Simple.pm') },
   { package: 'whois', present: () => Bun.which('whois') !== null },
   { package: 'wget', present: () => Bun.which('wget') !== null },
   { package: 'iproute2', present: () => Bun.which('ip') !== null },

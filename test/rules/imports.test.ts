@@ -252,7 +252,7 @@ const publicModules: Record<string, string[]> = {
     'delivery/notify',
   ],
   people: ['invitations/invitations', 'invitations/revocation', 'members/members', 'system-mail'],
-  registry: ['interests', 'registry-date'],
+  registry: ['interests', 'registry-date', 'statuses'],
   servers: ['agents/certificates', 'live/live-servers', 'live/read', 'summary'],
   'tls-endpoints': ['following', 'grade-counts', 'last-scans', 'scans/scan-again'],
   tokens: ['expiry'],

@@ -15,6 +15,8 @@ export interface RegistrarUnderTest {
   unauthorized: Registrar
   /** The same account at an address where nothing listens. */
   unreachable: Registrar
+  /** Whether the registrar doesn’t report which domains renew by themselves. */
+  hidesAutoRenew?: boolean
   /** Domains per page of the list. */
   pageSize: number
   /** A name that can be registered, and its price. */
@@ -97,7 +99,7 @@ export function registrarContract(title: string, start: () => Promise<RegistrarU
           status: 'active',
           registeredAt: Date.parse('2019-04-02T10:11:12Z'),
           expiresAt: Date.parse('2027-04-02T10:11:12Z'),
-          autoRenew: true,
+          autoRenew: here.hidesAutoRenew ? null : true,
         })
       expect(read!.nameservers).toEqual(['ns1.example.net', 'ns2.example.net'])
     })

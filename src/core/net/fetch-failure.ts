@@ -19,7 +19,7 @@ export class FetchFailed extends Error {
 }
 
 /** Whether the server spoke TLS, but its certificate was rejected. */
-export const isCertificateFailure = ({ code }: FetchFailed): boolean => code !== null && CERTIFICATE_CODE.test(code)
+export const isCertificateFailure = ({ code }: Pick<FetchFailed, 'code'>): boolean => code !== null && CERTIFICATE_CODE.test(code)
 
 /** Maps errors of Bun's fetch to a class and a message. Bun's own messages contain the IP address and must not be shown. */
 export function failureOf(

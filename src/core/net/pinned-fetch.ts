@@ -47,15 +47,22 @@ export async function fetchPinned(
   return { status: response.statusCode!, statusText: response.statusMessage ?? '', headers, body: response }
 }
 
-/** Opens a TLS connection without verifying the certificate: nothing may be sent before the certificate was compared. */
+/**
+ * Opens a TLS connection, by default without verifying the certificate: then nothing may be sent before the certificate was compared.
+ * @param isVerified whether the certificate must be valid for the host, and issued by a public CA
+ */
 export function openTls(
   { host, address, port }: VettedHost,
-  { clientCertificate, signal }: Pick<PinnedRequest, 'clientCertificate' | 'signal'>,
+  {
+    clientCertificate,
+    signal,
+    isVerified = false,
+  }: Pick<PinnedRequest, 'clientCertificate' | 'signal'> & { isVerified?: boolean },
 ): Promise<TLSSocket> {
   const options: ConnectionOptions = {
     host: address,
     port,
-    rejectUnauthorized: false,
+    rejectUnauthorized: isVerified,
     // SNI doesn't allow IP addresses (RFC 6066 section 3).
     ...(isIP(host) === 0 && { servername: host }),
     ...clientCertificate,

@@ -51,11 +51,11 @@ export interface RegistrarCaps {
 }
 
 /** Status of a domain in the registrar’s own words, translated. `unknown`: a word that this version doesn’t know. */
-type HeldStatus =
+export type HeldStatus =
   'pending_registration' | 'pending_transfer' | 'active' | 'suspended' | 'expired' | 'redemption' | 'pending_delete' | 'unknown'
 
 /** A DS record of a domain (RFC 4034 section 5). */
-interface DsRecord {
+export interface DsRecord {
   keyTag: number
   algorithm: number
   digestType: number
@@ -64,7 +64,7 @@ interface DsRecord {
 }
 
 /** A host record: addresses of a name server below the domain, published by the registry. */
-interface GlueHost {
+export interface GlueHost {
   /** A-labels in lowercase without a trailing dot. */
   name: string
   /** IPv4 and IPv6 addresses in canonical form. */
@@ -324,10 +324,20 @@ export class RegistrarError extends AdapterError<RegistrarFailure> {
   }
 }
 
+/** What kinds of registrars have access to. */
+export interface RegistrarContext extends AdapterContext {
+  /**
+   * Names of the domains that are tracked with this account, in alphabetical order, for kinds whose registrar can’t list them. Absent for
+   * an account that isn’t saved yet.
+   * @param after the last name of the previous page; null for the first one
+   */
+  trackedNames?(after: string | null, count: number): Promise<string[]>
+}
+
 /** A kind of registrar, with its settings. */
 export interface RegistrarKind<S = any> extends AdapterKind {
   caps: RegistrarCaps
   /** Seconds between two readings of the whole account; six hours by default. */
   syncSeconds?: number
-  open(settings: S, around: AdapterContext): Registrar
+  open(settings: S, around: RegistrarContext): Registrar
 }

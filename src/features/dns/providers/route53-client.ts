@@ -113,9 +113,6 @@ export class Route53Client {
   }
 }
 
-/** Escapes text for XML. */
-export const xmlText = (text: string): string => text.replaceAll(/[&<>"']/g, character => `&#${character.charCodeAt(0)};`)
-
 const namespace = 'https://route53.amazonaws.com/doc/2013-04-01/'
 
 const lists = new Set(['ResourceRecordSet', 'ResourceRecord', 'HostedZone', 'Message'])

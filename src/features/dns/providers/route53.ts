@@ -4,6 +4,7 @@ import type { AccountCheck } from '../../../adapters/adapter'
 import { readCursorPages } from '../../../adapters/cursor-pages'
 import { mayHaveApplied } from '../../../adapters/failure'
 import { secret, settingsForm, type SettingsOf } from '../../../adapters/settings-form'
+import { xmlText } from '../../../adapters/xml'
 import { newUuid4 } from '../../../core/ids'
 import { grouped } from '../../../core/shapes'
 import { flatMapInTurns } from '../../../core/time-slices'
@@ -27,7 +28,7 @@ import {
   type UnsupportedRrset,
 } from './provider'
 import { accountOfKey } from './route53-account'
-import { Route53Client, Route53Refusal, xmlText } from './route53-client'
+import { Route53Client, Route53Refusal } from './route53-client'
 import {
   absoluteName,
   apiName,

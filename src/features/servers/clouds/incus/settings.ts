@@ -1,5 +1,5 @@
-import { createPrivateKey, X509Certificate } from 'node:crypto'
 import { Type } from '@sinclair/typebox'
+import { clientCertificateProblem } from '../../../../adapters/client-certificate'
 import { urlProblem } from '../../../../adapters/json-http'
 import { destination, secret, settingsForm, type SettingsOf } from '../../../../adapters/settings-form'
 import { parseFingerprint } from '../../../../core/net/fingerprint'
@@ -101,27 +101,8 @@ export function validateIncusSettings(settings: IncusSettings): void {
   }
   if (fingerprint !== undefined && parseFingerprint(fingerprint) === null)
     wrong('fingerprint', 'format', 'must be a SHA-256 fingerprint: 64 hexadecimal digits, with or without colons.')
-  if (client_certificate !== undefined && client_key !== undefined) problems.push(pairProblem(client_certificate, client_key))
+  if (client_certificate !== undefined && client_key !== undefined)
+    problems.push(clientCertificateProblem(client_certificate, client_key))
   const found = problems.filter(one => one !== null)
   if (found.length > 0) throw invalid(found)
-}
-
-/** Whether a private key is missing its certificate; null if they belong together. */
-function pairProblem(certificate: string, key: string): FieldProblem | null {
-  const wrong = (member: string, detail: string): FieldProblem => ({ pointer: `#/settings/${member}`, code: 'format', detail })
-  // Certificates are shown to everyone who can view the account.
-  if (certificate.includes('PRIVATE KEY')) return wrong('client_certificate', 'must not contain a private key.')
-  const parsed = attempt(() => new X509Certificate(certificate))
-  if (!parsed) return wrong('client_certificate', 'must be a certificate in PEM format.')
-  const privateKey = attempt(() => createPrivateKey(key))
-  if (!privateKey) return wrong('client_key', 'must be a private key in PEM format without a passphrase.')
-  return parsed.checkPrivateKey(privateKey) ? null : wrong('client_key', 'must be the private key of the client certificate.')
-}
-
-function attempt<T>(parse: () => T): T | null {
-  try {
-    return parse()
-  } catch {
-    return null
-  }
 }
