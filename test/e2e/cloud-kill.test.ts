@@ -153,7 +153,7 @@ test('the rules of a firewall are restored in time although the hub was killed b
   expect(portsThere()).toEqual(['443'])
   await hubs[0]!.stop('SIGKILL')
   hubs[0] = await startHub(here)
-  await until('the previous rules', async () => (double.project.settle(), portsThere().includes('22')), 30_000)
+  await until('the previous rules', async () => (double.project.settle(), portsThere().includes('22')), 120_000)
   expect(Date.now() - Date.parse(expires_at)).toBeLessThan(5000)
   const reverted = await until('the event', async () =>
     (await api('GET', '/v1/events')).data.find((one: { kind: string }) => one.kind === 'firewall.reverted'),
@@ -189,16 +189,16 @@ test('the rules of a firewall that an agent enforces are restored in time althou
     return found.state === state && (state !== 'applied' || found.action_id === null) && found
   }
   await api('POST', `/v1/firewalls/${id}/attach`, { server_ids: [server.id], ...allow })
-  await until('the firewall', () => isIn('applied'), 30_000)
+  await until('the firewall', () => isIn('applied'), 120_000)
   const rules = [{ ...rule, id: 'https', ports: ['443'] }]
   await api('PUT', `/v1/firewalls/${id}/rules`, { rules, ...allow, confirm: 'manual', confirm_within_seconds: 10 })
-  const { pending } = await until('the countdown', () => isIn('awaiting_confirmation'), 30_000)
+  const { pending } = await until('the countdown', () => isIn('awaiting_confirmation'), 120_000)
   expect([passes(22), passes(443)]).toEqual([false, true])
   await hubs[0]!.stop('SIGKILL')
   hubs[0] = await startHub(here)
-  await until('the previous rules', async () => (await host.work(), passes(22)), 30_000)
+  await until('the previous rules', async () => (await host.work(), passes(22)), 120_000)
   expect(Date.now() - Date.parse(pending.expires_at)).toBeLessThan(5000)
-  const { attached, rules: restored } = await until('the confirmation of the host', () => isIn('applied'), 30_000)
+  const { attached, rules: restored } = await until('the confirmation of the host', () => isIn('applied'), 120_000)
   await until('that it stays', async () => (await host.work(), host.obeyed.at(-1) === 'firewall_confirm'))
   expect([attached, restored]).toMatchObject([[{ enforcer: 'agent', rules_version: 3 }], [{ id: 'ssh' }]])
   const reverted = (await api('GET', '/v1/events')).data.find((one: { kind: string }) => one.kind === 'firewall.reverted')

@@ -131,7 +131,7 @@ test('issues have the same severity and status as in the lists', async () => {
   await ui.api('POST', '/v1/incidents', { title: 'Slow exports', severity: 'info' })
   await ui.api('POST', '/v1/monitors', { target: 'http://127.0.0.1:9/', interval_seconds: 10 })
   const failing = async () => (await ui.api('GET', `/v1/webhook-endpoints/${id}`)).failing
-  await until('a failed delivery', failing, 30_000)
+  await until('a failed delivery', failing)
   const page = await ui.open('/')
   const issues = page.getByRole('heading', { level: 2, name: 'Active issues' }).locator('xpath=../..')
   const slow = issues.getByRole('listitem').filter({ hasText: 'Slow exports' })

@@ -195,7 +195,7 @@ describe('a demo', () => {
 test('a demo that is stopped during its start leaves nothing behind', async () => {
   const demo = startDemo()
   try {
-    await until('the demo is starting', async () => demo.folders().length === 1 && demo.output.out.includes('Creating'), 20_000)
+    await until('the demo is starting', async () => demo.folders().length === 1 && demo.output.out.includes('Creating'))
     expect(await demo.stop('SIGINT')).toBe(0)
     expect(demo.folders()).toEqual([])
   } finally {
@@ -207,7 +207,7 @@ test('a demo with --data that is stopped during its start leaves the folder empt
   const own = mkdtempSync(join(tmpdir(), 'bailiwick-demo-test-'))
   const demo = startDemo('--data', own)
   try {
-    await until('the demo is starting', async () => readdirSync(own).length > 0, 20_000)
+    await until('the demo is starting', async () => readdirSync(own).length > 0)
     expect(await demo.stop('SIGINT')).toBe(0)
     expect(readdirSync(own)).toEqual([])
   } finally {

@@ -208,7 +208,7 @@ async function traffic(here: Installation, hub: HubProcess, more = 0) {
       traffic.pause()
       await traffic.settle(15_000)
       await until('all responses', async () => client.waiting === 0)
-      await until('the queue empty', async () => (await rows.all('select 1 from jobs')).length === 0, 30_000)
+      await until('the queue empty', async () => (await rows.all('select 1 from jobs')).length === 0, 120_000)
       expect(traffic.unexpected).toEqual([])
       expect(await traffic.lost(rows)).toEqual([])
       expect(await inconsistencies(rows)).toEqual([])

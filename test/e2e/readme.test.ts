@@ -24,7 +24,7 @@ test('the commands of the tour work as described', async () => {
     stdin: 'ignore',
     stdout: 'pipe',
     stderr: 'pipe',
-    timeout: 45_000,
+    timeout: 180_000,
   })
   const [out, err, code] = await Promise.all([new Response(run.stdout).text(), new Response(run.stderr).text(), run.exited])
   expect({ code, err }).toEqual({ code: 0, err: '' })

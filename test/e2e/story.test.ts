@@ -34,7 +34,7 @@ test('from an empty folder to an alert with a webhook, and its recovery', async 
   const dueAt = Date.parse(last_ping_at) + 6000
   expect(Date.parse(down_at)).toBe(dueAt)
 
-  await until('the alert', async () => received.length > 0, 10_000)
+  await until('the alert', async () => received.length > 0)
   const alertedAfter = arrivedAt[0]! - dueAt
   expect(alertedAfter).toBeGreaterThanOrEqual(0)
   expect(alertedAfter).toBeLessThan(1000)
@@ -57,7 +57,7 @@ test('from an empty folder to an alert with a webhook, and its recovery', async 
   expect((await heartbeat()).status).toBe('down')
 
   expect(await curl(created.body.ping_url)).toBe('OK')
-  await until('the recovery', async () => received.length > 1, 5000)
+  await until('the recovery', async () => received.length > 1)
   const recovery = received[1]!
   verify(recovery, secret)
   const recovered = JSON.parse(recovery.body)

@@ -64,7 +64,7 @@ test(`${expected} deliveries survive ${kills} kills: none lost or stuck, few dup
   for (let kill = 0; kill < kills; kill++) {
     const before = seen.received.length
     // On PostgreSQL, the jobs of a killed hub wait until it is considered dead; other jobs continue.
-    await until('deliveries', async () => seen.received.length > before + 20, 30_000)
+    await until('deliveries', async () => seen.received.length > before + 20, 120_000)
     await Bun.sleep(random() * 400)
     await hub.stop('SIGKILL')
     // On PostgreSQL, also those of earlier hubs that are not considered dead yet.

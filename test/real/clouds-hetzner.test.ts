@@ -39,7 +39,7 @@ describe('the double of Hetzner Cloud', () => {
       stdin: 'ignore',
       stdout: 'pipe',
       stderr: 'pipe',
-      timeout: 30_000,
+      timeout: 120_000,
     })
     const [out, err, code] = await Promise.all([new Response(run.stdout).text(), new Response(run.stderr).text(), run.exited])
     return code === 0 ? out : `exit code ${code}: ${err.trim()}`

@@ -67,10 +67,13 @@ describe.each(['incus', 'lxd'] as const)('%s', flavor => {
     const { ref, addresses } = await seen()
     const { address } = addresses[0]!
     await server.cli('exec', 'packets', '--', 'httpd', '-p', '8080', '-h', '/www')
-    const answers = async () => [await server.getsPage(address, 80), await server.getsPage(address, 8080)]
+    const expectAnswers = async (...expected: [boolean, boolean]) => {
+      for (const [at, port] of [80, 8080].entries())
+        if (expected[at]) await until(`a page at port ${port}`, () => server.getsPage(address, port))
+        else expect([port, await server.getsPage(address, port)]).toEqual([port, false])
+    }
     // The guest serves its page once it has its address.
-    while (!(await server.getsPage(address))) await Bun.sleep(50)
-    expect(await answers()).toEqual([true, true])
+    await expectAnswers(true, true)
     const id = 'fw_00000000000000000000packet'
     const rule = { id: 'r1', direction: 'in' as const, protocol: 'tcp' as const, ports: ['80'], networks: ['10.0.0.0/8'] }
     const set = async (...rules: PlainRule[]) =>
@@ -79,32 +82,32 @@ describe.each(['incus', 'lxd'] as const)('%s', flavor => {
         refused: [],
       })
     await set(rule)
-    expect(await answers()).toEqual([true, false])
+    await expectAnswers(true, false)
     await set({ ...rule, ports: ['8080'] })
-    expect(await answers()).toEqual([false, true])
+    await expectAnswers(false, true)
     await set({ ...rule, networks: ['192.0.2.0/24'] })
-    expect(await answers()).toEqual([false, false])
+    await expectAnswers(false, false)
     // Blocks come before rules, also those of other firewalls.
     const all = { ...rule, ports: ['80', '8080'], networks: ['0.0.0.0/0', '::/0'] }
     await set(all)
-    expect(await answers()).toEqual([true, true])
+    await expectAnswers(true, true)
     const block = { action: 'block' as const, id: 'blocks', direction: 'in' as const, protocol: 'any' as const, ports: [] }
     const blocking = { id: 'fw_000000000000000000000block', name: 'blocks', refs: [ref], detach: [] }
     const setBlocks = async (...networks: string[]) =>
       expect(await cloud.setFirewall!({ ...blocking, rules: [{ ...block, networks }] })).toMatchObject({ refused: [] })
     await setBlocks('10.0.0.0/8')
-    expect(await answers()).toEqual([false, false])
+    await expectAnswers(false, false)
     await setBlocks('192.0.2.0/24')
-    expect(await answers()).toEqual([true, true])
+    await expectAnswers(true, true)
     await set(all, { ...block, networks: ['10.0.0.0/8'] })
-    expect(await answers()).toEqual([false, false])
+    await expectAnswers(false, false)
     const [read] = (await cloud.readFirewalls!([{ id, refs: [ref] }])).firewalls
     expect(read!.rules).toContainEqual({ ...block, networks: ['10.0.0.0/8'] })
     await set(all)
-    expect(await answers()).toEqual([true, true])
+    await expectAnswers(true, true)
     expect(await cloud.removeFirewall!(blocking.id, [{ ref, hasOthers: true }])).toEqual({ state: 'applied' })
     expect(await cloud.removeFirewall!(id, [detached(ref)])).toEqual({ state: 'applied' })
-    expect(await answers()).toEqual([true, true])
+    await expectAnswers(true, true)
   }, 180_000)
 
   test('what others changed since it was read is not overwritten', async () => {

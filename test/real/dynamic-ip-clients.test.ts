@@ -114,7 +114,7 @@ async function run({ env }: Scene, command: string[], more: Record<string, strin
     stdin: 'ignore',
     stdout: 'pipe',
     stderr: 'pipe',
-    timeout: 30_000,
+    timeout: 120_000,
   })
   const [out, err] = await Promise.all([new Response(started.stdout).text(), new Response(started.stderr).text()])
   return { code: await started.exited, out, err }

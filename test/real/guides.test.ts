@@ -40,7 +40,7 @@ async function run(script: string, folder: string, env: Record<string, string> =
     stdin: 'ignore',
     stdout: 'pipe',
     stderr: 'pipe',
-    timeout: 30_000,
+    timeout: 120_000,
   })
   const [out, err, code] = await Promise.all([
     new Response(started.stdout).text(),

@@ -55,7 +55,7 @@ async function sh(script: string, url: string, more: Record<string, string> = {}
     stdin: 'ignore',
     stdout: 'pipe',
     stderr: 'pipe',
-    timeout: 50_000,
+    timeout: 150_000,
   })
   const [out, err, code] = await Promise.all([new Response(run.stdout).text(), new Response(run.stderr).text(), run.exited])
   return { code, out, err }

@@ -18,7 +18,7 @@ afterAll(() => double.stop())
 const whois = async (...query: string[]): Promise<Uint8Array> => {
   const run = Bun.spawn(['whois', '-h', '127.0.0.1', '-p', String(double.whoisPort), ...query], {
     stdout: 'pipe',
-    timeout: 30_000,
+    timeout: 120_000,
   })
   const [bytes, code] = await Promise.all([new Response(run.stdout).bytes(), run.exited])
   expect(code).toBe(0)

@@ -47,7 +47,7 @@ export async function installation(server = process.env.BAILIWICK_DATABASE_URL):
   }
 }
 
-/** Runs a program of dist/ until it exits, for at most 30 seconds. */
+/** Runs a program of dist/ until it exits, for at most 2 minutes. */
 export async function runProgram(
   name: Parameters<typeof program>[0],
   args: string[],
@@ -59,7 +59,7 @@ export async function runProgram(
     stdin: new Blob([options.input ?? '']),
     stdout: 'pipe',
     stderr: 'pipe',
-    timeout: 30_000,
+    timeout: 120_000,
   })
   const [out, err, code] = await Promise.all([new Response(run.stdout).text(), new Response(run.stderr).text(), run.exited])
   return { code, out, err }
@@ -140,7 +140,7 @@ export async function startHub(
   void run.exited.then(code => ready.reject(new Error(`The hub exited with ${code}: ${output.err}`)))
   const timer = setTimeout(() => {
     run.kill('SIGKILL')
-    ready.reject(new Error('The hub did not start within 20 seconds.'))
+    ready.reject(new Error('The hub did not start within 3 minutes.'))
   }, 180_000)
   try {
     const url = await ready.promise
@@ -192,7 +192,7 @@ export async function call(
 }
 
 /** Waits until `fn` returns a truthy value. Calls it every 50 ms. */
-export async function until<T>(what: string, fn: () => Promise<T | null | undefined | false>, limitMs = 15_000): Promise<T> {
+export async function until<T>(what: string, fn: () => Promise<T | null | undefined | false>, limitMs = 60_000): Promise<T> {
   const end = performance.now() + limitMs
   for (;;) {
     const found = await fn()

@@ -34,7 +34,7 @@ export class BusyboxGuest {
 
   /** Waits until it has an address. @returns the address of this machine */
   async connect(): Promise<string> {
-    await until('a route', async () => (await this.run('ip route').catch(() => '')).includes('default'), 30_000)
+    await until('a route', async () => (await this.run('ip route').catch(() => '')).includes('default'), 120_000)
     return this.incus.addressOfThisMachine
   }
 

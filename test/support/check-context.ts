@@ -42,7 +42,7 @@ export function checkContext(
     resolvers: () => settings.resolvers ?? [],
     now: () => performance.now(),
     wallNow: () => settings.now ?? systemClock.now(),
-    signal: settings.signal ?? AbortSignal.timeout(settings.withinMs ?? 15_000),
+    signal: settings.signal ?? AbortSignal.timeout(settings.withinMs ?? 60_000),
   }
 }
 

@@ -12,7 +12,7 @@ export async function runSource(args: string[], env: Record<string, string> = {}
     stdin: new Blob([input]),
     stdout: 'pipe',
     stderr: 'pipe',
-    timeout: 45_000,
+    timeout: 150_000,
   })
   const [out, err, code] = await Promise.all([new Response(run.stdout).text(), new Response(run.stderr).text(), run.exited])
   return { code, out, err }

@@ -448,7 +448,7 @@ export function cloudContract(title: string, start: () => Promise<CloudUnderTest
       expect(await isRemoved()).toBe(true)
       expect(reaches(one.ref, 22, '10.1.2.3')).toBe(ifSimulated(true))
       await remove(one.ref)
-    }, 60_000)
+    }, 180_000)
 
     test('renames servers', async () => {
       if (!can('rename')) return
@@ -585,7 +585,7 @@ export function cloudContract(title: string, start: () => Promise<CloudUnderTest
       expect(await snapshots.start(taken!.ref, { verb: 'delete' })).toEqual({ state: 'done', unchanged: true })
       expect((await snapshots.list()).some(one => one.mark === mark)).toBe(false)
       await remove(ref)
-    }, 60_000)
+    }, 180_000)
 
     test('snapshots are deleted with their server, unless they survive it', async () => {
       const { snapshots } = here.cloud
@@ -597,7 +597,7 @@ export function cloudContract(title: string, start: () => Promise<CloudUnderTest
       const left = (await snapshots.list()).filter(one => one.mark === order.mark)
       expect(left.length).toBe(here.kind.capabilities.snapshots!.surviveServer ? 1 : 0)
       for (const one of left) await finish(await snapshots.start(one.ref, { verb: 'delete' }))
-    }, 60_000)
+    }, 180_000)
 
     /** An attached volume has snapshots, and is restored when it is not attached. */
     const snapshotsOfVolume = async (volumeRef: string) => {
@@ -701,7 +701,7 @@ export function cloudContract(title: string, start: () => Promise<CloudUnderTest
       expect((await volumes.list()).map(one => one.ref)).not.toContain(ref)
       expect(await failureOf(change(ref, { verb: 'detach' }))).toBe('not_found')
       for (const one of [server, other]) await remove(one.ref)
-    }, 60_000)
+    }, 180_000)
 
     test('names are validated before and at the cloud', async () => {
       const { pattern, rule } = here.kind.capabilities.names

@@ -76,7 +76,7 @@ export async function ipmitool({ port, user, password }: IpmiServer, suite: numb
     stdout: 'pipe',
     // It also tries extensions that these BMCs lack.
     stderr: 'ignore',
-    timeout: 20_000,
+    timeout: 120_000,
   })
   return (await new Response(run.stdout).text()).trim()
 }
