@@ -466,7 +466,18 @@ export const registry = {
   },
 
   // Not part of the API yet, but of events that endpoints can subscribe to.
-  domain: { prefix: 'dom', name: 'domain', area: 'domains', hasEvents: true },
+  domain: {
+    prefix: 'dom',
+    name: 'domain',
+    table: 'domains',
+    area: 'domains',
+    path: '/domains',
+    page: '/domains/$id',
+    limit: 'domains',
+    hasEvents: true,
+    isRestrictable: true,
+    audit: { prefix: 'domains.domain', create: 'DO001', update: 'DO002', delete: 'DO003', bulk: 'DO004' },
+  },
   watched_domain: { prefix: 'wdom', name: 'watched domain', area: 'domains', hasEvents: true },
   deployment: { prefix: 'dep', name: 'deployment', area: 'cloud', hasEvents: true },
   certificate: {
@@ -503,6 +514,7 @@ type OtherPrefix =
   | 'cmd'
   | 'dfl'
   | 'dih'
+  | 'dmv'
   | 'diu'
   | 'evt'
   | 'flip'

@@ -29,6 +29,72 @@ CREATE TABLE "ct_searches" (
 	"error" text collate "C"
 );
 --> statement-breakpoint
+CREATE TABLE "domain_history" (
+	"id" text collate "C" PRIMARY KEY NOT NULL,
+	"domain_id" text collate "C" NOT NULL,
+	"at" bigint NOT NULL,
+	"from_status" text collate "C" NOT NULL,
+	"to_status" text collate "C" NOT NULL,
+	"source" text collate "C" NOT NULL,
+	"irregular" boolean NOT NULL
+);
+--> statement-breakpoint
+CREATE TABLE "domain_readings" (
+	"domain_id" text collate "C" NOT NULL,
+	"source" text collate "C" NOT NULL,
+	"at" bigint NOT NULL,
+	"state" text collate "C" NOT NULL,
+	"facts" text,
+	"expires_since" bigint,
+	"detail" text collate "C",
+	CONSTRAINT "domain_readings_domain_id_source_pk" PRIMARY KEY("domain_id","source")
+);
+--> statement-breakpoint
+CREATE TABLE "domains" (
+	"id" text collate "C" PRIMARY KEY NOT NULL,
+	"workspace_id" text collate "C" NOT NULL,
+	"version" bigint NOT NULL,
+	"created_at" bigint NOT NULL,
+	"updated_at" bigint NOT NULL,
+	"name" text collate "C" NOT NULL,
+	"zone_id" text collate "C",
+	"expected_nameservers" text,
+	"notify_days" text,
+	"tags" text NOT NULL,
+	"notes" text collate "C" NOT NULL,
+	"unicode_name" text collate "C" NOT NULL,
+	"tld" text collate "C" NOT NULL,
+	"management" text collate "C" NOT NULL,
+	"registrar_account_id" text collate "C",
+	"status" text collate "C" NOT NULL,
+	"status_since" bigint NOT NULL,
+	"expires_at" bigint,
+	"expires_order" bigint NOT NULL,
+	"expiry_source" text collate "C",
+	"expiry_confidence" text collate "C" NOT NULL,
+	"expiry_hint" text collate "C",
+	"given_expires_at" bigint,
+	"registrar_expires_at" bigint,
+	"registry_expires_at" bigint,
+	"facts" text NOT NULL,
+	"auto_renew" boolean,
+	"delegation_state" text collate "C" NOT NULL,
+	"delegation" text NOT NULL,
+	"sync_state" text collate "C" NOT NULL,
+	"checked_at" bigint,
+	"next_check_at" bigint,
+	"sync_error" text collate "C",
+	"absent_since" bigint,
+	"notified_end" bigint,
+	"notified_day" bigint,
+	"look_every_seconds" bigint NOT NULL,
+	"due_at" bigint,
+	"registrant_id" text collate "C",
+	"admin_id" text collate "C",
+	"tech_id" text collate "C",
+	"billing_id" text collate "C"
+);
+--> statement-breakpoint
 CREATE TABLE "registry_facts" (
 	"name" text collate "C" PRIMARY KEY NOT NULL,
 	"tld" text collate "C" NOT NULL,
@@ -78,9 +144,21 @@ ALTER TABLE "managed_certificates" ADD COLUMN "install_profile" text collate "C"
 ALTER TABLE "managed_certificates" ADD COLUMN "delivered_at" bigint;--> statement-breakpoint
 ALTER TABLE "crl_parts" ADD CONSTRAINT "crl_parts_crl_id_crls_id_fk" FOREIGN KEY ("crl_id") REFERENCES "public"."crls"("id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
 ALTER TABLE "ct_searches" ADD CONSTRAINT "ct_searches_workspace_id_workspaces_id_fk" FOREIGN KEY ("workspace_id") REFERENCES "public"."workspaces"("id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
+ALTER TABLE "domain_history" ADD CONSTRAINT "domain_history_domain_id_domains_id_fk" FOREIGN KEY ("domain_id") REFERENCES "public"."domains"("id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
+ALTER TABLE "domain_readings" ADD CONSTRAINT "domain_readings_domain_id_domains_id_fk" FOREIGN KEY ("domain_id") REFERENCES "public"."domains"("id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
+ALTER TABLE "domains" ADD CONSTRAINT "domains_workspace_id_workspaces_id_fk" FOREIGN KEY ("workspace_id") REFERENCES "public"."workspaces"("id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
 CREATE UNIQUE INDEX "crls_url" ON "crls" USING btree ("url");--> statement-breakpoint
 CREATE INDEX "crls_kept" ON "crls" USING btree ("kept_until","id");--> statement-breakpoint
 CREATE INDEX "ct_searches_workspace" ON "ct_searches" USING btree ("workspace_id","id");--> statement-breakpoint
+CREATE INDEX "domain_history_domain" ON "domain_history" USING btree ("domain_id","id");--> statement-breakpoint
+CREATE INDEX "domains_workspace" ON "domains" USING btree ("workspace_id","id");--> statement-breakpoint
+CREATE UNIQUE INDEX "domains_name" ON "domains" USING btree ("workspace_id","name");--> statement-breakpoint
+CREATE INDEX "domains_expires" ON "domains" USING btree ("workspace_id","expires_order","id");--> statement-breakpoint
+CREATE INDEX "domains_status" ON "domains" USING btree ("workspace_id","status","id");--> statement-breakpoint
+CREATE INDEX "domains_created" ON "domains" USING btree ("workspace_id","created_at","id");--> statement-breakpoint
+CREATE INDEX "domains_account" ON "domains" USING btree ("registrar_account_id","id");--> statement-breakpoint
+CREATE INDEX "domains_everywhere" ON "domains" USING btree ("name");--> statement-breakpoint
+CREATE INDEX "domains_due" ON "domains" USING btree ("due_at") WHERE due_at is not null;--> statement-breakpoint
 CREATE INDEX "registry_facts_due" ON "registry_facts" USING btree ("next_look_at");--> statement-breakpoint
 CREATE INDEX "registry_facts_tld" ON "registry_facts" USING btree ("tld");--> statement-breakpoint
 CREATE INDEX "registry_facts_changed" ON "registry_facts" USING btree ("ends_changed_at");--> statement-breakpoint

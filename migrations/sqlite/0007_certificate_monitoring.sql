@@ -34,6 +34,84 @@ CREATE TABLE `ct_searches` (
 );
 --> statement-breakpoint
 CREATE INDEX `ct_searches_workspace` ON `ct_searches` (`workspace_id`,`id`);--> statement-breakpoint
+CREATE TABLE `domain_history` (
+	`id` text PRIMARY KEY NOT NULL,
+	`domain_id` text NOT NULL,
+	`at` integer NOT NULL,
+	`from_status` text NOT NULL,
+	`to_status` text NOT NULL,
+	`source` text NOT NULL,
+	`irregular` integer NOT NULL,
+	FOREIGN KEY (`domain_id`) REFERENCES `domains`(`id`) ON UPDATE no action ON DELETE cascade
+);
+--> statement-breakpoint
+CREATE INDEX `domain_history_domain` ON `domain_history` (`domain_id`,`id`);--> statement-breakpoint
+CREATE TABLE `domain_readings` (
+	`domain_id` text NOT NULL,
+	`source` text NOT NULL,
+	`at` integer NOT NULL,
+	`state` text NOT NULL,
+	`facts` text,
+	`expires_since` integer,
+	`detail` text,
+	PRIMARY KEY(`domain_id`, `source`),
+	FOREIGN KEY (`domain_id`) REFERENCES `domains`(`id`) ON UPDATE no action ON DELETE cascade
+);
+--> statement-breakpoint
+CREATE TABLE `domains` (
+	`id` text PRIMARY KEY NOT NULL,
+	`workspace_id` text NOT NULL,
+	`version` integer NOT NULL,
+	`created_at` integer NOT NULL,
+	`updated_at` integer NOT NULL,
+	`name` text NOT NULL,
+	`zone_id` text,
+	`expected_nameservers` text,
+	`notify_days` text,
+	`tags` text NOT NULL,
+	`notes` text NOT NULL,
+	`unicode_name` text NOT NULL,
+	`tld` text NOT NULL,
+	`management` text NOT NULL,
+	`registrar_account_id` text,
+	`status` text NOT NULL,
+	`status_since` integer NOT NULL,
+	`expires_at` integer,
+	`expires_order` integer NOT NULL,
+	`expiry_source` text,
+	`expiry_confidence` text NOT NULL,
+	`expiry_hint` text,
+	`given_expires_at` integer,
+	`registrar_expires_at` integer,
+	`registry_expires_at` integer,
+	`facts` text NOT NULL,
+	`auto_renew` integer,
+	`delegation_state` text NOT NULL,
+	`delegation` text NOT NULL,
+	`sync_state` text NOT NULL,
+	`checked_at` integer,
+	`next_check_at` integer,
+	`sync_error` text,
+	`absent_since` integer,
+	`notified_end` integer,
+	`notified_day` integer,
+	`look_every_seconds` integer NOT NULL,
+	`due_at` integer,
+	`registrant_id` text,
+	`admin_id` text,
+	`tech_id` text,
+	`billing_id` text,
+	FOREIGN KEY (`workspace_id`) REFERENCES `workspaces`(`id`) ON UPDATE no action ON DELETE cascade
+);
+--> statement-breakpoint
+CREATE INDEX `domains_workspace` ON `domains` (`workspace_id`,`id`);--> statement-breakpoint
+CREATE UNIQUE INDEX `domains_name` ON `domains` (`workspace_id`,`name`);--> statement-breakpoint
+CREATE INDEX `domains_expires` ON `domains` (`workspace_id`,`expires_order`,`id`);--> statement-breakpoint
+CREATE INDEX `domains_status` ON `domains` (`workspace_id`,`status`,`id`);--> statement-breakpoint
+CREATE INDEX `domains_created` ON `domains` (`workspace_id`,`created_at`,`id`);--> statement-breakpoint
+CREATE INDEX `domains_account` ON `domains` (`registrar_account_id`,`id`);--> statement-breakpoint
+CREATE INDEX `domains_everywhere` ON `domains` (`name`);--> statement-breakpoint
+CREATE INDEX `domains_due` ON `domains` (`due_at`) WHERE due_at is not null;--> statement-breakpoint
 CREATE TABLE `registry_facts` (
 	`name` text PRIMARY KEY NOT NULL,
 	`tld` text NOT NULL,

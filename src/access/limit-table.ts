@@ -126,6 +126,7 @@ export const limitTable = {
     noun: 'TLS endpoints',
     initial: of(10, 500, 10_000),
   },
+  domains: { label: 'Domains', description: 'Number of domains.', noun: 'domains', initial: of(10, 500, 10_000) },
   incident_days: {
     label: 'Retention of resolved incidents (days)',
     description: 'Retention of resolved incidents, in days.',

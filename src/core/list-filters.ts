@@ -71,6 +71,39 @@ export function timeFilters(field: string, column: SQLiteColumn): Record<string,
   )
 }
 
+const dayMs = 86_400_000
+
+/**
+ * Like `timeFilters`, with dates (UTC) or times: `lte` a date includes the whole day.
+ * @param unknown value of rows without a time, which are never found
+ */
+export function dayFilters(field: string, column: SQLiteColumn, unknown: number): Record<string, Filter> {
+  const signs = { gt: sql`>=`, gte: sql`>=`, lt: sql`<`, lte: sql`<` } as const
+  return Object.fromEntries(
+    Object.entries(timeFilters(field, column)).map(([name, filter]) => {
+      const comparison = name.slice(field.length + 1, -1) as keyof typeof signs
+      return [
+        name,
+        {
+          ...filter,
+          schema: {
+            ...Type.Union([Type.String({ format: 'date-time' }), Type.String({ format: 'date' })]),
+            description: `${(filter.schema.description as string).replace('this time', 'this time, or this date (UTC)')}`,
+            [parameterName]: filter.schema[parameterName],
+          },
+          where: (value, bind) => {
+            const at = Date.parse(value as string)
+            // The first millisecond that is found, or the first that no longer is.
+            const isAfter = comparison === 'gt' || comparison === 'lte'
+            const bound = isAfter ? at + ((value as string).length === 10 ? dayMs : 1) : at
+            return sql`(${column} ${signs[comparison]} ${bind(bound)} and ${column} < ${bind(unknown)})`
+          },
+        } satisfies Filter,
+      ]
+    }),
+  )
+}
+
 /** Case-insensitive search for rows with each word of the text in any of the columns. */
 export const searchFilter = (columns: SQLiteColumn[], description: string): Filter => ({
   schema: Type.String({ minLength: 1, maxLength: 100, description }),

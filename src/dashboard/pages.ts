@@ -62,6 +62,8 @@ export const pages = {
   '/dns/providers/new': { title: 'Add provider', visibleTo: 'canWrite' },
   '/dns/providers/builtin': { title: 'Built-in name server' },
   '/dns/providers/$id': {},
+  '/domains': { title: 'Domains', group: '', icon: 'Earth' },
+  '/domains/$id': {},
   '/dynamic-ips': { title: 'Dynamic IP', group: '', icon: 'Router', letter: 'r' },
   '/dynamic-ips/new': {
     title: 'Create source',

@@ -44,6 +44,7 @@ import docker from './docker.md' with { type: 'text' }
 import events from './events.md' with { type: 'text' }
 import firewalls from './firewalls.md' with { type: 'text' }
 import gettingStarted from './getting-started.md' with { type: 'text' }
+import domains from './domains.md' with { type: 'text' }
 import dynamicIp from './dynamic-ip.md' with { type: 'text' }
 import heartbeats from './heartbeats.md' with { type: 'text' }
 import howChecksRun from './how-checks-run.md' with { type: 'text' }
@@ -143,7 +144,7 @@ export const groups: readonly Group[] = [
       page('dns-secondaries', dnsSecondaries),
     ],
   },
-  { title: 'Domains', pages: [page('registries', registries)] },
+  { title: 'Domains', pages: [page('domains', domains), page('registries', registries)] },
   {
     title: 'Servers and cloud',
     pages: [

@@ -23,6 +23,7 @@ import { notificationActions } from './notifications/audit-actions'
 import { peopleActions } from './people/audit-actions'
 import { serverActions } from './servers/audit-actions'
 import { controllerActions } from './servers/server-controllers/audit-actions'
+import { domainActions } from './domains/audit-actions'
 import { tlsEndpointActions } from './tls-endpoints/audit-actions'
 import { webhookActions } from './webhooks/audit-actions'
 
@@ -45,6 +46,7 @@ const declared = {
   ...serverActions,
   ...controllerActions,
   ...tlsEndpointActions,
+  ...domainActions,
   ...webhookActions,
 }
 

@@ -60,6 +60,7 @@ import { agentIngestRoutes } from '../features/servers/agents/ingest/ingest'
 import { agentRoutes } from '../features/servers/agents/routes'
 import { enrolmentKeyRoutes } from '../features/servers/enrolment-keys/routes'
 import { sshKeyRoutes } from '../features/servers/ssh-keys/routes'
+import { domainRoutes } from '../features/domains/routes'
 import { tlsEndpointRoutes } from '../features/tls-endpoints/routes'
 import { webhookDeliveryRoutes } from '../features/webhooks/deliveries/routes'
 import { webhookEndpointRoutes } from '../features/webhooks/endpoints/routes'
@@ -119,6 +120,7 @@ export const apiAreas: readonly AnyElysia[] = [
   monitoringRoutes,
   maintenanceRoutes,
   tlsEndpointRoutes,
+  domainRoutes,
   webhookEndpointRoutes,
   webhookDeliveryRoutes(eventRelations),
   eventRoutes(eventRelations),

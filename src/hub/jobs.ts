@@ -48,6 +48,7 @@ import { scanJob } from '../features/tls-endpoints/scans/scan-job'
 import { dispatchJob } from '../features/webhooks/sending/dispatch'
 import { recoverAction } from '../features/webhooks/deliveries/recovery'
 import { promoteJob } from '../features/webhooks/endpoints/secret-rotation'
+import { applyFactsJob } from '../features/domains/apply-facts'
 import { lookJob } from '../features/registry/look'
 import { releaseJob } from '../features/webhooks/sending/holds'
 
@@ -102,6 +103,7 @@ export const jobKinds: readonly JobKind[] = [
   deleteSeriesJob,
   scanJob,
   lookJob,
+  applyFactsJob,
 ] as JobKind[]
 
 /** Jobs enqueued for every event. */

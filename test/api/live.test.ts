@@ -183,6 +183,7 @@ describe('a stream contains', () => {
       certificates: 'certificates.read',
       cloud: 'cloud.read',
       dns: 'dns.read',
+      domains: 'domains.read',
       dynamic_ip: 'dynamic_ip.read',
       heartbeat: 'monitoring.read',
       incident: 'monitoring.read',

@@ -388,6 +388,8 @@ test('the catalog lists all kinds with a schema and an example, core kinds first
   const guards: string[] = specsOf(apiAreas).map(one => one.guard)
   for (const { area, available } of list.body.data) if (available) expect(guards).toContain(`${area}.read`)
   expect(list.body.data.filter((one: any) => one.available).map((one: any) => one.kind)).toEqual([
+    'domain.expiring',
+    'domain.status_changed',
     'dns.records_changed',
     'server.status_changed',
     'monitor.alert',
@@ -407,7 +409,7 @@ test('the catalog lists all kinds with a schema and an example, core kinds first
   expect(one.body).toMatchObject({
     kind: 'domain.expiring',
     area: 'domains',
-    available: false,
+    available: true,
     version: 1,
     example: { domain: 'example.com' },
     schema: {

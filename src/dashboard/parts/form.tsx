@@ -325,7 +325,7 @@ function Control({ children, ...field }: ControlProps) {
 }
 
 interface TextProps extends FieldProps {
-  type?: 'text' | 'email' | 'url' | 'search' | 'datetime-local' | 'time'
+  type?: 'text' | 'email' | 'url' | 'search' | 'datetime-local' | 'date' | 'time'
   placeholder?: string | undefined
   autoComplete?: string
   autoFocus?: boolean

@@ -24,7 +24,7 @@ interface FieldProps {
 
 interface PickFieldProps extends FieldProps {
   /** API path of the list to pick from. It must support `ids` and `q`. */
-  list: '/monitors' | '/heartbeats' | '/servers' | '/volumes' | '/snapshots' | '/firewalls'
+  list: '/monitors' | '/heartbeats' | '/servers' | '/volumes' | '/snapshots' | '/firewalls' | '/dns/zones'
   /** Additional filter: `{ type: 'group' }`. */
   filter?: Query
   /** ID that is not offered, such as the resource itself. */

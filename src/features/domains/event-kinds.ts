@@ -1,19 +1,7 @@
 import { At, CalendarDate, DomainName } from '../../core/event-fields'
 import { coreKind } from '../../core/event-kinds'
 import { Shape, Words } from '../../core/shapes'
-
-const domainStatuses = [
-  'pending_registration',
-  'pending_transfer',
-  'active',
-  'suspended',
-  'expired',
-  'redemption',
-  'pending_delete',
-  'deleted',
-  'transferred_out',
-  'unknown',
-] as const
+import { domainStatuses } from './statuses'
 
 /** "Expiring soon" is not a domain status, so the two kinds never report the same fact. */
 export const domainKinds = [

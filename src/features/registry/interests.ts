@@ -69,6 +69,16 @@ export async function shortestInterval(read: Reader, name: string): Promise<numb
   return row?.seconds ?? null
 }
 
+/** Whether a domain of a workspace has this name. */
+export async function isWantedByDomains(read: Reader, name: string): Promise<boolean> {
+  const [one] = await read
+    .select({ id: registryInterests.holderId })
+    .from(registryInterests)
+    .where(and(eq(registryInterests.name, name), eq(registryInterests.holderType, 'domain')))
+    .limit(1)
+  return one !== undefined
+}
+
 /**
  * When the registrations that holders want to know about end (ms UTC), by the id of the holder. Null if that is not known. Holders that want
  * nothing are missing.

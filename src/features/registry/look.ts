@@ -9,7 +9,8 @@ import type { JobKind } from '../../core/jobs/job'
 import { sequentialLanes } from '../../core/jobs/lanes'
 import { bootstrapOf } from './bootstrap-refresh'
 import { ask, askRdap } from './clients'
-import { ensureCanary, shortestInterval } from './interests'
+import { factsJobFor } from './facts-job'
+import { ensureCanary, isWantedByDomains, shortestInterval } from './interests'
 import { countQueries, dayMs, hostAllowance, noteOutcome, takeTurn } from './pace'
 import { endOf, unknown, type Reading } from './reading'
 import { canaryOf, rdapServer, sourcesOf, type RegistrySource } from './sources'
@@ -115,8 +116,11 @@ async function storeReading(
       ...columnsOf(row, reading, now),
     })
     .where(eq(registryFacts.name, name))
-  return { result: undefined }
+  return { result: undefined, jobs: await followers(tx, name) }
 }
+
+const followers = async (read: Reader, name: string): Promise<JobDraft[]> =>
+  (await isWantedByDomains(read, name)) ? [factsJobFor(name)] : []
 
 function columnsOf(row: FactsRow, reading: Reading, now: number): Partial<FactsRow> {
   if (reading.state === 'unknown') return {}
@@ -185,8 +189,10 @@ export async function readDueRegistrations(hub: Hub): Promise<void> {
         if (!claimed) continue
         const own = sources.get(one.name)!
         const { server } = own.find(source => !blocked.has(source.server)) ?? own[0] ?? {}
-        if (server === undefined) await noteUnsupported(tx, hub, one.name)
-        else jobs.push({ kind, payload: { name: one.name, server }, lane: server, uniqueKey: one.name })
+        if (server === undefined) {
+          await noteUnsupported(tx, hub, one.name)
+          jobs.push(...(await followers(tx, one.name)))
+        } else jobs.push({ kind, payload: { name: one.name, server }, lane: server, uniqueKey: one.name })
       }
       return { result: undefined, jobs }
     })

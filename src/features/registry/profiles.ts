@@ -70,3 +70,6 @@ export function profileOf(tld: string): LifecycleProfile | null {
   // Domains of countries have two letters. Internationalized ones can be either.
   return tld.length === 2 || tld.startsWith('xn--') || notGeneric.includes(tld) ? null : gtld
 }
+
+/** `gtld` for the rules of generic top-level domains, and otherwise the top-level domain that the rules belong to. */
+export const profileNameOf = (profile: LifecycleProfile, tld: string): string => (profile === gtld ? 'gtld' : tld)

@@ -48,7 +48,8 @@ export function endOf({ expires_at, registrar_expires_at, statuses }: RegistryFa
   return expires_at !== null && statuses.includes('auto renew period') ? yearBefore(expires_at) : expires_at
 }
 
-function yearBefore(at: number): number {
+/** The same time a year earlier (ms UTC). */
+export function yearBefore(at: number): number {
   const date = new Date(at)
   const day = date.getUTCDate()
   date.setUTCFullYear(date.getUTCFullYear() - 1)

@@ -48,7 +48,7 @@ export const registryFacts = table(
 export const registryInterests = table(
   'registry_interests',
   {
-    holderType: text('holder_type', { enum: ['monitor', 'canary'] }).notNull(),
+    holderType: text('holder_type', { enum: ['monitor', 'domain', 'canary'] }).notNull(),
     // Its id; for a canary the top-level domain.
     holderId: text('holder_id').notNull(),
     name: text('name').notNull(),

@@ -9,7 +9,7 @@ import type { Tx } from '../../../core/db/transaction'
 import { isWithin } from '../../../dns/name'
 import { newId } from '../../../core/ids'
 import { listingOf, listPage } from '../../../core/list'
-import { flagFilter, searchFilter, textFilter, timeFilters, wordsFilter } from '../../../core/list-filters'
+import { flagFilter, idsFilter, searchFilter, textFilter, timeFilters, wordsFilter } from '../../../core/list-filters'
 import { inputColumns, patchColumns } from '../../../core/members'
 import { invalid } from '../../../core/problem'
 import { Words, type Page } from '../../../core/shapes'
@@ -41,6 +41,7 @@ const zonePattern = (value: string): Pattern => patternOf('name', asciiName(valu
 export const zoneListing = listingOf('dns-zones', dnsZones, {
   isSmall: true,
   filters: {
+    ids: idsFilter(dnsZones.id),
     name: patternFilter({
       maxLength: 255,
       description:

@@ -1,0 +1,16 @@
+import { requestChannels, type AuditActionDrafts } from '../../core/audit-actions'
+
+const example = { before: {}, after: { name: 'example.com', expires_at: null, tags: ['shop'] } }
+
+export const domainActions = {
+  'domains.domain.create': {
+    description: 'A domain is tracked, also by an import.',
+    channels: requestChannels,
+    changes: 'response',
+    example,
+  },
+  'domains.domain.delete': {
+    description: 'A domain is no longer tracked. Its registration is not affected.',
+    channels: requestChannels,
+  },
+} satisfies AuditActionDrafts
