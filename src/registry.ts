@@ -465,6 +465,18 @@ export const registry = {
     audit: { prefix: 'certificates.gap' },
   },
 
+  contact: {
+    prefix: 'con',
+    name: 'contact',
+    table: 'contacts',
+    area: 'domains',
+    path: '/contacts',
+    page: '/contacts/$id',
+    namedBy: ['label'],
+    limit: 1000,
+    audit: { prefix: 'domains.contact', create: 'DO201', update: 'DO202', delete: 'DO203', bulk: 'DO204' },
+  },
+
   // Not part of the API yet, but of events that endpoints can subscribe to.
   domain: {
     prefix: 'dom',

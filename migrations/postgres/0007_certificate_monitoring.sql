@@ -19,6 +19,18 @@ CREATE TABLE "crls" (
 	"buckets" bigint NOT NULL
 );
 --> statement-breakpoint
+CREATE TABLE "contacts" (
+	"id" text collate "C" PRIMARY KEY NOT NULL,
+	"workspace_id" text collate "C" NOT NULL,
+	"version" bigint NOT NULL,
+	"created_at" bigint NOT NULL,
+	"updated_at" bigint NOT NULL,
+	"label" text collate "C" NOT NULL,
+	"country" text collate "C" NOT NULL,
+	"tags" text NOT NULL,
+	"personal_sealed" text collate "C" NOT NULL
+);
+--> statement-breakpoint
 CREATE TABLE "ct_searches" (
 	"id" text collate "C" PRIMARY KEY NOT NULL,
 	"workspace_id" text collate "C" NOT NULL,
@@ -143,12 +155,15 @@ ALTER TABLE "managed_certificates" ADD COLUMN "deliver_server_id" text collate "
 ALTER TABLE "managed_certificates" ADD COLUMN "install_profile" text collate "C";--> statement-breakpoint
 ALTER TABLE "managed_certificates" ADD COLUMN "delivered_at" bigint;--> statement-breakpoint
 ALTER TABLE "crl_parts" ADD CONSTRAINT "crl_parts_crl_id_crls_id_fk" FOREIGN KEY ("crl_id") REFERENCES "public"."crls"("id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
+ALTER TABLE "contacts" ADD CONSTRAINT "contacts_workspace_id_workspaces_id_fk" FOREIGN KEY ("workspace_id") REFERENCES "public"."workspaces"("id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
 ALTER TABLE "ct_searches" ADD CONSTRAINT "ct_searches_workspace_id_workspaces_id_fk" FOREIGN KEY ("workspace_id") REFERENCES "public"."workspaces"("id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
 ALTER TABLE "domain_history" ADD CONSTRAINT "domain_history_domain_id_domains_id_fk" FOREIGN KEY ("domain_id") REFERENCES "public"."domains"("id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
 ALTER TABLE "domain_readings" ADD CONSTRAINT "domain_readings_domain_id_domains_id_fk" FOREIGN KEY ("domain_id") REFERENCES "public"."domains"("id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
 ALTER TABLE "domains" ADD CONSTRAINT "domains_workspace_id_workspaces_id_fk" FOREIGN KEY ("workspace_id") REFERENCES "public"."workspaces"("id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
 CREATE UNIQUE INDEX "crls_url" ON "crls" USING btree ("url");--> statement-breakpoint
 CREATE INDEX "crls_kept" ON "crls" USING btree ("kept_until","id");--> statement-breakpoint
+CREATE INDEX "contacts_workspace" ON "contacts" USING btree ("workspace_id","id");--> statement-breakpoint
+CREATE INDEX "contacts_label" ON "contacts" USING btree ("workspace_id","label","id");--> statement-breakpoint
 CREATE INDEX "ct_searches_workspace" ON "ct_searches" USING btree ("workspace_id","id");--> statement-breakpoint
 CREATE INDEX "domain_history_domain" ON "domain_history" USING btree ("domain_id","id");--> statement-breakpoint
 CREATE INDEX "domains_workspace" ON "domains" USING btree ("workspace_id","id");--> statement-breakpoint

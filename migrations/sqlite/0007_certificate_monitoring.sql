@@ -22,6 +22,21 @@ CREATE TABLE `crls` (
 --> statement-breakpoint
 CREATE UNIQUE INDEX `crls_url` ON `crls` (`url`);--> statement-breakpoint
 CREATE INDEX `crls_kept` ON `crls` (`kept_until`,`id`);--> statement-breakpoint
+CREATE TABLE `contacts` (
+	`id` text PRIMARY KEY NOT NULL,
+	`workspace_id` text NOT NULL,
+	`version` integer NOT NULL,
+	`created_at` integer NOT NULL,
+	`updated_at` integer NOT NULL,
+	`label` text NOT NULL,
+	`country` text NOT NULL,
+	`tags` text NOT NULL,
+	`personal_sealed` text NOT NULL,
+	FOREIGN KEY (`workspace_id`) REFERENCES `workspaces`(`id`) ON UPDATE no action ON DELETE cascade
+);
+--> statement-breakpoint
+CREATE INDEX `contacts_workspace` ON `contacts` (`workspace_id`,`id`);--> statement-breakpoint
+CREATE INDEX `contacts_label` ON `contacts` (`workspace_id`,`label`,`id`);--> statement-breakpoint
 CREATE TABLE `ct_searches` (
 	`id` text PRIMARY KEY NOT NULL,
 	`workspace_id` text NOT NULL,

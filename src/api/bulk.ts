@@ -99,6 +99,7 @@ export function bulkRoute(bulk: Bulk, routes: readonly Route[]): Route {
     otherStatus: { status: 207, applies: result => (result as BulkResponse).mode === 'partial' },
     problems: ['bulk_failed'],
     cost: body => Math.ceil((body as { operations: unknown[] }).operations.length / operationsPerRequest),
+    ...([...singles.values()].some(one => one.sealsReplays) && { sealsReplays: true }),
     forReplay: result => withoutSecrets(result as BulkResponse, singles, routes),
     run: (ctx, input) => run(ctx, input as never, singles, shapes.operation),
   }

@@ -1,4 +1,5 @@
 import type { Ctx, StoredResponse } from '../core/ctx'
+import type { Hub } from '../core/hub'
 import { Problem, problemBody } from '../core/problem'
 import { responseOf, storedResponseOf } from './response'
 import { endRun, storeResponse, releaseKey, claimKey } from './idempotency'
@@ -19,13 +20,18 @@ export async function runIdempotent(
   const { hub } = ctx
   const path = new URL(input.request.url).pathname
   const keys = { workspaceId: ctx.workspaceId, method: spec.method, path, key: ctx.context.idempotency_key! }
-  const earlier = await claimKey(hub, keys, request)
+  const claimed = await claimKey(hub, keys, request)
+  const earlier = claimed && openedResponse(hub, keys, claimed)
   if (earlier) {
     headers['Idempotent-Replayed'] = 'true'
     if (earlier.status >= 400) headers['Content-Type'] = 'application/problem+json; charset=utf-8'
     return earlier
   }
-  const run = { ...keys, response: (result: unknown) => storedResponseOf(hub, spec, result, input.params), stored: false }
+  const response = (result: unknown) => {
+    const stored = storedResponseOf(hub, spec, result, input.params)
+    return spec.sealsReplays ? sealedResponse(hub, keys, stored) : stored
+  }
+  const run = { ...keys, response, stored: false }
   ctx.idempotency = run
   try {
     const result = await spec.run(ctx, input)
@@ -44,6 +50,24 @@ export async function runIdempotent(
     endRun(hub, keys)
   }
 }
+
+type Keys = Parameters<typeof claimKey>[1]
+
+const replayPurpose = 'idempotent-responses'
+/** Starts an encrypted body. A JSON text never starts with it. */
+const sealedMark = 'sealed:'
+const placeOf = ({ workspaceId, method, path, key }: Keys): string => JSON.stringify([workspaceId, method, path, key])
+
+const sealedResponse = (hub: Hub, keys: Keys, response: StoredResponse): StoredResponse => ({
+  ...response,
+  body: sealedMark + hub.keys.sealFor(replayPurpose, placeOf(keys), response.body),
+})
+
+/** Decrypts the body of a stored response, if it is encrypted. @throws DecryptionFailed */
+const openedResponse = (hub: Hub, keys: Keys, response: StoredResponse): StoredResponse =>
+  response.body.startsWith(sealedMark)
+    ? { ...response, body: hub.keys.openFor(replayPurpose, placeOf(keys), response.body.slice(sealedMark.length)) }
+    : response
 
 /**
  * Whether an error is stored as the response for repeated requests. Validation errors are not, so that a corrected body may reuse

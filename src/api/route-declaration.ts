@@ -68,6 +68,8 @@ export interface Route<Q extends TObject = TObject, B extends TSchema = TSchema>
   secretFields?: readonly string[]
   /** The result as stored for replays, if leaving out top-level fields is not enough. */
   forReplay?(result: unknown): unknown
+  /** The response contains personal data, so it is stored encrypted for replays. */
+  sealsReplays?: true
   /** How many requests it counts as; 1 by default. */
   cost?(body: Static<B>): number
   /** Set for a deprecated operation; deprecated parameters and fields are marked in their schemas. */

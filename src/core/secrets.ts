@@ -130,6 +130,22 @@ export class KeyRing {
   }
 
   /**
+   * Encrypts a value that is kept only for a short time, with a key that is derived from the installation key. Such values need not be
+   * encrypted again when data keys are rotated.
+   * @param place identifies where it is stored; it can only be decrypted for the same place
+   */
+  sealFor(purpose: string, place: string, plain: string): string {
+    const { nonce, sealed } = encrypt(this.derive(purpose), Buffer.from(plain, 'utf8'), derivedAad(purpose, place))
+    return `${base64(nonce)}.${base64(sealed)}`
+  }
+
+  /** Decrypts a value of `sealFor`. @throws DecryptionFailed */
+  openFor(purpose: string, place: string, text: string): string {
+    const [nonce, sealed] = text.split('.').map(part => Buffer.from(part, 'base64url'))
+    return decrypt(this.derive(purpose), nonce!, sealed ?? Buffer.of(), derivedAad(purpose, place)).toString('utf8')
+  }
+
+  /**
    * Creates the canary and the installation key at the first start, and checks the master key at later starts. Locks the canary
    * until the transaction ends, so that the required master key can't change.
    * @throws WrongMasterKey
@@ -289,6 +305,7 @@ const wrongKey = (available: string[], required: string) =>
 
 const hkdf = (key: Uint8Array, purpose: string) => new Uint8Array(hkdfSync('sha256', key, '', `bailiwick/${purpose}`, 32))
 const aad = (place: Place, keyId: string) => `bw1|${place.table}|${place.column}|${place.row}|${place.workspaceId}|${keyId}`
+const derivedAad = (purpose: string, place: string) => `bw1|${purpose}|${place}`
 const wrapAad = (dataKey: Pick<DataKeyRow, 'id' | 'workspaceId'>, masterKeyId: string) =>
   `bw1|dek|${dataKey.id}|${dataKey.workspaceId}|${masterKeyId}`
 function unwrapped(row: Omit<DataKeyRow, 'createdAt'>, master: Uint8Array): Uint8Array {

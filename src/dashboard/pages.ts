@@ -64,6 +64,10 @@ export const pages = {
   '/dns/providers/$id': {},
   '/domains': { title: 'Domains', group: '', icon: 'Earth' },
   '/domains/$id': {},
+  '/contacts': { title: 'Contacts', group: '', icon: 'ContactRound' },
+  '/contacts/new': { title: 'Create contact', icon: 'ContactRound', quickAction: 'Create contact', visibleTo: 'canWrite' },
+  '/contacts/$id': {},
+  '/contacts/$id/edit': {},
   '/dynamic-ips': { title: 'Dynamic IP', group: '', icon: 'Router', letter: 'r' },
   '/dynamic-ips/new': {
     title: 'Create source',

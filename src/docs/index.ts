@@ -30,6 +30,7 @@ import cloudProxmox from './cloud-proxmox.md' with { type: 'text' }
 import commands from './commands.md' with { type: 'text' }
 import comparison from './comparison.md' with { type: 'text' }
 import conditions from './conditions.md' with { type: 'text' }
+import contacts from './contacts.md' with { type: 'text' }
 import controllers from './controllers.md' with { type: 'text' }
 import coverage from './coverage.md' with { type: 'text' }
 import dependencies from './dependencies.md' with { type: 'text' }
@@ -144,7 +145,7 @@ export const groups: readonly Group[] = [
       page('dns-secondaries', dnsSecondaries),
     ],
   },
-  { title: 'Domains', pages: [page('domains', domains), page('registries', registries)] },
+  { title: 'Domains', pages: [page('domains', domains), page('contacts', contacts), page('registries', registries)] },
   {
     title: 'Servers and cloud',
     pages: [

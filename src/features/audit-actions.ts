@@ -11,6 +11,7 @@ import { acmeActions } from './acme/audit-actions'
 import { actionActions } from './actions/audit-actions'
 import { auditStreamActions } from './audit/audit-actions'
 import { certificateActions } from './certificates/audit-actions'
+import { contactActions } from './contacts/audit-actions'
 import { coverageActions } from './coverage/audit-actions'
 import { dnsActions } from './dns/audit-actions'
 import { dynamicIpActions } from './dynamic-ips/audit-actions'
@@ -33,6 +34,7 @@ const declared = {
   ...actionActions,
   ...auditStreamActions,
   ...certificateActions,
+  ...contactActions,
   ...coverageActions,
   ...dnsActions,
   ...dynamicIpActions,

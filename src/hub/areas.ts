@@ -24,6 +24,7 @@ import { acmeAccountRoutes } from '../features/acme/accounts/routes'
 import { actionRoutes } from '../features/actions/routes'
 import { auditRoutes } from '../features/audit/routes'
 import { auditStreamRoutes } from '../features/audit/stream-routes'
+import { contactRoutes } from '../features/contacts/routes'
 import { deprecationRoutes } from '../features/deprecations/routes'
 import { dnsHistoryRoutes } from '../features/dns/history/routes'
 import { dnsProviderRoutes } from '../features/dns/accounts/routes'
@@ -85,6 +86,7 @@ export const apiAreas: readonly AnyElysia[] = [
   installationRoutes(installationState),
   limitRoutes,
   registryRoutes,
+  contactRoutes,
   dnsZoneRoutes,
   dnsRecordRoutes,
   dnsExchangeRoutes,

@@ -8,11 +8,13 @@ import { call, fullToken, installation, startHub, until, type Installation } fro
 import { hetznerOrder } from '../support/clouds/fleet'
 import { HetznerCloudDouble } from '../support/clouds/hetzner-cloud'
 import { IncusDouble } from '../support/clouds/incus-double'
+import { contactInput } from '../support/contacts'
 import { rowsOf } from '../support/database'
 import { receiver, stopReceivers } from '../support/receiver'
 import { ed25519KeyPair } from '../support/ssh-server'
 
 const password = 'planted correct horse battery'
+const phone = '4915198765432'
 const marker = 'planted marker that is not secret'
 const schedule = { kind: 'period', period_seconds: 3600, grace_seconds: 60 }
 
@@ -144,6 +146,13 @@ test('no secret is stored in plain text in the database, its WAL, a copy, a back
   })
   const server = (await ordered.json()) as any
   expect([ordered.status, server.user_data_set]).toEqual([201, true])
+  // Personal data is encrypted like secrets, also in responses that are stored for repeated requests.
+  planted['email of a contact'] = 'planted.hostmaster@personal.example.com'
+  planted['address of a contact'] = '99 Planted Street of a contact'
+  const person = { email: planted['email of a contact'], address: [planted['address of a contact']], phone: `+${phone}` }
+  const contact = await post('/v1/contacts', { ...contactInput, ...person })
+  const moved = { ...person, city: 'Lyon', email: `old.${planted['email of a contact']}` }
+  expect((await call(hub, token, 'PATCH', `/v1/contacts/${contact.id}`, moved)).status).toBe(200)
   for (const line of readFileSync(keyFile(here), 'utf8').trim().split('\n')) planted['master key'] = line
 
   // Uses each secret once, in ways that are recorded: pings, a delivered alert, updates, a rotated token.
@@ -173,6 +182,8 @@ test('no secret is stored in plain text in the database, its WAL, a copy, a back
   await until('the queue empty', async () => (await rows.all(due)).length === 0)
 
   expect(Object.values(planted).filter(value => typeof value !== 'string' || value.length < 20)).toEqual([])
+  // Shorter than a secret, but no other value contains so many digits by chance.
+  planted['phone number of a contact'] = phone
   expect(cloud.double.serverNamed('web-1')?.userData).toContain(planted['user data'])
   // Clouds repeat the secrets in errors.
   cloud.double.fault = () => ({ status: 403, code: 'forbidden', message: `no access with ${planted['API token of a cloud']}` })
@@ -186,7 +197,7 @@ test('no secret is stored in plain text in the database, its WAL, a copy, a back
   // The marker must be found in every copy, to prove that the search works.
   for (const [name, bytes] of Object.entries(copies)) expect([name, bytes.includes(marker)]).toEqual([name, true])
   copies['the response of a trial'] = Buffer.from(JSON.stringify(tried.body))
-  const lists = ['cloud-accounts', 'servers', 'actions', 'events', 'audit-events', 'notices', 'ssh-keys']
+  const lists = ['cloud-accounts', 'servers', 'actions', 'events', 'audit-events', 'audit-events/export', 'notices', 'ssh-keys']
   const ofServers = [server.id, rack.id].flatMap(id => ['', '/facts', '/transitions'].map(part => `servers/${id}${part}`))
   const answers = [...lists, ...ofServers, ...checked.map(id => `cloud-accounts/${id}`), `actions/${server.action_id}`]
   for (const path of answers) {

@@ -253,6 +253,7 @@ const workspaceIndependent = [
   'GET /v1/plans/:id',
   'GET /v1/event-kinds',
   'GET /v1/cloud-kinds',
+  'GET /v1/contacts/options',
   'GET /v1/controller-kinds',
   'GET /v1/dns/provider-kinds',
   'GET /v1/dns/record-types',

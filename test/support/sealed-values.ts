@@ -4,6 +4,7 @@ import { sealedIn } from '../../src/core/outgoing/signing-secrets'
 import { managedCertificates } from '../../src/features/acme/managed-certificates/tables'
 import { cloudCatalogs } from '../../src/features/servers/accounts/tables'
 import { acmeScene } from './acme-scene'
+import { contactInput } from './contacts'
 import { password, person } from './people'
 import type { World } from './world'
 
@@ -27,6 +28,7 @@ export async function sealSome(w: World): Promise<{ beat: any; key: any }> {
   const server = await w.acme.call('POST', '/v1/servers', { name: 'rack' }, { 'Idempotency-Key': 'rack' })
   const bmc = { url: 'http://127.0.0.1:9/', user: 'bailiwick', password: 'a-password' }
   await w.acme.call('PUT', `/v1/servers/${server.body.id}/controllers/redfish`, { settings: bmc })
+  await w.acme.call('POST', '/v1/contacts', contactInput)
   await w.acme.call('PATCH', '/v1/certificate-settings', { ct: { kind: 'certspotter', token: 'a-token' } })
   await draftWithUserData(w)
   await certificateWithKeys(w)

@@ -19,6 +19,7 @@ import { scheduleTlsEndpoints } from './tls-endpoints'
 import { scheduleWebhooks } from './webhooks'
 import { startJobs, type Releases } from './jobs'
 import { editAtProvider, scheduleProviderZones } from './provider-zones'
+import { scheduleContacts } from './contacts'
 import { scheduleTemplates } from './templates'
 import { scheduleZones, type Zone } from './zones'
 import type { Scenario } from './scenario'
@@ -115,6 +116,7 @@ async function simulatePast(
   scheduleDynamicIps(scenario)
   scheduleProviderZones(scenario)
   scheduleTemplates(scenario)
+  scheduleContacts(scenario)
   scheduleFleet(scenario)
   scheduleCertificates(scenario)
   scheduleTlsEndpoints(scenario)

@@ -4,6 +4,7 @@ import type { SQLiteColumn, SQLiteTable } from 'drizzle-orm/sqlite-core'
 import type { Place } from '../../core/secrets'
 import { managedCertificates } from '../../features/acme/managed-certificates/tables'
 import { acmeAccounts } from '../../features/acme/accounts/tables'
+import { contacts } from '../../features/contacts/tables'
 import { certificateSettings } from '../../features/coverage/tables'
 import { auditStreams } from '../../features/audit/tables'
 import { dnsProviders } from '../../features/dns/accounts/tables'
@@ -47,6 +48,7 @@ export const sealedColumns: readonly SealedColumn[] = [
   sealed(acmeAccounts, 'secretsSealed', acmeAccounts.id),
   sealed(managedCertificates, 'keySealed', managedCertificates.id),
   sealed(managedCertificates, 'nextKeySealed', managedCertificates.id),
+  sealed(contacts, 'personalSealed', contacts.id),
   sealed(certificateSettings, 'ctTokenSealed', certificateSettings.workspaceId),
   sealed(servers, 'userDataSealed', servers.id),
   sealed(monitors, 'secretsSealed', monitors.id),
