@@ -30,7 +30,7 @@ const agent = { entries: ['src/bin/agent.ts'], assets: [], flags: small }
 const programs = [
   {
     name: 'bailiwick',
-    entries: ['src/bin/hub.ts', 'src/bin/name-server.ts', 'src/bin/checks.ts'],
+    entries: ['src/bin/hub.ts', 'src/bin/name-server.ts', 'src/bin/checks.ts', 'src/bin/checkpoints.ts'],
     assets: ['dist/web'],
     flags: large,
     target,

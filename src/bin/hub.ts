@@ -8,6 +8,7 @@ process.umask(0o077)
 const threads = {
   nameServer: new URL('./name-server.ts', import.meta.url).href,
   checks: new URL('./checks.ts', import.meta.url).href,
+  checkpoints: new URL('./checkpoints.ts', import.meta.url).href,
 }
 // Hubs give their own program to servers if they have no smaller one, and the agent’s name then makes it the agent.
 const words = basename(process.execPath).startsWith('bailiwick-agent') ? ['agent'] : []

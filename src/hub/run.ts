@@ -18,7 +18,8 @@ import { isPostgres } from '../core/db/dialect'
 import { isUnavailable } from '../core/db/errors'
 import { flushCalls } from '../features/dynamic-ips/calls'
 import { openSeries } from '../core/db/series'
-import { openPostgres, openSqlite, type Synchronous } from '../core/db/store'
+import { Checkpoints } from '../core/db/checkpoints'
+import { openPostgres, openSqlite } from '../core/db/store'
 import type { Hub } from '../core/hub'
 import { newId } from '../core/ids'
 import { JobSignal } from '../core/jobs/signal'
@@ -53,16 +54,23 @@ import { registryFileOf } from '../features/registry/registry-file'
 import { recorderOf } from '../features/monitors/series/recorder'
 import { checkListen, listen } from './listen'
 
+/** How a hub uses its SQLite files. */
+interface StorageOptions {
+  /** Whether changes survive a power failure. Default: true. */
+  isDurable?: boolean
+  /** Entry point of the thread that copies the write-ahead logs. By default, commits do, which blocks the event loop. */
+  checkpoints?: string
+}
+
 /**
  * Opens the database and the keys, for the command line and for a hub to start.
- * @param synchronous whether commits on SQLite wait for the disk; by default they do
  * @throws InvalidSetting, WrongMasterKey, MigrationRefused
  */
 export async function openHub(
   config: Config,
   clock: Clock = systemClock,
   log: Log = hubLog(config),
-  synchronous?: Synchronous,
+  { isDurable, checkpoints: entry }: StorageOptions = {},
 ): Promise<Hub> {
   checkFolder(config)
   registryFileOf(config)
@@ -72,16 +80,23 @@ export async function openHub(
       { file: masterKeyFile(config) },
       'created a master key; back it up, because secrets in the database cannot be decrypted without it',
     )
+  const checkpoints = entry && !config.databaseUrl ? new Checkpoints(entry, log) : null
   const store = config.databaseUrl
     ? await openPostgres(config.databaseUrl, 10, log)
-    : await openSqlite(sqliteFile(config), synchronous)
-  const series = openSeries({ data: config.data, databaseUrl: config.databaseUrl, now: clock.now }, seriesKinds)
+    : await openSqlite(sqliteFile(config), { isDurable, checkpoints })
+  const series = openSeries({ data: config.data, databaseUrl: config.databaseUrl, now: clock.now, checkpoints }, seriesKinds)
   const hub: Hub = {
     id: newId('hub'),
     config,
     clock,
     log,
-    store: { ...store, close: async () => void (await Promise.all([series.close(), store.close()])) },
+    store: {
+      ...store,
+      async close() {
+        await Promise.all([series.close(), store.close()])
+        await checkpoints?.stop()
+      },
+    },
     series,
     read: store.read,
     keys: new KeyRing({ current: key.key, previous: key.previous }, store.read, clock),
@@ -103,7 +118,7 @@ export async function openHub(
     await prepareInstance(hub)
     await finishRestore(hub)
   } catch (error) {
-    await store.close()
+    await hub.store.close()
     throw error
   }
   return hub
@@ -142,6 +157,7 @@ function checkFolder(config: Config): void {
 export interface Threads {
   nameServer: string
   checks: string
+  checkpoints: string
 }
 
 /** A running hub. */
@@ -183,7 +199,7 @@ export async function runHub(
   if ((await whenAvailable(() => requiredMasterKeyId(config), log, signal)) === null) await checkListen(config)
   const unlock = isPostgres ? () => {} : lockFolder(config.data)
   try {
-    const hub = await whenAvailable(() => openHub(config, clock, log), log, signal)
+    const hub = await whenAvailable(() => openHub(config, clock, log, { checkpoints: threads.checkpoints }), log, signal)
     hub.resolve = resolve
     await registerHub(hub, hostname())
     const worker = new Worker(hub, jobKinds)

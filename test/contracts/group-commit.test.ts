@@ -1,10 +1,11 @@
 import { Database } from 'bun:sqlite'
 import { afterAll, expect, test } from 'bun:test'
-import { mkdtempSync, rmSync } from 'node:fs'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { sql } from 'drizzle-orm'
 import { GroupCommit, type Writer } from '../../src/core/db/group-commit'
+import { LogFlush } from '../../src/core/db/log-flush'
 import { prepared } from '../../src/core/db/prepared'
 import { openSqlite, sqliteWriter } from '../../src/core/db/store'
 import { counters } from '../../src/core/db/tables'
@@ -16,15 +17,21 @@ const folder = mkdtempSync(join(tmpdir(), 'bailiwick-group-'))
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
 let files = 0
 
-async function group(timeoutMs?: number): Promise<{ group: GroupCommit; opened: Writer[]; names(): unknown[] }> {
+async function group(
+  timeoutMs?: number,
+  flush?: () => Promise<void>,
+): Promise<{ group: GroupCommit; opened: Writer[]; names(): unknown[] }> {
   const file = join(folder, `${++files}.db`)
   await (await openSqlite(file)).close()
   const opened: Writer[] = []
-  const groupCommit = new GroupCommit(() => {
-    const writer = sqliteWriter(file)
-    opened.push(writer)
-    return writer
-  }, timeoutMs)
+  const groupCommit = new GroupCommit(
+    () => {
+      const writer = sqliteWriter(file)
+      opened.push(writer)
+      return writer
+    },
+    { timeoutMs, flush },
+  )
   const { db } = sqliteWriter(file)
   return { group: groupCommit, opened, names: () => db.query('select name from counters order by name').values().flat() }
 }
@@ -124,6 +131,92 @@ test('if the connection can’t be reopened, every caller gets the error, and op
   expect(await endings([here.run(put('a')), here.run(put('b'))])).toEqual(['Error', 'Error'])
   fail = false
   expect(await here.run(put('c'))).toBe('c')
+})
+
+/** A group whose flushes end when the test ends them. */
+async function slowDisk() {
+  const flushes: PromiseWithResolvers<void>[] = []
+  const here = await group(undefined, () => {
+    flushes.push(Promise.withResolvers())
+    return flushes.at(-1)!.promise
+  })
+  const ended: unknown[] = []
+  const run = (name: string, fn = put(name)) =>
+    here.group.run(fn as (tx: Tx) => Promise<unknown>).then(
+      () => ended.push(name),
+      error => ended.push(`${name}: ${error.message}`),
+    )
+  /** Until a callback with these rows was committed. */
+  const committed = async (...names: string[]) => {
+    while (here.names().length < names.length) await Bun.sleep(1)
+    expect(here.names()).toEqual(names)
+  }
+  return { here, flushes, ended, run, committed }
+}
+const count = (tx: Tx) => tx.$count(counters) as Promise<unknown> as Promise<string>
+
+test('a change is reported only after a flush that started after its commit', async () => {
+  const { here, flushes, ended, run, committed } = await slowDisk()
+  const a = run('a')
+  await committed('a')
+  const b = run('b')
+  await committed('a', 'b')
+  expect([flushes.length, ended]).toEqual([2, []])
+  flushes[0]!.resolve()
+  await a
+  expect(ended).toEqual(['a'])
+  const closed = here.group.close().then(() => ended.push('closed'))
+  flushes[1]!.resolve()
+  await Promise.all([b, closed])
+  expect(ended).toEqual(['a', 'b', 'closed'])
+})
+
+test('a transaction that only reads is not flushed, but waits until what it read is on disk', async () => {
+  const { flushes, ended, run, committed } = await slowDisk()
+  const a = run('a')
+  await committed('a')
+  const counted = Promise.withResolvers<void>()
+  const read = (tx: Tx) => count(tx).finally(() => counted.resolve())
+  const early = run('early', read)
+  await counted.promise
+  await Bun.sleep(5)
+  expect([flushes.length, ended]).toEqual([1, []])
+  flushes[0]!.resolve()
+  await Promise.all([a, early])
+  await run('late', read)
+  expect([flushes.length, ended]).toEqual([1, ['a', 'early', 'late']])
+})
+
+test('after a failed flush, its group and all later changes are refused', async () => {
+  const { flushes, ended, run, committed } = await slowDisk()
+  const a = run('a')
+  await committed('a')
+  const b = run('b')
+  await committed('a', 'b')
+  flushes[0]!.reject(new Error('EIO'))
+  flushes[1]!.reject(new Error('EIO'))
+  await Promise.all([a, b])
+  await run('c')
+  expect(ended).toEqual(['a: EIO', 'b: EIO', 'c: EIO'])
+  await committed('a', 'b')
+})
+
+test('a log that can’t be flushed once is never reported as flushed again', async () => {
+  const file = join(folder, `${++files}.db`)
+  const log = new LogFlush(file)
+  const [first, joined] = [log.flush(), log.flush()]
+  expect(joined).toBe(first)
+  await expect(first).rejects.toThrow('can’t be flushed to disk: ENOENT')
+  writeFileSync(`${file}-wal`, '')
+  await expect(log.flush()).rejects.toThrow('can’t be flushed to disk: ENOENT')
+  const healthy = new LogFlush(file)
+  const running = healthy.flush()
+  await Promise.resolve()
+  // It may have started before the last commit.
+  const next = healthy.flush()
+  expect(next).not.toBe(running)
+  await next
+  await healthy.close()
 })
 
 test('statistics from when a table was small are deleted, because SQLite would read the whole table', async () => {

@@ -140,7 +140,7 @@ test.skipIf(isPostgres)(
     expect(isNew()).toBe(true)
     await renewPresence(w.hub)
     expect(isNew()).toBe(false)
-    const other = await openSqlite(sqliteFile(w.hub.config), 'OFF')
+    const other = await openSqlite(sqliteFile(w.hub.config), { isDurable: false })
     expect(isNew()).toBe(false)
     await other.transact(tx => tx.insert(counters).values({ name: 'b', value: 1 }))
     expect(isNew()).toBe(true)

@@ -40,7 +40,7 @@ test('it runs as its own user, stores its data in a volume, and exposes the defa
 })
 
 test('every command it uses exists', () => {
-  const names = createProgram(() => {}, { nameServer: '', checks: '' }).commands.map(command => command.name())
+  const names = createProgram(() => {}, { nameServer: '', checks: '', checkpoints: '' }).commands.map(command => command.name())
   const healthcheck = of('HEALTHCHECK')[0]!
   expect(names).toContain(JSON.parse(/CMD (\[.*\])/.exec(healthcheck)![1]!)[1])
   expect(JSON.parse(of('ENTRYPOINT')[0]!)).toEqual(['bailiwick'])

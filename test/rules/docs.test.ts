@@ -88,7 +88,7 @@ test('each error code has a heading, in the order of the code', () => {
 
 test('each command has a heading, in the order of the help', () => {
   expect(headings('commands')).toEqual(
-    createProgram(() => {}, { nameServer: '', checks: '' }).commands.map(one => `bailiwick ${one.name()}`),
+    createProgram(() => {}, { nameServer: '', checks: '', checkpoints: '' }).commands.map(one => `bailiwick ${one.name()}`),
   )
 })
 

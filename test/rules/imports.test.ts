@@ -138,6 +138,7 @@ const layers: [from: string, mayImport: string[], reason: string][] = [
       'src/agent/run',
       'src/probe/run',
       'src/features/dns/server/thread',
+      'src/core/db/checkpoint-thread',
       'src/checks/engine/thread',
       'src/core/version',
       // The build has an entry point too.

@@ -39,7 +39,7 @@ export async function runInProcess(args: string[], env: Record<string, string>):
   console.log = (...texts) => void into('out')(`${texts.join(' ')}\n`)
   console.error = (...texts) => void into('err')(`${texts.join(' ')}\n`)
   try {
-    const code = await runCommand(args, { nameServer: '', checks: '' })
+    const code = await runCommand(args, { nameServer: '', checks: '', checkpoints: '' })
     return { code, ...output }
   } finally {
     ;[stdout.write, stderr.write] = writes

@@ -140,7 +140,7 @@ export async function worldAt(config: Config, more: readonly AnyElysia[] = []): 
   const clock = new ManualClock()
   const { seed } = await (template ??= createTemplate())
   // No durability is needed here; it is tested with the compiled program.
-  const hub = await openHub(config, clock, openLog(config.logLevel), 'OFF')
+  const hub = await openHub(config, clock, openLog(config.logLevel), { isDurable: false })
   await registerHub(hub, 'test')
   const worker = new Worker(hub, jobKinds)
   await refreshCalendar(hub)
@@ -310,7 +310,7 @@ async function createTemplate(): Promise<Template> {
   const name = `template_${process.pid}_${crypto.randomUUID().slice(0, 8)}`
   if (isPostgres) await admin().unsafe(`create database ${name}`)
   const config = configOf(folder, isPostgres ? { BAILIWICK_DATABASE_URL: addressOf(name) } : {})
-  const hub = await openHub(config, new ManualClock(), openLog(config.logLevel), 'OFF')
+  const hub = await openHub(config, new ManualClock(), openLog(config.logLevel), { isDurable: false })
   await prepareInstance(hub)
   const operators = (await operatorWorkspace(hub.read)).id
   const rivals = await addWorkspace(hub, 'rival', 'pro')

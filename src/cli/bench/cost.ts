@@ -74,7 +74,7 @@ export const costBench: Bench = {
         return {
           figures,
           notes: [
-            'CPU time of the whole process, from its own accounting, minus the CPU time of the idle hub. The reference is Bun.serve with bun:sqlite and flat tables with the same members; its creates are committed with an entry in a hash chain. Both commit with synchronous=FULL.',
+            'CPU time of the whole process, from its own accounting, minus the CPU time of the idle hub. The reference is Bun.serve with bun:sqlite and flat tables with the same members; its creates are committed with an entry in a hash chain. Both flush their changes to disk: the hub in another thread, and the reference with synchronous=FULL.',
           ],
         }
       } finally {

@@ -43,7 +43,7 @@ export const heartbeatsBench: Bench = {
             ...figuresOf('failing pings', await run('/fail')),
             { name: 'memory of the hub', value: residentBytes(hub.pid) / 1e6, unit: 'MB' },
           ],
-          notes: ['Each ping was committed with synchronous=FULL before the response. Client and hub share the machine.'],
+          notes: ['Each ping was flushed to disk before the response. Client and hub share the machine.'],
         }
       } finally {
         await hub.stop()

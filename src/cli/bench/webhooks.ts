@@ -32,7 +32,7 @@ export const webhooksBench: Bench = {
         ...(await fairness(args.hanging!, args.healthy!, args.spread! * 1000, limitMs)),
       ],
       notes: [
-        'The deliveries are those of alerts, from failing pings on. Each was signed twice and posted over HTTP, and its attempt was committed with synchronous=FULL. Hub and receiver share the machine.',
+        'The deliveries are those of alerts, from failing pings on. Each was signed twice and posted over HTTP, and its attempt was flushed to disk. Hub and receiver share the machine.',
         'The hanging endpoint never responds, so that each of its attempts takes the full timeout of 15 seconds.',
       ],
     }

@@ -55,7 +55,7 @@ export class Simulation {
   /** Creates a hub at `startsAt` (ms UTC). @param resolve resolves the names that the hub calls */
   static async open(config: Config, startsAt: number, resolve: Resolve): Promise<Simulation> {
     const clock = new SimulatedClock(startsAt)
-    const hub = await openHub(config, clock, openLog('silent'), 'OFF')
+    const hub = await openHub(config, clock, openLog('silent'), { isDurable: false })
     hub.resolve = resolve
     await prepareInstance(hub)
     await registerHub(hub, 'demo')

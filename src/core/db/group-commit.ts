@@ -1,5 +1,6 @@
 import type { Database } from 'bun:sqlite'
 import { yieldToEventLoop } from '../time-slices'
+import type { LogCheckpoints } from './checkpoints'
 import { asTransaction, type Tx } from './transaction'
 
 /** A writable connection and the handle for callbacks. */
@@ -16,10 +17,14 @@ interface Waiting {
   reject: (error: unknown) => void
 }
 
+/** A callback that was successful. */
+interface Done {
+  waiting: Waiting
+  value: unknown
+}
+
 // A flush to disk takes as long as hundreds of statements, so concurrent callers share it.
 const maxGroupSize = 256
-// The checkpoint after a long transaction can take as long as its commit.
-const longGroupMs = 50
 // A callback that waits for something else than its statements blocks all other writes of the process.
 const callbackTimeoutMs = 5_000
 
@@ -35,28 +40,47 @@ class TimedOut extends Error {
   override name = 'TimedOut'
 }
 
+/** What happens after commits. */
+interface GroupOptions {
+  /** Resolves when everything that was committed before the call is on disk. By default, commits are not flushed. */
+  flush?(): Promise<void>
+  /** Copies the write-ahead log. By default, SQLite does so during commits. */
+  checkpoints?: LogCheckpoints | null
+  timeoutMs?: number
+}
+
 /**
  * The single writer of a SQLite database. Callbacks run one after the other, each in its own savepoint. A group of them is
- * committed together, and their promises resolve after the commit is on disk. If a callback throws, only its own savepoint is
- * rolled back. If the commit fails, or SQLite rolls back the whole transaction (for example because the disk is full), the whole
- * group fails.
+ * committed together, and their promises resolve after the commit was flushed to disk. The next group doesn't wait for that: what
+ * it reads of earlier groups is on disk when it is itself. If a callback throws, only its own savepoint is rolled back. If the
+ * commit fails, or SQLite rolls back the whole transaction (for example because the disk is full), the whole group fails.
+ *
+ * If a flush fails, its group and all later callbacks fail, because it is unknown what is on disk. The group can still be read.
  */
 export class GroupCommit {
+  private readonly timeoutMs: number
   private readonly queue: Waiting[] = []
   private draining: Promise<void> | null = null
   private writer: Writer | null = null
   private writers = 0
-  private owesCheckpoint = false
+  /** Of everything that was written so far. */
+  private flushed: Promise<void> = Promise.resolve()
+  /** When the callbacks of all groups have ended. */
+  private ended: Promise<void> = Promise.resolve()
+  private failure: { error: unknown } | null = null
   private watched: Watched | null = null
 
   /** @param open opens a connection; called again after a callback timed out, because that callback still has the old handle */
   constructor(
     private readonly open: () => Writer,
-    private readonly timeoutMs = callbackTimeoutMs,
-  ) {}
+    private readonly options: GroupOptions = {},
+  ) {
+    this.timeoutMs = options.timeoutMs ?? callbackTimeoutMs
+  }
 
   run<T>(fn: (tx: Tx) => Promise<T>): Promise<T> {
     return new Promise<T>((resolve, reject) => {
+      if (this.failure) return reject(this.failure.error)
       this.queue.push({ fn, resolve: resolve as (value: unknown) => void, reject })
       this.draining ??= this.drain()
     })
@@ -68,9 +92,10 @@ export class GroupCommit {
     return `${this.writers}.${db.query<{ data_version: number }, []>('PRAGMA data_version').get()!.data_version}`
   }
 
-  /** Closes the connection after all waiting callbacks. */
+  /** Closes the connection after all waiting callbacks and their flush. */
   async close(): Promise<void> {
     await this.draining
+    await this.ended
     this.writer?.db.close()
   }
 
@@ -80,23 +105,21 @@ export class GroupCommit {
       // Let callbacks that arrive in the meantime join the group.
       await yieldToEventLoop()
       await this.commitGroup()
-      if (!this.owesCheckpoint) continue
-      await yieldToEventLoop()
-      this.checkpoint()
+      await this.checkpoint()
     }
     clearInterval(watchdog)
     this.draining = null
   }
 
   private async commitGroup(): Promise<void> {
-    const done: { waiting: Waiting; value: unknown }[] = []
+    const done: Done[] = []
     let anyRejected = false
     let timedOut = false
-    const startedAt = performance.now()
     try {
       const { db, tx } = this.openWriter()
       // `query` prepares each of these statements only once.
       db.query('BEGIN IMMEDIATE').run()
+      const before = changedRows(db)
       for (let count = 0; count < maxGroupSize && !timedOut; count++) {
         const waiting = this.queue.shift()
         if (!waiting) break
@@ -116,8 +139,8 @@ export class GroupCommit {
           db.query('RELEASE change').run()
         }
       }
-      if (performance.now() - startedAt >= longGroupMs) this.postponeCheckpoint(db)
       db.query('COMMIT').run()
+      if (this.options.flush && changedRows(db) !== before) this.flushed = this.options.flush()
     } catch (error) {
       this.rollback()
       for (const one of done) one.waiting.reject(error)
@@ -127,7 +150,19 @@ export class GroupCommit {
     } finally {
       if (timedOut) this.retire()
     }
-    for (const one of done) one.waiting.resolve(one.value)
+    if (done.length > 0) this.ended = this.end(done)
+  }
+
+  /** Ends the callbacks of a group when it and everything that it may have read is on disk. */
+  private async end(done: readonly Done[]): Promise<void> {
+    try {
+      await this.flushed
+      for (const { waiting, value } of done) waiting.resolve(value)
+    } catch (error) {
+      this.failure = { error }
+      for (const { waiting } of done) waiting.reject(error)
+      for (const waiting of this.queue.splice(0)) waiting.reject(error)
+    }
   }
 
   private openWriter(): Writer {
@@ -138,17 +173,9 @@ export class GroupCommit {
     return this.writer
   }
 
-  /** Makes the next commit leave its checkpoint to {@link checkpoint}, so that each blocks the event loop on its own. */
-  private postponeCheckpoint(db: Database): void {
-    db.run('PRAGMA wal_autocheckpoint=0')
-    this.owesCheckpoint = true
-  }
-
-  private checkpoint(): void {
-    this.owesCheckpoint = false
+  private async checkpoint(): Promise<void> {
     try {
-      this.writer?.db.run('PRAGMA wal_autocheckpoint=1000')
-      this.writer?.db.run('PRAGMA wal_checkpoint(PASSIVE)')
+      if (this.writer) await this.options.checkpoints?.committed(this.writer.db)
     } catch {
       // Later commits try again.
     }
@@ -187,3 +214,6 @@ export class GroupCommit {
     this.watched.seen = count
   }
 }
+
+/** The number of rows that a connection has changed. It doesn’t grow during transactions that only read. */
+const changedRows = (db: Database): number => db.query<{ count: number }, []>('select total_changes() as count').get()!.count

@@ -4,8 +4,10 @@ import { dirname } from 'node:path'
 import type { SQL } from 'bun'
 import { drizzle as drizzlePostgres } from 'drizzle-orm/bun-sql'
 import type { Log } from '../log'
+import type { Checkpoints } from './checkpoints'
 import { isSerializationFailure, isStorageFull, withoutValues } from './errors'
 import { GroupCommit, type Writer } from './group-commit'
+import { LogFlush } from './log-flush'
 import { migratePostgres, migrateSqlite } from './migrate'
 import { Outage } from './outage'
 import { postgresHandle, sqliteHandle } from './handles'
@@ -30,18 +32,33 @@ export interface Store {
   close(): Promise<void>
 }
 
+/** How a SQLite file is used. */
+interface SqliteOptions {
+  /** Whether commits survive a power failure. Default: true. */
+  isDurable?: boolean
+  /** The thread that copies the write-ahead log. By default, commits do. */
+  checkpoints?: Checkpoints | null
+}
+
 /**
- * Opens the SQLite file, creating it if necessary, and applies migrations.
- * @param synchronous `OFF` if losing commits in a power failure is acceptable
+ * Opens the SQLite file, creating it if necessary, and applies migrations. Transactions can be read before they are on disk, which
+ * is when the promises of their callers resolve. If that fails, the process ends with an uncaught error.
  */
-export async function openSqlite(file: string, synchronous: Synchronous = 'FULL'): Promise<Store> {
+export async function openSqlite(file: string, { isDurable = true, checkpoints }: SqliteOptions = {}): Promise<Store> {
   mkdirSync(dirname(file), { recursive: true })
-  const first = sqliteConnection(file, 'write')
+  const first = sqliteConnection(file, 'write', 'FULL')
+  // After a failed flush, what was committed may be in the log, but not on disk. Copy it to the file, or don’t start.
+  first.run('PRAGMA wal_checkpoint(PASSIVE)')
   migrateSqlite(first)
   deleteStatistics(first)
   first.close()
+  // Opened first, so that the write-ahead log is not deleted when a writer is closed.
   const reader = sqliteConnection(file, 'read')
-  const group = new GroupCommit(() => sqliteWriter(file, synchronous))
+  const log = new LogFlush(file)
+  const group = new GroupCommit(() => sqliteWriter(file, isDurable ? 'NORMAL' : 'OFF', checkpoints ? 0 : undefined), {
+    ...(isDurable && { flush: () => log.flush().catch(endProcess) }),
+    checkpoints: checkpoints?.of(file),
+  })
   let transactions = 0
   return {
     read: sqliteHandle(reader, 'read').handle,
@@ -65,8 +82,17 @@ export async function openSqlite(file: string, synchronous: Synchronous = 'FULL'
     async close() {
       await group.close()
       reader.close()
+      await log.close()
     },
   }
+}
+
+/** Ends the process, as other uncaught errors do. */
+function endProcess(error: unknown): never {
+  setImmediate(() => {
+    throw error
+  })
+  throw error
 }
 
 /**
@@ -125,17 +151,24 @@ function detectingFullDisk(transact: Transact): Pick<Store, 'transact' | 'isFull
   }
 }
 
-/** PRAGMA synchronous of SQLite: whether a commit waits for the disk. */
-export type Synchronous = 'FULL' | 'OFF'
+/**
+ * PRAGMA synchronous of SQLite. With `FULL`, commits wait for the disk. With `NORMAL`, they don’t, but a power failure doesn’t damage
+ * the file.
+ */
+type Synchronous = 'FULL' | 'NORMAL' | 'OFF'
 
-/** Opens a writable connection to the SQLite file, with its drizzle handle. */
-export function sqliteWriter(file: string, synchronous: Synchronous = 'FULL'): Writer {
+/**
+ * Opens a writable connection to the SQLite file, with its drizzle handle.
+ * @param checkpointPages size of the write-ahead log from which commits copy it; with 0, they never do
+ */
+export function sqliteWriter(file: string, synchronous: Synchronous = 'NORMAL', checkpointPages = 1000): Writer {
   const db = sqliteConnection(file, 'write', synchronous)
+  db.run(`PRAGMA wal_autocheckpoint=${checkpointPages}`)
   const { handle, statements } = sqliteHandle(db, 'write')
   return { db, tx: handle, statements }
 }
 
-function sqliteConnection(file: string, use: 'read' | 'write', synchronous: Synchronous = 'FULL'): Database {
+function sqliteConnection(file: string, use: 'read' | 'write', synchronous: Synchronous = 'NORMAL'): Database {
   const db = new Database(file, { create: use === 'write', strict: true })
   const pragmas = [
     'busy_timeout=5000',

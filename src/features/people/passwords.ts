@@ -1,10 +1,12 @@
+import { availableParallelism } from 'node:os'
 import { invalid } from '../../core/problem'
 
 // argon2id with the second parameter set recommended by OWASP: 46 MiB, one pass; about 34 ms on a small server.
 const cost = { algorithm: 'argon2id', memoryCost: 46 * 1024, timeCost: 1 } as const
 
-// Each hash needs its full memory while it runs, so concurrent sign-ins are queued.
-const maxConcurrent = 3
+// Each hash needs its full memory while it runs, so concurrent sign-ins are queued. They leave a thread of the pool, which has one for
+// each core, to other work: every change is flushed to disk there.
+const maxConcurrent = Math.max(1, Math.min(3, availableParallelism() - 1))
 let running = 0
 const waiting: (() => void)[] = []
 

@@ -1,6 +1,7 @@
 import { Database, type Statement } from 'bun:sqlite'
 import { existsSync, mkdirSync, renameSync, statSync } from 'node:fs'
 import { dirname, join } from 'node:path'
+import type { Checkpoints, LogCheckpoints } from '../checkpoints'
 import type { Engine, Row, Statements, Value } from './engine'
 import type { SeriesKind } from './kind'
 import { createTables, schemaVersion } from './schema'
@@ -8,7 +9,7 @@ import type { SeriesPlace } from './store'
 
 /** A separate file, so that its writes and size don't affect the main database. */
 export const sqliteEngine = (place: SeriesPlace, kinds: readonly SeriesKind[]): Engine =>
-  new SqliteEngine(join(place.data, 'series.db'), () => place.now(), kinds)
+  new SqliteEngine(join(place.data, 'series.db'), () => place.now(), kinds, place.checkpoints ?? null)
 
 class SqliteEngine implements Engine {
   readonly blobType = 'blob'
@@ -21,11 +22,14 @@ class SqliteEngine implements Engine {
   private readonly prepared = new Map<string, Statement>()
   private damagedFile: string | null = null
   private last: Promise<unknown> = Promise.resolve()
+  private log: LogCheckpoints | null = null
+  private moving: Promise<void> | null = null
 
   constructor(
     private readonly file: string,
     private readonly now: () => number,
     private readonly kinds: readonly SeriesKind[],
+    private readonly checkpoints: Checkpoints | null,
   ) {}
 
   isOneOf(column: string): string {
@@ -52,7 +56,7 @@ class SqliteEngine implements Engine {
         throw error
       }
     })
-    this.last = turn.catch(() => undefined)
+    this.last = turn.then(() => this.checkpoint()).catch(() => undefined)
     return await turn
   }
 
@@ -91,10 +95,10 @@ class SqliteEngine implements Engine {
       const db = await this.open()
       this.guarded(() => {
         db.run('PRAGMA incremental_vacuum(2000)')
-        db.run('PRAGMA wal_checkpoint(PASSIVE)')
+        if (!this.log) db.run('PRAGMA wal_checkpoint(PASSIVE)')
       })
     })
-    this.last = turn.catch(() => undefined)
+    this.last = turn.then(() => this.checkpoint()).catch(() => undefined)
     await turn
   }
 
@@ -134,11 +138,13 @@ class SqliteEngine implements Engine {
 
   private async openWhole(): Promise<Database> {
     mkdirSync(dirname(this.file), { recursive: true })
+    await this.moving
     try {
       return await this.openFile()
     } catch (error) {
       if (!isDamaged(error)) throw error
       this.moveAside()
+      await this.moving
       return await this.openFile()
     }
   }
@@ -150,12 +156,14 @@ class SqliteEngine implements Engine {
       // Only has an effect in a file without tables.
       db.run('PRAGMA auto_vacuum=INCREMENTAL')
       for (const pragma of pragmas) db.run(`PRAGMA ${pragma}`)
+      if (this.checkpoints) db.run('PRAGMA wal_autocheckpoint=0')
       const { user_version: version } = db.query('PRAGMA user_version').get() as { user_version: number }
       if (version > schemaVersion) throw new NewerSeries()
       db.run('BEGIN IMMEDIATE')
       await createTables(this, this, this.kinds)
       db.run(`PRAGMA user_version=${schemaVersion}`)
       db.run('COMMIT')
+      this.log = this.checkpoints?.of(this.file) ?? null
       this.isOpen = true
       return db
     } catch (error) {
@@ -178,11 +186,26 @@ class SqliteEngine implements Engine {
   }
 
   private moveAside(): void {
+    const { log } = this
     this.closeFile()
     const to = `${this.file}.damaged-${new Date(this.now()).toISOString().replaceAll(/[:.]/g, '-')}`
-    for (const end of ['', '-wal', '-shm']) if (existsSync(this.file + end)) renameSync(this.file + end, to + end)
+    const rename = () => {
+      for (const end of ['', '-wal', '-shm']) if (existsSync(this.file + end)) renameSync(this.file + end, to + end)
+    }
+    // The last connection that is closed deletes the log by its name, which must not be the log of the next file. If renaming fails,
+    // opening the file fails again.
+    if (log)
+      this.moving = log
+        .close()
+        .then(rename)
+        .catch(() => undefined)
+    else rename()
     this.damagedFile = to
     this.generation++
+  }
+
+  private async checkpoint(): Promise<void> {
+    if (this.db) await this.log?.committed(this.db)
   }
 
   private closeFile(): void {
@@ -190,6 +213,7 @@ class SqliteEngine implements Engine {
     this.prepared.clear()
     this.db?.close()
     this.db = null
+    this.log = null
     this.isOpen = false
   }
 }
@@ -199,8 +223,8 @@ const maxPrepared = 300
 const pragmas = [
   'busy_timeout=5000',
   'journal_mode=WAL',
-  // A power failure may lose the last moments of results, but doesn't damage the file. The main database is flushed on every
-  // commit.
+  // A power failure may lose the last moments of results, but doesn't damage the file. Unlike the main database, it is not flushed
+  // after each commit.
   'synchronous=NORMAL',
   'journal_size_limit=67108864',
   'cache_size=-2048',

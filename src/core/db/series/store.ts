@@ -1,3 +1,4 @@
+import type { Checkpoints } from '../checkpoints'
 import { isStorageFull } from '../errors'
 import type { Engine, Statements } from './engine'
 import type { SeriesKind } from './kind'
@@ -10,6 +11,8 @@ export interface SeriesPlace {
   databaseUrl: string | null
   /** Milliseconds UTC, for the names of damaged files. */
   now(): number
+  /** The thread that copies the write-ahead log of a SQLite file. By default, commits do. */
+  checkpoints?: Checkpoints | null
 }
 
 // Hubs write rows once a second.

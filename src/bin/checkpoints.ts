@@ -1,0 +1,3 @@
+import { runCheckpoints } from '../core/db/checkpoint-thread'
+
+runCheckpoints()
