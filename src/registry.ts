@@ -490,6 +490,16 @@ export const registry = {
     isRestrictable: true,
     audit: { prefix: 'domains.domain', create: 'DO001', update: 'DO002', delete: 'DO003', bulk: 'DO004' },
   },
+  registrar_account: {
+    prefix: 'reg',
+    name: 'registrar account',
+    table: 'registrar_accounts',
+    area: 'domains',
+    path: '/registrar-accounts',
+    page: '/registrar-accounts/$id',
+    limit: 50,
+    audit: { prefix: 'domains.registrar', create: 'DO020', update: 'DO021', delete: 'DO022' },
+  },
   watched_domain: { prefix: 'wdom', name: 'watched domain', area: 'domains', hasEvents: true },
   deployment: { prefix: 'dep', name: 'deployment', area: 'cloud', hasEvents: true },
   certificate: {

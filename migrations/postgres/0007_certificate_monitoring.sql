@@ -107,6 +107,36 @@ CREATE TABLE "domains" (
 	"billing_id" text collate "C"
 );
 --> statement-breakpoint
+CREATE TABLE "registrar_accounts" (
+	"id" text collate "C" PRIMARY KEY NOT NULL,
+	"workspace_id" text collate "C" NOT NULL,
+	"version" bigint NOT NULL,
+	"created_at" bigint NOT NULL,
+	"updated_at" bigint NOT NULL,
+	"kind" text collate "C" NOT NULL,
+	"name" text collate "C" NOT NULL,
+	"settings" text NOT NULL,
+	"secrets_sealed" text collate "C",
+	"secret_names" text NOT NULL,
+	"state" text collate "C" NOT NULL,
+	"detail" text collate "C",
+	"warnings" text NOT NULL,
+	"consecutive_failures" bigint NOT NULL,
+	"last_checked_at" bigint,
+	"last_ok_at" bigint,
+	"last_error" text,
+	"manage_new" text collate "C" NOT NULL,
+	"currency" text collate "C",
+	"balance" text,
+	"monthly_limit" text,
+	"order_limit" text,
+	"last_sync_at" bigint,
+	"next_sync_at" bigint,
+	"sync_failures" bigint NOT NULL,
+	"sync_error" text,
+	"listed_count" bigint NOT NULL
+);
+--> statement-breakpoint
 CREATE TABLE "registry_facts" (
 	"name" text collate "C" PRIMARY KEY NOT NULL,
 	"tld" text collate "C" NOT NULL,
@@ -160,6 +190,7 @@ ALTER TABLE "ct_searches" ADD CONSTRAINT "ct_searches_workspace_id_workspaces_id
 ALTER TABLE "domain_history" ADD CONSTRAINT "domain_history_domain_id_domains_id_fk" FOREIGN KEY ("domain_id") REFERENCES "public"."domains"("id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
 ALTER TABLE "domain_readings" ADD CONSTRAINT "domain_readings_domain_id_domains_id_fk" FOREIGN KEY ("domain_id") REFERENCES "public"."domains"("id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
 ALTER TABLE "domains" ADD CONSTRAINT "domains_workspace_id_workspaces_id_fk" FOREIGN KEY ("workspace_id") REFERENCES "public"."workspaces"("id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
+ALTER TABLE "registrar_accounts" ADD CONSTRAINT "registrar_accounts_workspace_id_workspaces_id_fk" FOREIGN KEY ("workspace_id") REFERENCES "public"."workspaces"("id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
 CREATE UNIQUE INDEX "crls_url" ON "crls" USING btree ("url");--> statement-breakpoint
 CREATE INDEX "crls_kept" ON "crls" USING btree ("kept_until","id");--> statement-breakpoint
 CREATE INDEX "contacts_workspace" ON "contacts" USING btree ("workspace_id","id");--> statement-breakpoint
@@ -174,6 +205,9 @@ CREATE INDEX "domains_created" ON "domains" USING btree ("workspace_id","created
 CREATE INDEX "domains_account" ON "domains" USING btree ("registrar_account_id","id");--> statement-breakpoint
 CREATE INDEX "domains_everywhere" ON "domains" USING btree ("name");--> statement-breakpoint
 CREATE INDEX "domains_due" ON "domains" USING btree ("due_at") WHERE due_at is not null;--> statement-breakpoint
+CREATE UNIQUE INDEX "registrar_accounts_name" ON "registrar_accounts" USING btree ("workspace_id","name");--> statement-breakpoint
+CREATE INDEX "registrar_accounts_workspace" ON "registrar_accounts" USING btree ("workspace_id","id");--> statement-breakpoint
+CREATE INDEX "registrar_accounts_next_sync" ON "registrar_accounts" USING btree ("next_sync_at") WHERE next_sync_at is not null;--> statement-breakpoint
 CREATE INDEX "registry_facts_due" ON "registry_facts" USING btree ("next_look_at");--> statement-breakpoint
 CREATE INDEX "registry_facts_tld" ON "registry_facts" USING btree ("tld");--> statement-breakpoint
 CREATE INDEX "registry_facts_changed" ON "registry_facts" USING btree ("ends_changed_at");--> statement-breakpoint

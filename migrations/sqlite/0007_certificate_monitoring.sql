@@ -127,6 +127,40 @@ CREATE INDEX `domains_created` ON `domains` (`workspace_id`,`created_at`,`id`);-
 CREATE INDEX `domains_account` ON `domains` (`registrar_account_id`,`id`);--> statement-breakpoint
 CREATE INDEX `domains_everywhere` ON `domains` (`name`);--> statement-breakpoint
 CREATE INDEX `domains_due` ON `domains` (`due_at`) WHERE due_at is not null;--> statement-breakpoint
+CREATE TABLE `registrar_accounts` (
+	`id` text PRIMARY KEY NOT NULL,
+	`workspace_id` text NOT NULL,
+	`version` integer NOT NULL,
+	`created_at` integer NOT NULL,
+	`updated_at` integer NOT NULL,
+	`kind` text NOT NULL,
+	`name` text NOT NULL,
+	`settings` text NOT NULL,
+	`secrets_sealed` text,
+	`secret_names` text NOT NULL,
+	`state` text NOT NULL,
+	`detail` text,
+	`warnings` text NOT NULL,
+	`consecutive_failures` integer NOT NULL,
+	`last_checked_at` integer,
+	`last_ok_at` integer,
+	`last_error` text,
+	`manage_new` text NOT NULL,
+	`currency` text,
+	`balance` text,
+	`monthly_limit` text,
+	`order_limit` text,
+	`last_sync_at` integer,
+	`next_sync_at` integer,
+	`sync_failures` integer NOT NULL,
+	`sync_error` text,
+	`listed_count` integer NOT NULL,
+	FOREIGN KEY (`workspace_id`) REFERENCES `workspaces`(`id`) ON UPDATE no action ON DELETE cascade
+);
+--> statement-breakpoint
+CREATE UNIQUE INDEX `registrar_accounts_name` ON `registrar_accounts` (`workspace_id`,`name`);--> statement-breakpoint
+CREATE INDEX `registrar_accounts_workspace` ON `registrar_accounts` (`workspace_id`,`id`);--> statement-breakpoint
+CREATE INDEX `registrar_accounts_next_sync` ON `registrar_accounts` (`next_sync_at`) WHERE next_sync_at is not null;--> statement-breakpoint
 CREATE TABLE `registry_facts` (
 	`name` text PRIMARY KEY NOT NULL,
 	`tld` text NOT NULL,

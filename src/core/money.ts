@@ -1,3 +1,6 @@
+import { Type, type Static } from '@sinclair/typebox'
+import { Shape } from './shapes'
+
 /** An amount of money, exact: a whole number of minor units such as cents, so that sums are never rounded. */
 export interface Money {
   /** Minor units of the currency; at most {@link maxDigits} digits. */
@@ -44,4 +47,35 @@ export function amountOf({ minor, currency }: Money): string {
   if (decimals === 0) return String(minor)
   const digits = String(minor).padStart(decimals + 1, '0')
   return `${digits.slice(0, -decimals)}.${digits.slice(-decimals)}`
+}
+
+/** An amount of money in requests and responses. What the pattern can’t express is checked by {@link parseMoney}. */
+export const MoneyShape = Shape(
+  {
+    amount: Type.String({
+      pattern: '^(0|[1-9]\\d{0,11})(\\.\\d{1,4})?$',
+      'x-rule': 'must be an amount such as 10.37.',
+      description: 'Decimal number, with as many decimal places as the currency has.',
+    }),
+    currency: Type.String({
+      pattern: '^[A-Z]{3}$',
+      'x-rule': 'must be a three-letter currency code such as EUR.',
+      description: 'Currency as an ISO 4217 code.',
+    }),
+  },
+  { $id: 'Money', description: 'An amount of money.', examples: [{ amount: '10.37', currency: 'USD' }] },
+)
+type MoneyView = Static<typeof MoneyShape>
+
+/** An amount as the API returns it; null stays null. */
+export const moneyView = (money: Money | null): MoneyView | null => money && { amount: amountOf(money), currency: money.currency }
+
+/** What is wrong with an amount in a request, as a rule; null if it is valid. */
+export function moneyProblem({ amount, currency }: MoneyView): string | null {
+  if (!isCurrency(currency)) return `must be in a currency of ISO 4217, not ${currency}.`
+  if (parseMoney(amount, currency)) return null
+  const decimals = decimalsOf(currency)
+  return (amount.split('.')[1] ?? '').replace(/0+$/, '').length > decimals
+    ? `must have at most ${decimals} decimal places in ${currency}.`
+    : `must have at most ${maxDigits} digits.`
 }

@@ -9,7 +9,7 @@ export interface DeclaredPage {
   /** Label in the row of tabs that the page shares with others, if it isn't the title. */
   tab?: string
   /** Group in the sidebar, for pages with an icon. The empty one has no heading. */
-  group?: '' | 'Monitoring' | 'Cloud' | 'Certificates' | 'Integrations' | 'Workspace'
+  group?: '' | 'Monitoring' | 'Domains' | 'Cloud' | 'Certificates' | 'Integrations' | 'Workspace'
   icon?: IconName
   /** The page opens by pressing `g` and this letter. */
   letter?: string
@@ -77,6 +77,16 @@ export const pages = {
   },
   '/dynamic-ips/$id': {},
   '/dynamic-ips/$id/edit': {},
+  '/registrar-accounts': { title: 'Registrars', group: 'Domains', icon: 'Store' },
+  '/registrar-accounts/new': {
+    title: 'Connect a registrar',
+    icon: 'Store',
+    quickAction: 'Connect a registrar',
+    visibleTo: 'canWrite',
+  },
+  '/registrar-accounts/$id': {},
+  '/registrar-accounts/$id/edit': {},
+  '/registries': { title: 'Registries', group: 'Domains', icon: 'Landmark' },
   '/servers': { title: 'Servers', group: 'Cloud', icon: 'Server', letter: 'v' },
   '/servers/new': { title: 'Create server', icon: 'Server', quickAction: 'Create server', visibleTo: 'canWrite' },
   '/servers/$id': {},
@@ -130,7 +140,6 @@ export const pages = {
   '/audit/$id': {},
   '/audit-streams': { title: 'Audit streams', visibleTo: 'canReadAccount' },
   '/notices': { title: 'Notices', group: 'Workspace', icon: 'Bell', visibleTo: 'canReadAccount' },
-  '/registries': { title: 'Registries', group: 'Workspace', icon: 'Landmark' },
   '/members': { title: 'Members', group: 'Workspace', icon: 'Users', visibleTo: 'canReadAccount' },
   '/plan': { title: 'Plan and limits', group: 'Workspace', icon: 'CreditCard', visibleTo: 'canReadAccount' },
   '/settings': { title: 'Settings', group: 'Workspace', icon: 'Settings', letter: 's', visibleTo: 'canReadAccount' },

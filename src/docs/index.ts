@@ -1,5 +1,6 @@
 import { withSettingsTables } from '../adapters/settings-table'
 import { providerKinds } from '../features/dns/providers'
+import { registrarKinds } from '../features/registrars/kinds'
 import { cloudKinds } from '../features/servers/clouds'
 import { withGradeRules } from '../features/tls-endpoints/grades/rules-section'
 import { channelKinds } from '../features/notifications/channels'
@@ -64,6 +65,7 @@ import pingExamples from './ping-examples.md' with { type: 'text' }
 import plans from './plans.md' with { type: 'text' }
 import performance from './performance.md' with { type: 'text' }
 import problems from './problems.md' with { type: 'text' }
+import registrars from './registrars.md' with { type: 'text' }
 import registries from './registries.md' with { type: 'text' }
 import retention from './retention.md' with { type: 'text' }
 import reverseProxy from './reverse-proxy.md' with { type: 'text' }
@@ -145,7 +147,15 @@ export const groups: readonly Group[] = [
       page('dns-secondaries', dnsSecondaries),
     ],
   },
-  { title: 'Domains', pages: [page('domains', domains), page('contacts', contacts), page('registries', registries)] },
+  {
+    title: 'Domains',
+    pages: [
+      page('domains', domains),
+      page('registrars', withSettingsTables(registrars, registrarKinds)),
+      page('contacts', contacts),
+      page('registries', registries),
+    ],
+  },
   {
     title: 'Servers and cloud',
     pages: [

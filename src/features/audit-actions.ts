@@ -22,6 +22,7 @@ import { monitorActions } from './monitors/audit-actions'
 import { noticeActions } from './notices/audit-actions'
 import { notificationActions } from './notifications/audit-actions'
 import { peopleActions } from './people/audit-actions'
+import { registrarActions } from './registrars/audit-actions'
 import { serverActions } from './servers/audit-actions'
 import { controllerActions } from './servers/server-controllers/audit-actions'
 import { domainActions } from './domains/audit-actions'
@@ -45,6 +46,7 @@ const declared = {
   ...noticeActions,
   ...notificationActions,
   ...peopleActions,
+  ...registrarActions,
   ...serverActions,
   ...controllerActions,
   ...tlsEndpointActions,

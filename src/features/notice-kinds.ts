@@ -31,6 +31,7 @@ export const noticeKinds = {
   'dns_zone.blocked': { title: 'DNS zone changes blocked', severity: 'warning' },
   'dns_zone.target_failing': { title: 'DNS zone sync to a provider is failing', severity: 'critical' },
   'dns_provider.failing': { title: 'DNS provider is failing', severity: 'warning' },
+  'registrar_account.failing': { title: 'Registrar account is failing', severity: 'warning' },
   'dynamic_ip.stale': { title: 'Dynamic IP source stopped reporting', severity: 'warning' },
   'dynamic_ip.held': { title: 'Changes of a dynamic IP source refused', severity: 'critical' },
   'dynamic_ip.host_failed': { title: 'DNS records of a dynamic IP source not updated', severity: 'warning' },

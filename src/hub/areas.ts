@@ -1,6 +1,7 @@
 import { certificateRoutes } from '../features/certificates/routes'
 import { coverageRoutes } from '../features/coverage/routes'
 import { planRoutes } from '../features/plans/routes'
+import { registrarRoutes } from '../features/registrars/routes'
 import { cloudAccountRoutes } from '../features/servers/accounts/routes'
 import { firewallRoutes } from '../features/servers/firewalls/routes'
 import { serverRoutes } from '../features/servers/routes'
@@ -87,6 +88,7 @@ export const apiAreas: readonly AnyElysia[] = [
   limitRoutes,
   registryRoutes,
   contactRoutes,
+  registrarRoutes,
   dnsZoneRoutes,
   dnsRecordRoutes,
   dnsExchangeRoutes,

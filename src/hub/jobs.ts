@@ -13,6 +13,7 @@ import { issueAction } from '../features/acme/managed-certificates/issue'
 import { readRenewalInfoJob } from '../features/acme/managed-certificates/renew-due'
 import { revokeAction } from '../features/acme/managed-certificates/revoke'
 import { checkAcmeAccountJob } from '../features/acme/accounts/accounts'
+import { checkRegistrarAccountJob } from '../features/registrars/accounts'
 import { checkCloudAccountJob } from '../features/servers/accounts/accounts'
 import { forgetStatesJob, syncAccountJob } from '../features/servers/accounts/sync'
 import { syncAction } from '../features/servers/accounts/sync-action'
@@ -66,6 +67,7 @@ export const jobKinds: readonly JobKind[] = [
   followAliasesJob,
   clearZoneJob,
   checkProviderJob,
+  checkRegistrarAccountJob,
   checkCloudAccountJob,
   checkAcmeAccountJob,
   actionJob(issueAction),

@@ -18,6 +18,7 @@ import { pages } from '../../src/docs'
 import { pageHtml, sectionOf } from '../../src/docs/render'
 import { providerKinds } from '../../src/features/dns/providers'
 import { channelKinds } from '../../src/features/notifications/channels'
+import { registrarKinds } from '../../src/features/registrars/kinds'
 import { cloudKinds } from '../../src/features/servers/clouds'
 import { serverVerbs } from '../../src/features/servers/clouds/cloud'
 import { controllerKinds } from '../../src/features/servers/controllers'
@@ -177,6 +178,16 @@ test('each event kind has a row with its area, and no unknown kind is mentioned'
 test('each kind of DNS provider has a row', () => {
   const [, table] = /^## Capabilities\n\n((?:\|.+\n)+)/m.exec(text('dns-providers'))!
   expect([...table!.matchAll(/^\| `(\w+)` \|/gm)].map(match => match[1]!)).toEqual(providerKinds.map(one => one.kind))
+})
+
+test('each kind of registrar has a row, a section, and a table of its settings', () => {
+  const page = text('registrars')
+  for (const { kind, settings } of registrarKinds) {
+    expect(page).toContain(`| [\`${kind}\`](#${kind}) |`)
+    expect(page.toLowerCase()).toContain(`\n## ${kind}\n`)
+    for (const name of Object.keys(settings.properties))
+      expect([kind, name, page.includes(`\`${name}\``)]).toEqual([kind, name, true])
+  }
 })
 
 test('each kind of cloud has a row with its interval', () => {

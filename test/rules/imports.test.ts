@@ -325,6 +325,8 @@ const pureFiles = [
   'notifications/delivery/quiet-hours',
   'notifications/message',
   'notifications/message-kinds',
+  'registrars/kinds/',
+  'registrars/registrar',
   'servers/actions/verbs',
   'servers/agents/agent-user-data',
   'servers/agents/enrolment',

@@ -256,6 +256,7 @@ const workspaceIndependent = [
   'GET /v1/contacts/options',
   'GET /v1/controller-kinds',
   'GET /v1/dns/provider-kinds',
+  'GET /v1/registrar-kinds',
   'GET /v1/dns/record-types',
   'GET /v1/heartbeats/due-times',
   'GET /v1/maintenance-windows/next-occurrences',

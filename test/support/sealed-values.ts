@@ -21,6 +21,8 @@ export async function sealSome(w: World): Promise<{ beat: any; key: any }> {
   const settings = { url: 'http://127.0.0.1:9/', api_key: 'a-key' }
   await w.acme.call('POST', '/v1/dns/providers/builtin/tsig-keys', { name: 'ns2' })
   await w.acme.call('POST', '/v1/dns/providers', { kind: 'powerdns', name: 'provider', settings })
+  const porkbun = { api_key: 'pk1_a-key-of-it', secret_api_key: 'sk1_a-secret' }
+  await w.acme.call('POST', '/v1/registrar-accounts', { kind: 'porkbun', name: 'registrar', settings: porkbun })
   const channel = { kind: 'slack', name: 'channel', settings: { url: 'http://127.0.0.1:9/' } }
   await w.acme.call('POST', '/v1/notification-channels', channel)
   const options = { auth: { type: 'basic', username: 'probe', password: 'a-password' } }

@@ -53,7 +53,7 @@ export interface CheckedAccounts<R extends AnyRow = any, V extends object = any,
    */
   join?(kind: K, settings: Settings, context: AdapterContext): Promise<Settings | null>
   /** Checks that the system can be reached and accepts the credentials, without changing anything. @throws AdapterError */
-  check(kind: K, settings: Settings, context: AdapterContext): Promise<AccountCheck>
+  check(kind: K, settings: Settings, context: AdapterContext): Promise<AccountCheck & Pick<Found, 'columns'>>
   /** Jobs to run after a successful check. */
   onOk?(tx: Tx, id: string): Promise<JobDraft[]>
 }
@@ -181,8 +181,13 @@ export async function testAccountSettings<F extends string>(
   return await change(ctx, accounts.actions.validate, async () => ({ result, target: [], unchanged: true }))
 }
 
+/** What a check found. `columns`: what else is stored of it in the account. */
+interface Found extends AccountCheck {
+  columns?: object
+}
+
 type Outcome<F extends string> =
-  | { found: AccountCheck; error: null; retryAfterMs: null }
+  | { found: AccountCheck; columns: object; error: null; retryAfterMs: null }
   | { found: null; error: { code: F; detail: string }; retryAfterMs: number | null }
 
 /** Checks an account. Returns its row, which has new settings if they were exchanged. */
@@ -215,10 +220,11 @@ async function joined<R extends AnyRow>(hub: Hub, accounts: CheckedAccounts<R>, 
   return row
 }
 
-async function outcomeOf<F extends string>(check: () => Promise<AccountCheck>): Promise<Outcome<F>> {
+async function outcomeOf<F extends string>(check: () => Promise<Found>): Promise<Outcome<F>> {
   try {
-    const { detail, warnings } = await check()
-    return { found: { detail: oneLine(detail), warnings: warnings.map(one => oneLine(one)) }, error: null, retryAfterMs: null }
+    const { detail, warnings, columns } = await check()
+    const found = { detail: oneLine(detail), warnings: warnings.map(one => oneLine(one)) }
+    return { found, columns: columns ?? {}, error: null, retryAfterMs: null }
   } catch (error) {
     const failed = (code: string, detail: string, retryAfterMs: number | null) => ({
       found: null,
@@ -287,13 +293,14 @@ async function storeCheck<R extends AnyRow>(
   hub: Hub,
   accounts: CheckedAccounts<R>,
   before: R,
-  { found, error, retryAfterMs }: Outcome<any>,
+  outcome: Outcome<any>,
 ): Promise<{ row: R; nextAt: number } | null> {
+  const { found, error, retryAfterMs } = outcome
   const current = await currentRow(tx, accounts, before.id)
   if (current?.version !== before.version) return null
   const now = hub.clock.now()
   const consecutiveFailures = found ? 0 : current.consecutiveFailures + 1
-  const status = found ? { state: 'ok', ...found, lastOkAt: now } : { state: 'failing' }
+  const status = outcome.found ? { state: 'ok', ...outcome.found, ...outcome.columns, lastOkAt: now } : { state: 'failing' }
   const table: SQLiteTable & { id: SQLiteColumn } = accounts.rows.table
   const [row] = await tx
     .update(table)

@@ -29,6 +29,7 @@ import {
   Settings,
   ShieldCheck,
   Siren,
+  Store,
   Users,
   Webhook,
 } from 'lucide-react'
@@ -65,6 +66,7 @@ export const icons = {
   Settings,
   ShieldCheck,
   Siren,
+  Store,
   Users,
   Webhook,
 } as const

@@ -9,7 +9,7 @@ export type { AdapterContext }
  * What can be done through the API of a registrar, beyond reading. `nameservers`, `glue` (host records), `dnssec` (DS records), `contacts`,
  * `lock`, `privacy`, and `auto_renew` are settings of a domain; `auth_code` reads the code for a transfer to another registrar.
  */
-const registrarCapabilities = [
+export const registrarCapabilities = [
   'register',
   'renew',
   'restore',
@@ -50,9 +50,18 @@ export interface RegistrarCaps {
   catching: 'allowed' | 'forbidden' | 'unsupported'
 }
 
-/** Status of a domain in the registrar’s own words, translated. `unknown`: a word that this version doesn’t know. */
-export type HeldStatus =
-  'pending_registration' | 'pending_transfer' | 'active' | 'suspended' | 'expired' | 'redemption' | 'pending_delete' | 'unknown'
+/** Statuses of domains that registrars report. `unknown`: a word that this version doesn’t know. */
+export const heldStatuses = [
+  'pending_registration',
+  'pending_transfer',
+  'active',
+  'suspended',
+  'expired',
+  'redemption',
+  'pending_delete',
+  'unknown',
+] as const
+export type HeldStatus = (typeof heldStatuses)[number]
 
 /** A DS record of a domain (RFC 4034 section 5). */
 export interface DsRecord {
@@ -263,7 +272,7 @@ export interface Registrar {
 }
 
 /** Reasons why a call to a registrar failed. */
-const registrarFailures = [
+export const registrarFailures = [
   'unreachable',
   'timeout',
   'unauthorized',
@@ -337,7 +346,7 @@ export interface RegistrarContext extends AdapterContext {
 /** A kind of registrar, with its settings. */
 export interface RegistrarKind<S = any> extends AdapterKind {
   caps: RegistrarCaps
-  /** Seconds between two readings of the whole account; six hours by default. */
-  syncSeconds?: number
+  /** Numbers at IANA of the registrars that names of such accounts can have at the registry; absent if accounts differ. */
+  ianaIds?: readonly number[]
   open(settings: S, around: RegistrarContext): Registrar
 }

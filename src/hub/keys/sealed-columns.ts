@@ -12,6 +12,7 @@ import { dnsTsigKeys } from '../../features/dns/transfers/tables'
 import { heartbeats, pingKeys } from '../../features/heartbeats/tables'
 import { monitors } from '../../features/monitors/tables'
 import { notificationChannels } from '../../features/notifications/tables'
+import { registrarAccounts } from '../../features/registrars/tables'
 import { cloudAccounts } from '../../features/servers/accounts/tables'
 import { servers } from '../../features/servers/tables'
 import { serverControllers } from '../../features/servers/server-controllers/tables'
@@ -44,6 +45,7 @@ export const sealedColumns: readonly SealedColumn[] = [
   sealed(auditStreams, 'secretSealed', auditStreams.id),
   sealed(auditStreams, 'nextSecretSealed', auditStreams.id),
   sealed(dnsProviders, 'secretsSealed', dnsProviders.id),
+  sealed(registrarAccounts, 'secretsSealed', registrarAccounts.id),
   sealed(cloudAccounts, 'secretsSealed', cloudAccounts.id),
   sealed(acmeAccounts, 'secretsSealed', acmeAccounts.id),
   sealed(managedCertificates, 'keySealed', managedCertificates.id),

@@ -96,6 +96,7 @@ const sources: readonly Source[] = [
   },
   // The built-in name server is one of the pages of providers.
   whole('dns_provider'),
+  whole('registrar_account'),
   whole('cloud_account'),
 ]
 

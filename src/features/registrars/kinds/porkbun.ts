@@ -54,6 +54,7 @@ const caps: RegistrarCaps = {
 export const porkbun: RegistrarKind<PorkbunSettings> = {
   kind: 'porkbun',
   title: 'Porkbun',
+  ianaIds: [1861],
   ...form,
   caps,
   validate: validateBaseUrl,
