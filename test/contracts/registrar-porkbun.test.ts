@@ -5,7 +5,8 @@ import { readAccount } from '../../src/features/registrars/read-account'
 import { freePort } from '../support/free-port'
 import { pluginContext } from '../support/plugin-context'
 import { PorkbunDouble } from '../support/porkbun'
-import { registrarContract } from '../support/registrar-contract'
+import { failureOfBody } from '../support/registrar-body'
+import { apiTrouble, registrarContract } from '../support/registrar-contract'
 import { RegistryDouble } from '../support/registry-double'
 
 const kind = registrarKindOf('porkbun')!
@@ -35,15 +36,7 @@ registrarContract('porkbun', async () => ({
   pageSize: 1000,
   offered: { name: 'free.com', price: { minor: 973, currency: 'USD' } },
   secrets: [double.apiKey, double.secretApiKey, 'c'.repeat(60)],
-  trouble: {
-    throttle: () => (double.fault = () => 'throttled'),
-    refuse: () => (double.fault = () => ({ status: 400, code: 'UNKNOWN', message: `Refused for ${double.secretApiKey}` })),
-    fail: () => (double.fault = () => ({ raw: { status: 503, body: '' } })),
-    fallSilent: () => (double.fault = () => 'silent'),
-    cut: () => (double.fault = () => 'cut'),
-    showPage: () => (double.fault = () => ({ raw: { status: 200, body: '<html>', headers: { 'content-type': 'text/html' } } })),
-    calm: () => (double.fault = () => null),
-  },
+  trouble: apiTrouble(double, double.secretApiKey),
   stop() {},
 }))
 
@@ -82,16 +75,8 @@ test('a limit that is reported with the status 200', async () => {
   double.isCheckLimited = false
 })
 
-const changed = async (body: unknown, call: (account: ReturnType<typeof open>) => Promise<unknown>) => {
-  double.fault = () => ({ raw: { status: 200, body: JSON.stringify(body) } })
-  try {
-    return (await call(open())) === null ? 'null' : 'a result'
-  } catch (error) {
-    return (error as { failure: string }).failure
-  } finally {
-    double.fault = () => null
-  }
-}
+const changed = (body: unknown, call: (account: ReturnType<typeof open>) => Promise<unknown>) =>
+  failureOfBody(double, body, () => call(open()))
 const success = { status: 'SUCCESS' }
 
 test('responses that are not of the API are refused', async () => {

@@ -9,7 +9,7 @@ import type { RegistrarDouble } from './registrar-double'
 /** An account at a registrar, which a suite can also change directly. */
 export interface RegistrarUnderTest {
   double: Pick<RegistrarDouble, 'hold' | 'registry' | 'registrar' | 'listedLate' | 'isHalved' | 'premium' | 'settings'>
-  /** Opens the account; requests time out after half a second. */
+  /** Opens the account; requests time out within seconds. */
   registrar: Registrar
   /** The same account with a wrong credential. */
   unauthorized: Registrar
@@ -17,6 +17,8 @@ export interface RegistrarUnderTest {
   unreachable: Registrar
   /** Whether the registrar doesn’t report which domains renew by themselves. */
   hidesAutoRenew?: boolean
+  /** Whether the registrar doesn’t report nameservers. */
+  hidesNameservers?: boolean
   /** Domains per page of the list. */
   pageSize: number
   /** A name that can be registered, and its price. */
@@ -27,6 +29,17 @@ export interface RegistrarUnderTest {
   trouble: Record<'throttle' | 'refuse' | 'fail' | 'fallSilent' | 'cut' | 'showPage' | 'calm', () => unknown>
   stop(): Promise<void> | void
 }
+
+/** Failures of a double of an API. @param secret that it echoes */
+export const apiTrouble = (double: RegistrarDouble, secret: string): RegistrarUnderTest['trouble'] => ({
+  throttle: () => (double.fault = () => 'throttled'),
+  refuse: () => (double.fault = () => ({ status: 400, code: 'UNKNOWN', message: `Refused for ${secret}` })),
+  fail: () => (double.fault = () => ({ raw: { status: 503, body: '' } })),
+  fallSilent: () => (double.fault = () => 'silent'),
+  cut: () => (double.fault = () => 'cut'),
+  showPage: () => (double.fault = () => ({ raw: { status: 200, body: '<html>', headers: { 'content-type': 'text/html' } } })),
+  calm: () => (double.fault = () => null),
+})
 
 /** Runs the contract of reading. */
 export function registrarContract(title: string, start: () => Promise<RegistrarUnderTest>): void {
@@ -101,7 +114,7 @@ export function registrarContract(title: string, start: () => Promise<RegistrarU
           expiresAt: Date.parse('2027-04-02T10:11:12Z'),
           autoRenew: here.hidesAutoRenew ? null : true,
         })
-      expect(read!.nameservers).toEqual(['ns1.example.net', 'ns2.example.net'])
+      expect(read!.nameservers).toEqual(here.hidesNameservers ? null : ['ns1.example.net', 'ns2.example.net'])
     })
 
     test('takes names in A-labels and with 63 octets', async () => {

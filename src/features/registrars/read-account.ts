@@ -4,7 +4,7 @@ import type { Clock } from '../../core/clock'
 import type { Held, Registrar } from './registrar'
 
 /** Domains of an account that are read. */
-const maxDomains = 100_000
+export const maxDomains = 100_000
 
 /** Reads all domains of an account; never returns a part of them. @throws AdapterError */
 export async function readAccount(registrar: Pick<Registrar, 'list'>, clock: Clock): Promise<Held[]> {

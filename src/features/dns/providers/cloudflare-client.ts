@@ -1,6 +1,7 @@
 import { isObject } from '../../../dns/octets'
 import { incompleteList, readNumberedPages, type NumberedPage } from '../../../adapters/numbered-pages'
 import { requestJson, jsonOf, serverMessage, retryAfterOf, type JsonResponse } from '../../../adapters/json-http'
+import { cloudflareBlockedMs, cloudflareCodes } from '../../../vendors/cloudflare'
 import { ProviderError, type ProviderFailure, type AdapterContext } from './provider'
 
 /** How to access the API. */
@@ -99,7 +100,7 @@ export class CloudflareClient {
   #refused(response: JsonResponse): ProviderError {
     const { status } = response
     const codes = errorsOf(response).flatMap(one => [one.code, ...one.chain.map(cause => cause.code)])
-    if (codes.some(code => throttleCodes.has(code))) return this.#throttled(response)
+    if (codes.some(code => cloudflareCodes.throttled.has(code))) return this.#throttled(response)
     const failure = failureOf(status, codes)
     const message = `Cloudflare rejected the request (${status})${this.#errorText(response)}`
     return failure === 'refused' ? new CloudflareRefusal(codes, message) : new ProviderError(failure, message)
@@ -109,7 +110,7 @@ export class CloudflareClient {
     return new ProviderError(
       'throttled',
       `Cloudflare rate limit exceeded${this.#errorText(response)}`,
-      retryAfterOf(response, this.around) ?? defaultRetryMs,
+      retryAfterOf(response, this.around) ?? cloudflareBlockedMs,
     )
   }
 
@@ -144,24 +145,17 @@ const apiErrorOf = ({ code, message }: Record<string, unknown>): ApiError => ({
   message: typeof message === 'string' ? message : '',
 })
 
-// “Please wait and consider throttling your request speed”, and “Rate limited” without status 429.
-const throttleCodes = new Set([971, 10429])
-// Invalid or missing headers; invalid or expired tokens, or not allowed from this address; too many of those.
-const tokenCodes = new Set([6003, 9103, 9106, 9109, 10_000, 10_001, 10_502])
-// “Could not route to”, for ids that don't exist or that the token can't access.
-const missingCodes = new Set([1001, 7000, 7003])
+const zoneMissing = 1001
 // “Record does not exist”: a 404 that is not about the zone.
 const recordMissing = 81_044
 
 function failureOf(status: number, codes: readonly number[]): ProviderFailure {
-  if (status === 401 || status === 403 || codes.some(code => tokenCodes.has(code))) return 'unauthorized'
+  if (status === 401 || status === 403 || codes.some(code => cloudflareCodes.credentials.has(code))) return 'unauthorized'
   if (codes.includes(recordMissing)) return 'refused'
-  if (status === 404 || codes.some(code => missingCodes.has(code))) return 'zone_not_found'
+  if (status === 404 || codes.some(code => code === zoneMissing || cloudflareCodes.unrouted.has(code))) return 'zone_not_found'
   return 'refused'
 }
 
-// Clients that exceed the limit are blocked for five minutes (Cloudflare, Rate limits).
-const defaultRetryMs = 5 * 60_000
 // 5,000 records with comments and tags are about 5 MB.
 const limits = { totalMs: 60_000, maxBodyBytes: 32 * 1024 * 1024 }
 

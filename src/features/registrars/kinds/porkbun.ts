@@ -4,7 +4,6 @@ import { secret, settingsForm, type SettingsOf } from '../../../adapters/setting
 import { amountOf, type Money } from '../../../core/money'
 import { grouped } from '../../../core/shapes'
 import { isObject } from '../../../dns/octets'
-import { registryDate } from '../../registry/registry-date'
 import {
   RegistrarError,
   type AdapterContext,
@@ -17,7 +16,7 @@ import {
   type RegistrarKind,
 } from '../registrar'
 import { invalidResponse, PorkbunClient } from './porkbun-client'
-import { flagOf, moneyOf, nameOf } from './responses'
+import { dateOf, flagOf, moneyOf, nameOf } from './responses'
 
 const porkbunApi = 'https://api.porkbun.com/api/json/v3'
 const currency = 'USD'
@@ -174,6 +173,3 @@ function heldOf(row: Record<string, unknown>): Held[] {
     },
   ]
 }
-
-/** Times have no time zone, and are in UTC. */
-const dateOf = (value: unknown): number | null => (typeof value === 'string' ? registryDate(value) : null)

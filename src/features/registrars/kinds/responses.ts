@@ -3,6 +3,8 @@ import { AdapterError } from '../../../adapters/failure'
 import { parseMoney, type Money } from '../../../core/money'
 import type { FetchLimits, GuardedRequest } from '../../../core/net/guarded-fetch'
 import { canonicalHost } from '../../../core/net/host-name'
+import { oneLine } from '../../../core/one-line'
+import { registryDate } from '../../registry/registry-date'
 import { RegistrarError, type AdapterContext, type RegistrarFailure } from '../registrar'
 
 /** A page of 1,000 domains with labels is about 500 kB. */
@@ -22,7 +24,7 @@ export async function requestRegistrar(
 }
 
 /** Converts an error of the adapter kit. Others are returned as they are. */
-function registrarErrorOf(error: unknown): unknown {
+export function registrarErrorOf(error: unknown): unknown {
   if (!(error instanceof AdapterError) || error instanceof RegistrarError) return error
   const { failure, message, retryAfterMs, ambiguous } = error as AdapterError<RegistrarFailure>
   return new RegistrarError(failure, message, { sent: ambiguous ?? true, retryAfterMs })
@@ -47,3 +49,11 @@ export function moneyOf(value: unknown, currency: string): Money | null {
   const text = String(value).trim()
   return parseMoney(/^\d{1,3}(,\d{3})+(\.\d+)?$/.test(text) ? text.replaceAll(',', '') : text, currency)
 }
+
+/** Text of a registrar as a sentence of limited length. */
+export const sentenceOf = (text: string): string => `${oneLine(text, maxSentence).replace(/\.$/, '')}.`
+
+const maxSentence = 200
+
+/** A date of a registrar (ms UTC); null if it is none. Times without a time zone are in UTC. */
+export const dateOf = (value: unknown): number | null => (typeof value === 'string' ? registryDate(value) : null)

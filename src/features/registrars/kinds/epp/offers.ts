@@ -1,11 +1,9 @@
 import { childOf, childrenOf, childText, type XmlElement } from '../../../../adapters/xml'
-import { oneLine } from '../../../../core/one-line'
 import { isCurrency, parseMoney, type Money } from '../../../../core/money'
 import type { Offer } from '../../registrar'
+import { sentenceOf } from '../responses'
 import { ns } from './commands'
 import { invalidResponse, type EppResponse } from './responses'
-
-const maxReasonLength = 200
 
 /**
  * Which names can be registered, with the prices of the fee extension (RFC 8748), if the response has them.
@@ -27,7 +25,7 @@ export function offersOf({ data, extension }: EppResponse, names: readonly strin
     return {
       name,
       available: isAvailable,
-      reason: isAvailable || reason === null ? null : `${oneLine(reason, maxReasonLength).replace(/\.$/, '')}.`,
+      reason: isAvailable || reason === null ? null : sentenceOf(reason),
       ...pricesOf(priced.get(name), isCurrency(currency) ? currency : null),
     }
   })

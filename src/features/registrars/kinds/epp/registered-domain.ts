@@ -1,9 +1,9 @@
-import ipaddr from 'ipaddr.js'
 import { childOf, childrenOf, childText, type XmlElement } from '../../../../adapters/xml'
-import { registryDate } from '../../../registry/registry-date'
 import { rdapStatuses } from '../../../registry/statuses'
-import type { DsRecord, GlueHost, Held, HeldStatus } from '../../registrar'
-import { nameOf } from '../responses'
+import type { DsRecord, GlueHost, Held } from '../../registrar'
+import { addressesOf, dsRecordOf } from '../delegation'
+import { heldStatus } from '../held-status'
+import { dateOf, nameOf } from '../responses'
 import { ns } from './commands'
 import { invalidResponse, type EppResponse } from './responses'
 
@@ -37,13 +37,14 @@ export function registeredDomainOf(
   if (nameOf(childText(domain, 'name')) !== name) throw invalidResponse('is about another domain')
   const statuses = childrenOf(domain, 'status').flatMap(one => one.attributes.get('s') ?? [])
   const graces = childrenOf(childOf(extension, 'infData', ns.rgp), 'rgpStatus').flatMap(one => one.attributes.get('s') ?? [])
-  const expiresAt = dateOf(domain, 'exDate')
+  const eppStatuses = rdapStatuses([...statuses, ...graces])
+  const expiresAt = dateOf(childText(domain, 'exDate'))
   return {
     held: {
       name,
-      status: statusOf(new Set(statuses), new Set(graces), expiresAt, now),
-      eppStatuses: rdapStatuses([...statuses, ...graces]),
-      registeredAt: dateOf(domain, 'crDate'),
+      status: heldStatus(eppStatuses, expiresAt, now),
+      eppStatuses,
+      registeredAt: dateOf(childText(domain, 'crDate')),
       expiresAt,
       // EPP has no command for it.
       autoRenew: null,
@@ -66,19 +67,10 @@ export function registeredDomainOf(
 export function glueOf({ data }: EppResponse, name: string): GlueHost {
   const host = childOf(data, 'infData', ns.host)
   if (!host || nameOf(childText(host, 'name')) !== name) throw invalidResponse('is about another host')
-  return { name, addresses: addressesOf(childrenOf(host, 'addr')) }
+  const addresses = addressesOf(childrenOf(host, 'addr').map(one => one.text))
+  if (!addresses) throw invalidResponse('has an invalid address')
+  return { name, addresses }
 }
-
-/** In redemption, `pendingDelete` is set as well (RFC 3915 section 3.1). */
-function statusOf(statuses: ReadonlySet<string>, graces: ReadonlySet<string>, expiresAt: number | null, now: number): HeldStatus {
-  if (statuses.has('pendingCreate')) return 'pending_registration'
-  if (graces.has('redemptionPeriod') || graces.has('pendingRestore')) return 'redemption'
-  if (statuses.has('pendingDelete') || graces.has('pendingDelete')) return 'pending_delete'
-  if (expiresAt !== null && expiresAt <= now) return 'expired'
-  return statuses.has('clientHold') || statuses.has('serverHold') ? 'suspended' : 'active'
-}
-
-const dateOf = (domain: XmlElement, name: string): number | null => registryDate(childText(domain, name) ?? '')
 
 /** Names in either form: references to hosts, or hosts with their addresses (RFC 5731 section 1.1). */
 function nameserversOf(element: XmlElement | null): string[] {
@@ -94,24 +86,13 @@ function dsOf(element: XmlElement | null): DsRecord[] | null {
   const records = childrenOf(element, 'dsData').slice(0, maxDs)
   if (records.length === 0) return childOf(element, 'keyData') ? null : []
   return records.map(one => {
-    const number = (name: string, max: number) => {
-      const text = childText(one, name) ?? ''
-      if (!/^\d{1,5}$/.test(text) || Number(text) > max) throw invalidResponse(`has a DS record with an invalid ${name}`)
-      return Number(text)
-    }
-    const digest = (childText(one, 'digest') ?? '').toLowerCase().replaceAll(/\s/g, '')
-    if (!/^([0-9a-f]{2}){1,64}$/.test(digest)) throw invalidResponse('has a DS record with an invalid digest')
-    return {
-      keyTag: number('keyTag', 65_535),
-      algorithm: number('alg', 255),
-      digestType: number('digestType', 255),
-      digest,
-    }
+    const record = dsRecordOf({
+      keyTag: childText(one, 'keyTag'),
+      algorithm: childText(one, 'alg'),
+      digestType: childText(one, 'digestType'),
+      digest: childText(one, 'digest'),
+    })
+    if (!record) throw invalidResponse('has an invalid DS record')
+    return record
   })
-}
-
-function addressesOf(elements: readonly XmlElement[]): string[] {
-  const texts = elements.slice(0, maxHosts).map(one => one.text)
-  if (!texts.every(text => ipaddr.isValid(text))) throw invalidResponse('has an invalid address')
-  return [...new Set(texts.map(text => ipaddr.parse(text).toString()))]
 }
