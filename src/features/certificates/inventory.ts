@@ -1,5 +1,5 @@
 import { Type } from '@sinclair/typebox'
-import { and, eq, inArray, ne, or, sql } from 'drizzle-orm'
+import { and, eq, inArray, ne, sql } from 'drizzle-orm'
 import { refuseOverLimit } from '../../access/plans'
 import { StreamedResponse } from '../../api/streamed-response'
 import { change } from '../../core/change'
@@ -27,7 +27,8 @@ import { gapsJobFor, settleMs } from './gaps-job'
 import { alarmLevels } from './life'
 import { certificateSources } from './places'
 import { pemOf, pemType, readUpload } from './pem'
-import { recordCertificates } from './record'
+import { idsOf } from './paths'
+import { findIssuance, recordCertificates } from './record'
 import { refreshRemaining } from './refresh'
 import {
   certificateMembers,
@@ -152,15 +153,10 @@ export async function uploadCertificate(ctx: Ctx, bytes: Uint8Array, source: 'up
   })
 }
 
-async function isInInventory(tx: Tx, ctx: Ctx, { sha256, facts }: Certificate): Promise<boolean> {
-  const { id, workspaceId, sha256: column, tbsSha256, isPrecertificate } = certificates
-  const isSameIssuance = and(eq(tbsSha256, facts.tbsSha256), facts.isPrecertificate ? undefined : eq(isPrecertificate, true))
-  const found = await tx
-    .select({ id })
-    .from(certificates)
-    .where(and(eq(workspaceId, ctx.workspaceId), or(eq(column, sha256), isSameIssuance)))
-    .limit(1)
-  return found.length > 0
+async function isInInventory(tx: Tx, { workspaceId }: Ctx, { sha256, facts }: Certificate): Promise<boolean> {
+  // One at a time, because SQLite would not use an index for both.
+  const known = await idsOf(tx, workspaceId, [sha256])
+  return known.size > 0 || (await findIssuance(tx, workspaceId, facts)) !== null
 }
 
 /** @throws Problem 404, 412 */

@@ -118,8 +118,8 @@ async function addCertificate(
   const [leaf, ...issuers] = chain.slice(0, maxChain).map(parsedOrNull)
   const described = leaf && describe(leaf)
   if (!leaf || !described) return null
-  const joined = await joinPrecertificate(tx, workspaceId, described)
-  if (joined?.isComplete) return joined.id
+  const joined = await findIssuance(tx, workspaceId, described)
+  if (joined !== null && described.isPrecertificate) return joined
   const sent: [Certificate, ...Certificate[]] = [leaf, ...issuers.flatMap(one => one ?? [])]
   const { roots, budget } = context
   const { trust, path } = await verifyChain(sent, { roots, known: await issuersOf(tx, workspaceId, sent), budget, now })
@@ -130,10 +130,10 @@ async function addCertificate(
     workspaceId,
     readable.map(one => one.sha256),
   )
-  const added = readable.filter(one => !known.has(one.sha256) && one !== (joined && described))
-  if (context.count + added.length > maxCertificates) return joined?.id ?? null
+  const added = readable.filter(one => !known.has(one.sha256) && (joined === null || one !== described))
+  if (context.count + added.length > maxCertificates) return joined
   context.count += added.length
-  if (joined) known.set(described.sha256, joined.id)
+  if (joined !== null) known.set(described.sha256, joined)
   const ids = readable.map(one => known.get(one.sha256) ?? newId('cert'))
   const rows = readable.flatMap((one, at) =>
     added.includes(one)
@@ -141,11 +141,11 @@ async function addCertificate(
       : [],
   )
   await insertRows(tx, certificates, rows)
-  if (joined)
+  if (joined !== null)
     await tx
       .update(certificates)
       .set({ ...described, trust, chain: ids.slice(1), crlDueAt: firstCheckOf(described, now) })
-      .where(eq(certificates.id, joined.id))
+      .where(eq(certificates.id, joined))
   for (const row of rows) await saveNames(tx, row)
   const authorities = rows.flatMap(row => (row.isCa ? [row.subjectHash] : []))
   // Many certificates may have been waiting for an issuer. Their signatures are not verified while other writes wait.
@@ -155,13 +155,13 @@ async function addCertificate(
 
 /**
  * A precertificate in a CT log and its certificate are one: the certificate takes over its row.
- * @returns the existing row; complete if there is nothing to add to it
+ * @returns the id of the existing row, which is complete if a precertificate is sought; null if there is none
  */
-async function joinPrecertificate(
+export async function findIssuance(
   tx: Tx,
   workspaceId: string,
-  { tbsSha256, isPrecertificate }: Described,
-): Promise<{ id: string; isComplete: boolean } | null> {
+  { tbsSha256, isPrecertificate }: Pick<Described, 'tbsSha256' | 'isPrecertificate'>,
+): Promise<string | null> {
   const [other] = await prepared(tx, `same-tbs|${isPrecertificate}`, (handle: Tx) =>
     handle
       .select({ id: certificates.id })
@@ -175,7 +175,7 @@ async function joinPrecertificate(
       )
       .limit(1),
   ).execute({ workspaceId, tbsSha256 })
-  return other ? { id: other.id, isComplete: isPrecertificate } : null
+  return other?.id ?? null
 }
 
 /** When revocation is first checked. */

@@ -1,5 +1,7 @@
-import { and, countDistinct, desc, eq, gt, inArray, isNull, or } from 'drizzle-orm'
+import { and, countDistinct, desc, eq, gt, isNull, or, sql } from 'drizzle-orm'
 import { instant } from '../../core/clock'
+import { forIds } from '../../core/db/id-list'
+import { prepared } from '../../core/db/prepared'
 import type { Reader } from '../../core/db/transaction'
 import type { Hub } from '../../core/hub'
 import { editableView, memberView } from '../../core/members'
@@ -52,26 +54,35 @@ async function presencesOf(
 ): Promise<PresenceRow[]> {
   if (shown === 'list' && presenceCount === 0) return []
   const { certificateId, endedAt, lastSeenAt } = certificatePresences
-  const rows = await read
-    .select()
-    .from(certificatePresences)
-    .where(and(eq(certificateId, id), shown === 'list' ? isNull(endedAt) : or(isNull(endedAt), gt(endedAt, now - endedForMs))))
-    .orderBy(desc(lastSeenAt), certificatePresences.id)
-    .limit(maxPresences[shown])
+  const rows = await prepared(read, `presences-of-certificate|${shown}`, handle =>
+    handle
+      .select()
+      .from(certificatePresences)
+      .where(
+        and(
+          eq(certificateId, sql.placeholder('id')),
+          shown === 'list' ? isNull(endedAt) : or(isNull(endedAt), gt(endedAt, sql.placeholder('since'))),
+        ),
+      )
+      .orderBy(desc(lastSeenAt), certificatePresences.id)
+      .limit(maxPresences[shown]),
+  ).execute({ id, since: now - endedForMs })
   return rows.sort((a, b) => Number(a.endedAt !== null) - Number(b.endedAt !== null))
 }
 
 /** In how many lineages the keys of certificates are used. */
 async function lineagesByKey(read: Reader, rows: readonly CertificateRow[]): Promise<Map<string, number>> {
   const keys = [...new Set(rows.flatMap(row => row.spkiSha256 ?? []))]
-  const workspaces = [...new Set(rows.map(row => row.workspaceId))]
-  if (keys.length === 0) return new Map()
   const { workspaceId, spkiSha256, lineageId } = certificates
-  const counts = await read
-    .select({ key: spkiSha256, count: countDistinct(lineageId) })
-    .from(certificates)
-    .where(and(inArray(workspaceId, workspaces), inArray(spkiSha256, keys)))
-    .groupBy(spkiSha256)
+  const counts = await forIds(keys, (size, list, values) =>
+    prepared(read, `lineages-of-keys|${size}`, handle =>
+      handle
+        .select({ key: spkiSha256, count: countDistinct(lineageId) })
+        .from(certificates)
+        .where(and(eq(workspaceId, sql.placeholder('workspaceId')), sql`${spkiSha256} in ${list}`))
+        .groupBy(spkiSha256),
+    ).execute({ ...values, workspaceId: rows[0]!.workspaceId }),
+  )
   return new Map(counts.map(one => [one.key!, one.count]))
 }
 

@@ -1,6 +1,8 @@
-import { and, count, eq, inArray } from 'drizzle-orm'
+import { and, count, eq, inArray, sql } from 'drizzle-orm'
 import type { Ctx } from '../../core/ctx'
 import { countsByWord } from '../../core/db/counts'
+import { forIds } from '../../core/db/id-list'
+import { prepared } from '../../core/db/prepared'
 import type { Reader } from '../../core/db/transaction'
 import { gapSeverities } from './kinds'
 import { certificateGaps } from './tables'
@@ -24,19 +26,22 @@ export async function gapIdsOfCertificates(
   workspaceId: string,
   certificateIds: readonly string[],
 ): Promise<ReadonlyMap<string, string[]>> {
-  if (certificateIds.length === 0) return new Map()
   const { id, certificateId, status } = certificateGaps
-  const rows = await read
-    .select({ id, certificateId })
-    .from(certificateGaps)
-    .where(
-      and(
-        eq(certificateGaps.workspaceId, workspaceId),
-        inArray(certificateId, [...certificateIds]),
-        inArray(status, ['open', 'acknowledged']),
-      ),
-    )
-    .orderBy(certificateGaps.rank, id)
+  const rows = await forIds(certificateIds, (size, list, values) =>
+    prepared(read, `gaps-of-certificates|${size}`, handle =>
+      handle
+        .select({ id, certificateId })
+        .from(certificateGaps)
+        .where(
+          and(
+            eq(certificateGaps.workspaceId, sql.placeholder('workspaceId')),
+            sql`${certificateId} in ${list}`,
+            inArray(status, ['open', 'acknowledged']),
+          ),
+        )
+        .orderBy(certificateGaps.rank, id),
+    ).execute({ ...values, workspaceId }),
+  )
   const found = Map.groupBy(rows, row => row.certificateId!)
   return new Map([...found].map(([key, own]) => [key, own.slice(0, maxGapIds).map(one => one.id)]))
 }
