@@ -134,6 +134,30 @@ test('one download serves all workspaces whose network policies allow the addres
   expect(requests).toEqual(['/shared', '/moved'])
 })
 
+test('further addresses are tried if the first list can’t be used', async () => {
+  const w = await world()
+  const urls = ['/first', '/second', '/third', '/fourth'].map(path => urlOf(path))
+  const made = await makeCertificate({
+    ...{ names: ['several.example.com'], issuer, serial: '1234abcd', notBefore: new Date(w.clock.now() - dayMs) },
+    extensions: [new x509.CRLDistributionPointsExtension(urls)],
+  })
+  send('/fourth', await listNow(w))
+  const id = await upload(w.acme, made.pem + issuer.pem)
+  await check(w)
+  expect(requests).toEqual(['/first', '/second', '/third'])
+  expect((await shown(w.acme, id)).revocation_error).toBe(
+    'The revocation list can’t be downloaded: the server responded with status 404.',
+  )
+  send('/second', Buffer.from('<!doctype html>'))
+  send('/third', await listNow(w, [{ serial: '1234abcd' }]))
+  await w.advance(hourMs)
+  const path = [certificateOf(made.pem), certificateOf(issuer.pem)]
+  const { policy } = await useOf(w)
+  expect(await isPathRevoked(w.hub, w.acme.workspaceId, path, { policy, downloads: waitForDownloads() })).toBe(true)
+  await check(w)
+  expect(await shown(w.acme, id)).toMatchObject({ status: 'revoked', revocation_error: null })
+})
+
 test('a certificate on hold is released when it is no longer listed', async () => {
   const w = await world()
   const { pem } = await leafWith('/hold', w)
@@ -370,6 +394,44 @@ test('a server with a revoked certificate gets the grade T and a gap', async () 
     expect(data).toMatchObject([{ status: 'open', severity: 'critical', endpoint_id: id }])
     expect(await grade()).toEqual(['T', true])
     expect(requests).toEqual(['/served', '/served'])
+  } finally {
+    await tls.close()
+  }
+})
+
+test('a server with a certificate of a revoked intermediate has a gap', async () => {
+  const w = await world()
+  const root = await ca('CN=Root CA')
+  await w.acme.call('POST', '/v1/certificate-authorities', { name: 'Own', pem: root.pem })
+  const middle = await makeCertificate({
+    ...{ subject: 'CN=Middle CA', isCa: true, issuer: root, serial: '77', notBefore: new Date(w.clock.now() - dayMs) },
+    extensions: [new x509.CRLDistributionPointsExtension([urlOf('/middle')])],
+  })
+  const listOf = (revoked: { serial: string }[]) =>
+    revocationList(root, { revoked, from: new Date(w.clock.now()), until: new Date(w.clock.now() + 7 * dayMs) })
+  send('/middle', await listOf([]))
+  const leaf = await makeCertificate({ names: ['below.example.com'], issuer: middle, notBefore: new Date(w.clock.now() - dayMs) })
+  const tls = await startTlsServer({ certificate: { pem: leaf.pem + middle.pem, key: leaf.keyPem } })
+  try {
+    const target = { host: '127.0.0.1', port: tls.port, servername: 'below.example.com' }
+    const { id } = (await w.acme.call('POST', '/v1/tls-endpoints', target)).body
+    await w.settle()
+    await check(w)
+    await w.advance(dayMs)
+    send('/middle', await listOf([{ serial: '77' }]))
+    await check(w)
+    await scanDue(w.hub)
+    await w.settle()
+    await w.advance(settleMs)
+    const { data } = (await w.acme.call('GET', '/v1/certificate-gaps?kind=revoked_served')).body
+    expect(data).toMatchObject([
+      {
+        ...{ status: 'open', severity: 'critical', endpoint_id: id },
+        detail: expect.stringMatching(/serves a certificate whose issuer, Middle CA, was revoked on \d{4}-\d\d-\d\d\.$/),
+        evidence: { issuer_certificate_id: expect.stringMatching(/^cert_/) },
+      },
+    ])
+    expect((await shown(w.acme, data[0].certificate_id)).status).toBe('valid')
   } finally {
     await tls.close()
   }

@@ -12,12 +12,14 @@ interface Options {
   extensions?: readonly string[]
   form?: 'DER' | 'PEM'
   digest?: string
+  /** Options of the signature, as `-sigopt` of openssl. */
+  signature?: readonly string[]
 }
 
 /** Creates a certificate revocation list with `openssl ca -gencrl`. */
 export async function revocationList(
   issuer: MadeCertificate,
-  { revoked = [], from, until, extensions = [], form = 'DER', digest = 'sha256' }: Options,
+  { revoked = [], from, until, extensions = [], form = 'DER', digest = 'sha256', signature = [] }: Options,
 ): Promise<Uint8Array> {
   const folder = mkdtempSync(join(tmpdir(), 'bailiwick-crl-'))
   const at = (file: string) => join(folder, file)
@@ -36,6 +38,7 @@ export async function revocationList(
     await openssl(
       ...['ca', '-config', at('openssl.cnf'), '-gencrl', '-cert', at('ca.pem'), '-keyfile', at('ca.key')],
       ...['-crl_lastupdate', utcTime(from), '-crl_nextupdate', utcTime(until), '-out', at('crl.pem')],
+      ...signature.flatMap(one => ['-sigopt', one]),
     )
     await openssl('crl', '-in', at('crl.pem'), '-outform', form, '-out', at('crl'))
     return new Uint8Array(readFileSync(at('crl')))

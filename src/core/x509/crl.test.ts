@@ -1,5 +1,5 @@
-import { describe, expect, test } from 'bun:test'
-import { X509Certificate } from 'node:crypto'
+import { beforeAll, describe, expect, test } from 'bun:test'
+import { generateKeyPairSync, X509Certificate } from 'node:crypto'
 import * as x509 from '@peculiar/x509'
 import { makeCertificate } from '../../../test/support/make-certificates'
 import { revocationList } from '../../../test/support/revocation-list'
@@ -38,6 +38,33 @@ test('lists in DER and PEM form are read, verified, and searched', async () => {
     expect(parts.reduce((sum, one) => sum + one.length, 0)).toBe(crl.entries.length)
     expect(await runInSlices(findCrlEntry(parts[crlBucketOf('fedcba', 16)]!, 'fedcba'))).not.toBeNull()
   }
+})
+
+describe('signatures with RSA-PSS', () => {
+  let rsa: typeof issuer
+  beforeAll(async () => {
+    const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 })
+    const keyPem = privateKey.export({ type: 'pkcs8', format: 'pem' }) as string
+    const words = ['req', '-x509', '-key', '/dev/stdin', '-subj', '/C=DE/O=Example/CN=Issuing CA', '-days', '400']
+    const created = Bun.spawn(['openssl', ...words], { stdin: Buffer.from(keyPem) })
+    rsa = { ...issuer, keyPem, pem: await new Response(created.stdout).text() }
+  }, 30_000)
+  const listWith = (...signature: string[]) =>
+    revocationList(rsa, { ...days, revoked, signature: ['rsa_padding_mode:pss', ...signature] })
+
+  test.each([['rsa_pss_saltlen:32'], ['rsa_pss_saltlen:0']])('%s', async salt => {
+    const crl = await read(await listWith(salt))
+    const key = new X509Certificate(rsa.pem).publicKey
+    expect(crl.signatureAlgorithm).toBe('rsassaPss')
+    expect(await isCrlSignedBy(crl, key)).toBe(true)
+    expect(await isCrlSignedBy({ ...crl, signed: crl.signed.subarray(1) }, key)).toBe(false)
+    expect(await isCrlSignedBy(crl, new X509Certificate(issuer.der).publicKey)).toBe(false)
+  })
+
+  test('another hash for the mask', async () => {
+    const error = await read(await listWith('rsa_mgf1_md:sha512')).catch(error => error)
+    expect(error.message).toBe('is signed with RSA-PSS and a hash that is not supported.')
+  })
 })
 
 test('a list without entries is read', async () => {

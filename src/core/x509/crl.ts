@@ -1,4 +1,4 @@
-import { verify, type KeyObject } from 'node:crypto'
+import { constants, verify, type KeyObject } from 'node:crypto'
 import {
   childrenOf,
   contextTag,
@@ -14,6 +14,7 @@ import {
   type Der,
 } from './der'
 import { algorithmName, authorityKeyIdOf, pointUrls, serialText } from './facts'
+import { pssParametersOf, type PssParameters } from './pss'
 
 /**
  * A certificate revocation list (RFC 5280 section 5). The lists of public CAs have up to some hundred thousand entries, so the entries stay
@@ -34,6 +35,8 @@ export interface Crl {
   /** The entries, one after another. */
   entries: Uint8Array
   signatureAlgorithm: string
+  /** Null for other signature algorithms than RSASSA-PSS. */
+  pss: PssParameters | null
   /** The part that is signed. */
   signed: Uint8Array
   signature: Uint8Array
@@ -66,13 +69,15 @@ export function* readCrl(bytes: Uint8Array): Generator<void, Crl> {
   const entries = optional[0]?.tag === tags.sequence ? optional.shift()!.content : new Uint8Array()
   const extensions = optional[0]?.tag === contextTag(0, true) ? optional.shift() : undefined
   if (optional.length > 0) throw new DerError('has fields that a revocation list doesn’t have.')
+  const signatureAlgorithm = algorithmName(readDer(algorithm!.bytes))
   const crl: Crl = {
     issuer: readDer(expectTag(issuer, tags.sequence, 'issuer').bytes).bytes,
     thisUpdate: timeOf(thisUpdate, 'time of its update'),
     nextUpdate: timeOf(nextUpdate, 'time of its next update'),
     ...factsOfExtensions(extensions),
     entries,
-    signatureAlgorithm: algorithmName(readDer(algorithm!.bytes)),
+    signatureAlgorithm,
+    pss: signatureAlgorithm === 'rsassaPss' ? pssParametersOf(algorithm!) : null,
     signed: signed!.bytes,
     signature: signature!.content.subarray(1),
   }
@@ -262,12 +267,13 @@ function hashOf(algorithm: string): string | null | undefined {
 }
 
 /** Whether a key signed a list. Runs in another thread. @throws DerError if the signature algorithm is not supported */
-export async function isCrlSignedBy({ signatureAlgorithm, signed, signature }: Crl, key: KeyObject): Promise<boolean> {
-  const hash = hashOf(signatureAlgorithm)
+export async function isCrlSignedBy({ signatureAlgorithm, pss, signed, signature }: Crl, key: KeyObject): Promise<boolean> {
+  const hash = pss ? pss.hash : hashOf(signatureAlgorithm)
   if (hash === undefined) throw new DerError(`is signed with ${signatureAlgorithm}, which is not supported.`)
+  const how = pss ? { key, padding: constants.RSA_PKCS1_PSS_PADDING, saltLength: pss.saltLength } : key
   return await new Promise(resolve => {
     try {
-      verify(hash, signed, key, signature, (error, isValid) => resolve(!error && isValid))
+      verify(hash, signed, how, signature, (error, isValid) => resolve(!error && isValid))
     } catch {
       // The key is of another type.
       resolve(false)

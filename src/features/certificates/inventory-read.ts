@@ -1,4 +1,4 @@
-import { and, asc, eq, gt, isNull, ne } from 'drizzle-orm'
+import { and, asc, eq, gt, isNotNull, isNull, ne } from 'drizzle-orm'
 import { batchesOf } from '../../core/db/rows-in-batches'
 import type { Reader } from '../../core/db/transaction'
 import { findingsOf } from './findings'
@@ -61,6 +61,7 @@ const columns = {
   notBefore: certificates.notBefore,
   notAfter: certificates.notAfter,
   trust: certificates.trust,
+  chain: certificates.chain,
   lineageId: certificates.lineageId,
   revokedAt: certificates.revokedAt,
   supersededBy: certificates.supersededBy,
@@ -72,6 +73,7 @@ const columns = {
 
 async function certificatesOf(read: Reader, workspaceId: string, files: FileData): Promise<Map<string, KnownCertificate>> {
   const found = new Map<string, KnownCertificate>()
+  const revoked = await revokedIssuers(read, workspaceId)
   const page = (after: string, max: number) =>
     read
       .select(columns)
@@ -87,14 +89,37 @@ async function certificatesOf(read: Reader, workspaceId: string, files: FileData
       .orderBy(asc(certificates.id))
       .limit(max)
   for await (const rows of batchesOf(page, row => row.id, rowsPerPage))
-    for (const row of rows) found.set(row.id, known(row, files.get(row.id) ?? []))
+    for (const row of rows) found.set(row.id, known(row, files.get(row.id) ?? [], revoked))
   return found
 }
 
+type RevokedIssuers = ReadonlyMap<string, NonNullable<KnownCertificate['revokedIssuer']>>
+
+const maxRevokedIssuers = 1000
+
+/** The certificates of CAs that were revoked, by id. */
+async function revokedIssuers(read: Reader, workspaceId: string): Promise<RevokedIssuers> {
+  const { id, commonName, subject, revokedAt } = certificates
+  const rows = await read
+    .select({ id, commonName, subject, revokedAt })
+    .from(certificates)
+    .where(and(eq(certificates.workspaceId, workspaceId), eq(certificates.isCa, true), isNotNull(revokedAt)))
+    .orderBy(asc(id))
+    .limit(maxRevokedIssuers)
+  return new Map(rows.map(row => [row.id, { id: row.id, name: row.commonName || row.subject, revokedAt: row.revokedAt! }]))
+}
+
 function known(
-  { contents, ...row }: Pick<CertificateRow, keyof typeof columns>,
+  { contents, chain, ...row }: Pick<CertificateRow, keyof typeof columns>,
   files: readonly { data: Presence }[],
+  revoked: RevokedIssuers,
 ): KnownCertificate {
+  const revokedIssuer = chain.flatMap(id => revoked.get(id) ?? [])[0] ?? null
   const findings = findingsOf({ ...row, contents }, files, 1)
-  return { ...row, names: new Set([...contents.dns_names.map(name => name.toLowerCase()), ...contents.ip_addresses]), findings }
+  return {
+    ...row,
+    revokedIssuer,
+    names: new Set([...contents.dns_names.map(name => name.toLowerCase()), ...contents.ip_addresses]),
+    findings,
+  }
 }

@@ -11,6 +11,8 @@ export interface KnownCertificate {
   trust: 'public' | 'private' | 'self_signed' | 'untrusted'
   lineageId: string
   revokedAt: number | null
+  /** The first of its issuers that was revoked. */
+  revokedIssuer: { id: string; name: string; revokedAt: number } | null
   supersededBy: string | null
   inUse: boolean
   autoRenewing: boolean

@@ -6,7 +6,8 @@ const now = Date.UTC(2027, 0, 10)
 const dayMs = 86_400_000
 const certificate = (id: string, names: string[], more: Partial<KnownCertificate> = {}): KnownCertificate => ({
   ...{ id, commonName: '', names: new Set(names), issuer: '', keyType: 'ec', notBefore: 0, notAfter: now + dayMs },
-  ...{ trust: 'public', lineageId: id, revokedAt: null, supersededBy: null, inUse: true, autoRenewing: false },
+  ...{ trust: 'public', lineageId: id, revokedAt: null, revokedIssuer: null },
+  ...{ supersededBy: null, inUse: true, autoRenewing: false },
   ...{ renewalDueAt: now, sources: ['endpoint'], findings: [] },
   ...more,
 })

@@ -23,7 +23,14 @@ const certificate = (more: Partial<KnownCertificate> = {}): KnownCertificate => 
     issuer: "C=US, O=Let's Encrypt, CN=R3",
     keyType: 'ec',
   },
-  ...{ notBefore: now - 30 * dayMs, notAfter: now + 60 * dayMs, trust: 'public', lineageId: 'lin_1', revokedAt: null },
+  ...{
+    notBefore: now - 30 * dayMs,
+    notAfter: now + 60 * dayMs,
+    trust: 'public',
+    lineageId: 'lin_1',
+    revokedAt: null,
+    revokedIssuer: null,
+  },
   ...{
     supersededBy: null,
     inUse: true,

@@ -170,6 +170,14 @@ function* servedDrafts({ endpoints, certificates, expected }: GapSources, now: n
           detail: `${where} serves a certificate that was revoked on ${day(one.revokedAt)}.`,
           evidence: { ...evidence, revoked_at: iso(one.revokedAt) },
         }
+      else if (one.revokedIssuer)
+        yield {
+          kind: 'revoked_served',
+          ...own,
+          detail: `${where} serves a certificate whose issuer, ${one.revokedIssuer.name}, was revoked on ${day(one.revokedIssuer.revokedAt)}.`,
+          fix: 'Get a certificate that was issued by another intermediate certificate, install both, and reload the service.',
+          evidence: { ...evidence, issuer_certificate_id: one.revokedIssuer.id, revoked_at: iso(one.revokedIssuer.revokedAt) },
+        }
       const mismatch = mismatchOf(name, one.names)
       if (mismatch)
         yield {

@@ -33,7 +33,7 @@ export const gapKinds = {
   revoked_served: {
     title: 'Revoked certificate is served',
     severity: 'critical',
-    when: 'A server presents a certificate that was revoked.',
+    when: 'A server presents a certificate that was revoked, or one of whose issuers was revoked.',
     fix: 'Install a certificate with a new key and reload the service.',
     isServed: true,
     predicate: 'serves a revoked certificate',

@@ -7,7 +7,7 @@ import type { Certificate } from '../../../core/x509/chain'
 import { describe, type Described } from '../describe'
 import { certificates, type CrlRow } from '../tables'
 import { storedCrl } from './crl-rows'
-import { currentCrl, verdictOf, type CrlUse } from './current-crl'
+import { currentCrl, firstVerdict, type CrlUse } from './current-crl'
 import { CrlUnusable } from './download-crl'
 
 /** How long lists are downloaded while someone waits (ms). */
@@ -37,10 +37,10 @@ export async function isPathRevoked(
   const described = path.map(describe)
   const verdicts = await Promise.all(
     described.slice(0, -1).map(async (one, at) => {
-      const url = path[at]!.facts.crlUrls[0]
+      const urls = path[at]!.facts.crlUrls
       const issuer = described[at + 1]
-      if (!one || !issuer || url === undefined) return null
-      return await isRevoked(hub, one, { url, issuer, downloads, use: { workspaceId, policy, issuers: [issuer] } })
+      if (!one || !issuer) return null
+      return await isRevoked(hub, one, { urls, issuer, downloads, use: { workspaceId, policy, issuers: [issuer] } })
     }),
   )
   return verdicts.includes(true) ? true : (verdicts[0] ?? null)
@@ -65,11 +65,11 @@ async function isKnownAsRevoked({ read }: Hub, workspaceId: string, path: readon
 async function isRevoked(
   hub: Hub,
   certificate: Described,
-  { url, issuer, downloads, use }: { url: string; issuer: Described; downloads: WaitingDownloads | null; use: CrlUse },
+  { urls, issuer, downloads, use }: { urls: string[]; issuer: Described; downloads: WaitingDownloads | null; use: CrlUse },
 ): Promise<boolean | null> {
   try {
-    const crl = await crlOf(hub, url, use, downloads)
-    return crl ? (await verdictOf(hub, crl, certificate, issuer)) !== null : null
+    const found = await firstVerdict(hub, urls, url => crlOf(hub, url, use, downloads), certificate, issuer)
+    return found && found.verdict !== null
   } catch (error) {
     if (!(error instanceof CrlUnusable)) throw error
     return null

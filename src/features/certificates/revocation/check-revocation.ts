@@ -13,7 +13,7 @@ import { isTurnOver, yieldToEventLoop } from '../../../core/time-slices'
 import { gapsJobFor } from '../gaps-job'
 import { refreshCertificates } from '../refresh'
 import { certificates, type CertificateRow, type CrlRow } from '../tables'
-import { currentCrl, verdictOf } from './current-crl'
+import { currentCrl, firstVerdict } from './current-crl'
 import { CrlUnusable } from './download-crl'
 
 const hourMs = 3_600_000
@@ -86,6 +86,8 @@ type Check = Pick<CertificateRow, 'id' | 'revokedAt' | 'revocationReason' | 'crl
 }
 
 const hold = 'certificate_hold'
+/** At most this many lists are downloaded in a run, the first included. */
+const maxLists = 4
 const noIssuer = 'The issuer of the certificate is not known, so its revocation list can’t be verified.'
 
 /**
@@ -104,17 +106,22 @@ async function checked(hub: Hub, workspaceId: string, url: string, rows: readonl
   for (const row of open) if (!issuerOf(row)) checks.push(unchanged(row, { crlDueAt: now + dayMs, crlError: noIssuer }))
   const verifiable = open.filter(issuerOf)
   if (verifiable.length === 0) return checks
-  let crl: CrlRow
-  try {
-    const policy = await workspacePolicy(hub.read, workspaceId, false)
-    crl = await currentCrl(hub, url, { workspaceId, policy, issuers: [...issuers.values()] })
-  } catch (error) {
-    if (!(error instanceof CrlUnusable)) throw error
-    return [...checks, ...verifiable.map(row => unchanged(row, { crlDueAt: now + hourMs, crlError: error.message }))]
+  const policy = await workspacePolicy(hub.read, workspaceId, false)
+  const use = { workspaceId, policy, issuers: [...issuers.values()] }
+  const lists = new Map<string, Promise<CrlRow>>()
+  const listOf = async (address: string) => {
+    if (!lists.has(address) && lists.size >= maxLists) throw new CrlUnusable('Too many other revocation lists were tried.')
+    const list = lists.get(address) ?? currentCrl(hub, address, use)
+    lists.set(address, list)
+    return await list
   }
   for (const row of verifiable) {
+    const issuer = issuerOf(row)!
     try {
-      const verdict = await verdictOf(hub, crl, row, issuerOf(row)!)
+      const { crl, verdict } = (await firstVerdict(hub, [url], listOf, row, issuer).catch(async error => {
+        if (!(error instanceof CrlUnusable)) throw error
+        return await firstVerdict(hub, [url, ...(await urlsOf(hub, row.id))], listOf, row, issuer)
+      }))!
       const { revokedAt = null, reason = null } = verdict ?? {}
       checks.push({
         ...{ id: row.id, revokedAt, revocationReason: reason, crlCheckedAt: now, crlError: null },
@@ -128,6 +135,13 @@ async function checked(hub: Hub, workspaceId: string, url: string, rows: readonl
     if (isTurnOver()) await yieldToEventLoop()
   }
   return checks
+}
+
+/** Where the lists of a certificate are. Read only when they are needed: a certificate can have 10,000 names beside them. */
+async function urlsOf(hub: Hub, id: string): Promise<string[]> {
+  const { contents } = certificates
+  const [row] = await hub.read.select({ contents }).from(certificates).where(eq(certificates.id, id))
+  return row?.contents.crl_urls ?? []
 }
 
 const unchanged = (

@@ -150,7 +150,7 @@ type Verdict = { revokedAt: number; reason: string | null } | null
  * @param issuer the certificate of its issuer
  * @throws CrlUnusable if the list is not about certificates of this issuer
  */
-export async function verdictOf(
+async function verdictOf(
   hub: Hub,
   crl: CrlRow,
   { serialNumber, issuerHash, isCa }: Pick<Described, 'serialNumber' | 'issuerHash' | 'isCa'>,
@@ -163,6 +163,37 @@ export async function verdictOf(
   const entry = await entryOf(hub.read, crl, serialNumber)
   if (entry === undefined) throw new CrlUnusable('The revocation list was replaced in the meantime.')
   return entry
+}
+
+/** At most this many addresses of a certificate are tried. */
+const maxAddresses = 3
+
+/**
+ * Looks for a certificate in the first of its lists that can be used.
+ * @param urls where its lists are
+ * @param listOf returns the list of an address; undefined if it is not stored and may not be downloaded
+ * @returns null if no list may be used
+ * @throws CrlUnusable if none of them can be used, about the first one
+ */
+export async function firstVerdict(
+  hub: Hub,
+  urls: readonly string[],
+  listOf: (url: string) => Promise<CrlRow | undefined>,
+  certificate: Parameters<typeof verdictOf>[2],
+  issuer: Parameters<typeof verdictOf>[3],
+): Promise<{ crl: CrlRow; verdict: Verdict } | null> {
+  let failure: CrlUnusable | undefined
+  for (const url of [...new Set(urls)].slice(0, maxAddresses)) {
+    try {
+      const crl = await listOf(url)
+      if (crl) return { crl, verdict: await verdictOf(hub, crl, certificate, issuer) }
+    } catch (error) {
+      if (!(error instanceof CrlUnusable)) throw error
+      failure ??= error
+    }
+  }
+  if (failure) throw failure
+  return null
 }
 
 const minute = (ms: number): string => `${new Date(ms).toISOString().slice(0, 16).replace('T', ' ')} UTC`
