@@ -3,6 +3,7 @@ import { copyFileSync, existsSync, mkdtempSync, readdirSync, rmSync, mkdirSync }
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { call, fullToken, installation, program, startHub, until, type Installation } from '../support/binary'
+import { withoutProgress } from '../support/command'
 import { inconsistencies } from '../support/consistency'
 import { rowsOf } from '../support/database'
 import { RawHttpClient } from '../support/raw-http-client'
@@ -116,9 +117,7 @@ async function restored(file: string, from: Installation, to: Installation, toke
 
 async function succeeds(here: Installation, ...args: string[]): Promise<string> {
   const { code, out, err } = await here.run(args)
-  // Commands that take several seconds, as on a busy machine, report their progress.
-  const errors = err.split('\n').filter(line => line !== '' && !/^(?:Reading|Loading) \w+: \d+ rows$/.test(line))
-  expect({ args, code, errors }).toEqual({ args, code: 0, errors: [] })
+  expect({ args, code, err: withoutProgress(err) }).toEqual({ args, code: 0, err: '' })
   return out
 }
 

@@ -38,7 +38,7 @@ describe.skipIf(isRepeated)('every page', () => {
       return await response.json()
     }
     addresses = new Map((await pageAddresses(read)).map(one => [one.path, one.address]))
-  }, 300_000)
+  }, 660_000)
 
   afterAll(async () => {
     await browser?.close()

@@ -11,7 +11,7 @@ describe.skipIf(process.env.BAILIWICK_DATABASE_URL !== undefined)('a demo in whi
     demo = startDemo()
     await demo.ready()
     browser = await startBrowser()
-  }, 300_000)
+  }, 660_000)
   afterAll(async () => {
     await browser?.close()
     await demo?.stop('SIGKILL')

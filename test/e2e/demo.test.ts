@@ -26,7 +26,7 @@ describe('a demo', () => {
   beforeAll(async () => {
     demo = startDemo()
     url = (await demo.ready()).url
-  }, 250_000)
+  }, 660_000)
 
   afterAll(async () => {
     await demo.stop('SIGKILL')

@@ -18,6 +18,10 @@ export async function runSource(args: string[], env: Record<string, string> = {}
   return { code, out, err }
 }
 
+/** Standard error of a backup or a restore, without the progress that it reports if it takes several seconds, as on a busy machine. */
+export const withoutProgress = (err: string): string =>
+  err.replace(/^(?:(?:Reading|Loading|Extracting) \S+|Compressing): \d+(?: rows| MB|%)\n/gm, '')
+
 /**
  * Runs a command in this process, which saves the second that starting the program from source takes. In the meantime, nothing
  * else may print or read the settings.

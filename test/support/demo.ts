@@ -28,7 +28,7 @@ export function startDemo(...args: string[]): Demo {
     output,
     folders: () => readdirSync(folder).filter(name => name.startsWith('bailiwick-demo-')),
     async ready() {
-      await until('the demo is running', async () => /Press Ctrl-C/.test(output.out), 240_000)
+      await until('the demo is running', async () => /Press Ctrl-C/.test(output.out), 600_000)
       const [, email, password] = /^Or sign in as (\S+) with the password (\S+)$/m.exec(output.out)!
       return { url: /is running at (\S+)/.exec(output.out)![1]!, email: email!, password: password! }
     },
