@@ -67,7 +67,7 @@ test('after an update of the hub, pages that can’t be loaded anymore offer to 
 }, 180_000)
 
 test('only visible pages keep a stream, so that hidden tabs and the back/forward cache don’t use up the connections', async () => {
-  await using browser = await startBrowser(undefined, true)
+  await using browser = await startBrowser('/usr/bin/chromium', true)
   const context = await newContext(browser)
   await context.addCookies([{ ...(await signIn(ui.hub, ada)), url: ui.hub.url }])
   const streams = new Set<Request>()

@@ -22,6 +22,7 @@ const dependencies: { package: string; fromBackports?: true; present(): boolean 
   { package: 'jq', present: () => Bun.which('jq') !== null },
   { package: 'curl', present: () => Bun.which('curl') !== null },
   { package: 'chromium', present: () => Bun.which('chromium') !== null },
+  { package: 'chromium-headless-shell', present: () => Bun.which('chromium-headless-shell') !== null },
   { package: 'systemd', present: () => Bun.which('systemd-analyze') !== null },
   { package: 'bind9-utils', present: () => Bun.which('named-compilezone') !== null },
   { package: 'bind9-dnsutils', present: () => Bun.which('dig') !== null && Bun.which('nsupdate') !== null },

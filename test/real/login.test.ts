@@ -4,7 +4,16 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Browser, Page } from 'playwright-core'
 import { installation, program, type Installation } from '../support/binary'
-import { ada, expectClean, inspectPage, startBrowser, recordProblems, newContext, takeSecret } from '../support/dashboard'
+import {
+  ada,
+  expectClean,
+  headlessChromium,
+  inspectPage,
+  startBrowser,
+  recordProblems,
+  newContext,
+  takeSecret,
+} from '../support/dashboard'
 
 // Uses a network namespace with an address that is not loopback, where browsers reject secure cookies over HTTP.
 const namespace = `bailiwick-${process.pid}`
@@ -51,7 +60,7 @@ beforeAll(async () => {
   }
   folder = mkdtempSync(join(tmpdir(), 'bailiwick-browser-'))
   const wrapper = join(folder, 'chromium')
-  writeFileSync(wrapper, `#!/bin/sh\nexec ip netns exec ${namespace} /usr/bin/chromium "$@"\n`)
+  writeFileSync(wrapper, `#!/bin/sh\nexec ip netns exec ${namespace} ${headlessChromium} "$@"\n`)
   chmodSync(wrapper, 0o755)
   browser = await startBrowser(wrapper)
 }, 180_000)
