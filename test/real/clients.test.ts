@@ -15,17 +15,20 @@ interface Client {
   run: string
 }
 
+// Without optimization, a client compiles in a third less time.
+const goBuild = 'go build -gcflags="./...=-N -l" -o program .'
+
 const oapiCodegen: Client = {
   name: 'oapi-codegen',
   generate: 'oapi-codegen -config oapi-codegen.yaml openapi.json',
-  compile: 'mkdir bailiwick && mv client.gen.go bailiwick && go build -o program .',
+  compile: `mkdir bailiwick && mv client.gen.go bailiwick && ${goBuild}`,
   run: './program',
 }
 const generatorForGo: Client = {
   name: 'openapi-generator-go',
   generate:
     'openapi-generator-cli generate -g go -i openapi.json -o bailiwick --global-property models,apis,supportingFiles --additional-properties packageName=bailiwick,withGoMod=false,useOneOfDiscriminatorLookup=true',
-  compile: 'go build -o program .',
+  compile: goBuild,
   run: './program',
 }
 const generatorForPython: Client = {
@@ -71,11 +74,11 @@ afterAll(async () => {
   await hub?.stop()
   await here?.[Symbol.asyncDispose]()
   rmSync(folder, { recursive: true, force: true })
-}, 600_000)
+}, 1_800_000)
 
 describe('the client of', () => {
   for (const client of lanes.flat())
-    test(`${client.name} compiles, has every operation, and works`, () => (results ??= startLanes()).get(client), 600_000)
+    test(`${client.name} compiles, has every operation, and works`, () => (results ??= startLanes()).get(client), 1_800_000)
 })
 
 test('the handbook shows the commands and versions', async () => {
