@@ -214,7 +214,13 @@ test('the agent creates the key of a certificate, and installs it; one that is n
   await on.execute("update certificate_presences set first_seen_at = first_seen_at - 900000 where kind = 'file'")
   const isReported = async (status: string) => {
     expect((await act('collect')).status).toBe('success')
-    return await until('the gap', async () => (await gaps()).find((one: any) => one.status === status), 120_000)
+    const found = async () => {
+      // Gaps are worked out half a minute after a change, so that many changes cause one run.
+      await on.execute("update jobs set run_at = 0 where kind = 'certificates.gaps'")
+      await Bun.sleep(500)
+      return (await gaps()).find((one: any) => one.status === status)
+    }
+    return await until('the gap', found, 120_000)
   }
   // Something has to change, so that gaps are worked out before the next hour.
   await api('POST', `/v1/dns/zones/${(await api('GET', '/v1/dns/zones?name=agent.test')).data[0].id}/records`, {
