@@ -171,6 +171,33 @@ describe.skipIf(isRepeated)('every page', () => {
     timeoutMs,
   )
 
+  test(
+    'the overview shows why a provider rejects a record, one click away from the record',
+    async () => {
+      const { email, password } = await demo.ready()
+      const page = recordProblems(await (await newContext(browser)).newPage(), url)
+      await page.goto(`${url}/login`)
+      await page.getByLabel('Email').fill(email)
+      await page.getByRole('textbox', { name: 'Password' }).fill(password)
+      await page.getByRole('button', { name: 'Sign in', exact: true }).click()
+      const reason = /blocked by the zone policy/
+      const name = 'preview.kestrel-cdn.example A'
+      await page.getByRole('listitem').filter({ hasText: name }).getByText(reason).waitFor()
+      // Listed once, and conditions are described in words.
+      expect(await page.getByText(reason).count()).toBe(1)
+      await page.getByText(/^Certificate expires in .+, less than 14d/).waitFor()
+
+      await page.getByRole('link', { name }).click()
+      await page.getByRole('heading', { level: 1, name: 'kestrel-cdn.example' }).waitFor()
+      const row = page.getByRole('row').filter({ hasText: 'preview' })
+      await row.waitFor()
+      expect(await page.getByRole('row').filter({ hasText: 'kestrel' }).count()).toBeLessThanOrEqual(1)
+      await row.getByText(reason).waitFor()
+      await page.getByRole('list', { name: 'Providers' }).getByText(reason).waitFor()
+    },
+    timeoutMs,
+  )
+
   /** @returns the tabs it links to */
   async function expectNoProblems(address: string, size: 'wide' | 'phone', isPublic = false): Promise<string[]> {
     const page = await open(tabs.get(tabOf(size, isPublic))!, address)
