@@ -2,30 +2,28 @@ import { existsSync, readFileSync } from 'node:fs'
 import { dirname, join, normalize } from 'node:path'
 import { testFiles } from './support/suite'
 
-/** What a test file needs: nothing, a database, the compiled program, or the compiled program and a browser. */
-export type Need = 'pure' | 'store' | 'program' | 'pages'
-
 // Modules of the program that open a database.
 const opening = ['test/support/world', 'src/core/db/store', 'src/core/db/series', 'src/core/db/migrate', 'src/hub/run']
 
 const known = new Map<string, Set<string>>()
 
-/** What a test file needs, read from what it imports, directly or through the helpers of tests. */
-export function needOf(file: string): Need {
+/** Whether a test file opens a database, by what it imports, directly or through the helpers of tests. */
+function opensDatabase(file: string): boolean {
   const imported = importsOf(file)
-  if (imported.has('test/support/dashboard')) return 'pages'
-  if (/^test\/(?:e2e|real)\//.test(file)) return 'program'
-  return opening.some(module => imported.has(module)) ? 'store' : 'pure'
+  return opening.some(module => imported.has(module))
 }
 
 /** Files that need neither root nor a network. They run on SQLite. */
 export const suite = testFiles(['src', 'test'], ['test/real', 'test/e2e'])
 
 /** Files of the suite that also run on PostgreSQL: all that open a database. */
-export const suiteOnPostgres = suite.filter(file => needOf(file) === 'store')
+export const suiteOnPostgres = suite.filter(opensDatabase)
 
 /** Files that run the compiled program, partly against real servers. */
 export const programs = testFiles(['test/real', 'test/e2e'])
+
+/** Whether a test file opens pages in a browser. */
+export const usesBrowser = (file: string): boolean => importsOf(file).has('test/support/dashboard')
 
 /** Files of the compiled program that depend on the database: durability, several hubs, failover, keys, and one with pages. */
 export const programsOnPostgres = [
@@ -53,13 +51,13 @@ const exclusive: Readonly<Record<string, 1 | 2>> = {
   'test/e2e/acme-kill.test.ts': 2,
   'test/e2e/agent-kill.test.ts': 2,
   'test/e2e/cloud-kill.test.ts': 2,
-  'test/e2e/database-outage.test.ts': 1,
+  'test/e2e/database-outage.test.ts': 2,
   'test/e2e/hubs.test.ts': 1,
   'test/e2e/kill.test.ts': 1,
   'test/e2e/restart.test.ts': 2,
   'test/e2e/story.test.ts': 2,
   'test/real/checks-http.test.ts': 1,
-  'test/real/monitors.test.ts': 1,
+  'test/real/monitors.test.ts': 2,
 }
 export const isExclusive = (file: string): boolean => file in exclusive
 /** Whether a file runs alone. */
