@@ -48,7 +48,8 @@ class Times {
   readonly clock = new ManualClock()
   private readonly began = this.clock.now()
   wrongBy = 0
-  hub = () => this.clock.now()
+  hubWrongBy = 0
+  hub = () => this.clock.now() + this.hubWrongBy
   wall = () => this.clock.now() + this.wrongBy
   /** Resolution of the steady clock (ms). */
   resolution = 1
@@ -497,6 +498,22 @@ describe('a wrong clock', () => {
       expect([...hub.minutes.keys()].slice(0, 9)).toEqual(wholeMinutes(times).slice(0, 9))
       expect(hub.reports.every(report => report.minutes.every(([start]) => start < times.hub()))).toBe(true)
     }))
+
+  test.each([-3, -4, -10, 4])('of the hub, set by %d min: no minute is dropped', setBy =>
+    scene(async (hub, times) => {
+      hub.rejects = ({ minutes }) =>
+        minutes.flatMap(([start], at) => (start > times.hub() + 2 * minute ? [`#/minutes/${at}/0`] : []))
+      const running = startAgent(hub, times)
+      await pass(times, running, 8 * minute)
+      const before = [...hub.minutes.keys()]
+      times.hubWrongBy = setBy * minute
+      const from = Math.floor(times.hub() / minute + 2) * minute
+      await pass(times, running, 16 * minute)
+      expect(running.status()).toMatchObject({ dropped: 0, error: null })
+      const expected = Array.from({ length: 12 }, (_, at) => from + at * minute)
+      expect([...hub.minutes.keys()].sort()).toEqual(expect.arrayContaining([...before, ...expected]))
+    }),
+  )
 
   test.each([20, 200, 2000])('right again at once after the server was paused for %d s', seconds =>
     scene(async (hub, times) => {

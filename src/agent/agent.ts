@@ -251,9 +251,13 @@ export class Agent {
       clock.steady() + (rest ? 0 : machine.isLate ? Math.min(latePauseMs, this.untilNextReport()) : this.untilNextReport())
   }
 
-  /** Minutes since the previous report: those of the backlog are older. */
+  /**
+   * Minutes since the previous report: those of the backlog are older. After the clock of the hub was set back, some wait until they are no
+   * longer in its future, when it would refuse them.
+   */
   private presentMinutes(): WaitingMinute[] {
-    return this.pieces.spool.since(this.presentFrom())
+    const { spool, clock } = this.pieces
+    return spool.since(this.presentFrom()).filter(minute => this.filed(minute).row[0] <= clock.now())
   }
 
   /** Older minutes. None while the hub is away: then only the present is tried. */

@@ -106,9 +106,13 @@ export class HubClient {
     const { status } = response
     if (status >= 200 && status < 300) return { status, body: answer, sentAt }
     const hubTime = Date.parse(response.headers.get('date') ?? '')
-    // The hub refuses requests of a wrong time. Its own is in every response, to the second.
-    if (status === 401 && Math.abs(hubTime - time) > wrongTimeMs) this.clock.set(hubTime)
-    throw failureOf(status, answer, retryAfterMs(response.headers.get('retry-after') ?? '', this.clock.now()))
+    const failure = failureOf(status, answer, retryAfterMs(response.headers.get('retry-after') ?? '', this.clock.now()))
+    // The hub refuses requests of a wrong time, and minutes that are in its future. Its own time is in every response, to the second.
+    if ((status === 401 || failure.kind === 'rejected') && Math.abs(hubTime - time) > wrongTimeMs) {
+      this.clock.set(hubTime)
+      throw failure.kind === 'rejected' ? new HubRequestFailed(failure.message, 'unavailable', status) : failure
+    }
+    throw failure
   }
 }
 
