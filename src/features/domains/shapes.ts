@@ -1,5 +1,6 @@
 import { Type, type Static } from '@sinclair/typebox'
 import { inputMembers, members, patchMembers, viewMembers } from '../../core/members'
+import { MoneyShape } from '../../core/money'
 import { editable, Instant, ListOf, Nullable, NullableInstant, Prose, Shape, Tags, Words } from '../../core/shapes'
 import { delegationStates, domainStatuses, expiryConfidences, expirySources, managements, syncStates } from './statuses'
 
@@ -56,14 +57,6 @@ const DsRecord = Shape(
     digest: Type.String({ description: 'Digest in hexadecimal.' }),
   },
   { $id: 'DomainDsRecord', description: 'A DS record in the parent zone.' },
-)
-
-const Money = Shape(
-  {
-    amount: Type.String({ description: 'Amount as a decimal number.' }),
-    currency: Type.String({ description: 'Currency code (ISO 4217).' }),
-  },
-  { $id: 'Money', description: 'An amount of money.' },
 )
 
 const contactId = (role: string) =>
@@ -224,7 +217,7 @@ export const Domain = Shape(
       },
       { description: 'Contacts of the domain.' },
     ),
-    renewal_price: Nullable(Money, { description: 'Price of a renewal for a year; null if it is not known.' }),
+    renewal_price: Nullable(MoneyShape, { description: 'Price of a renewal for a year; null if it is not known.' }),
     capabilities: Type.Array(Type.String(), { description: 'What can be done at the registrar, such as `renew`.' }),
     sync: Shape(
       {
