@@ -22,9 +22,9 @@ export interface ServerProcess {
   stop(): Promise<void>
 }
 
-/** Starts this program with `args` and waits until it prints the port it listens on. */
-export async function startServer(args: string[]): Promise<ServerProcess> {
-  const child = spawnSelf(args)
+/** Starts this program with `args` and waits until it prints the port it listens on. @param env additional environment variables */
+export async function startServer(args: string[], env: Record<string, string> = {}): Promise<ServerProcess> {
+  const child = spawnSelf(args, env)
   let printed = ''
   for await (const chunk of child.stdout.pipeThrough(new TextDecoderStream())) {
     printed += chunk
@@ -116,8 +116,8 @@ export async function runToEnd(args: string[]): Promise<string> {
   return printed
 }
 
-function spawnSelf(args: string[]) {
+function spawnSelf(args: string[], env: Record<string, string> = {}) {
   // When run from source, the executable is Bun and the first argument is the script.
   const command = Bun.isStandaloneExecutable ? [process.execPath] : [process.execPath, Bun.main]
-  return Bun.spawn([...command, ...args], { stdout: 'pipe', stderr: 'inherit' })
+  return Bun.spawn([...command, ...args], { env: { ...process.env, ...env }, stdout: 'pipe', stderr: 'inherit' })
 }

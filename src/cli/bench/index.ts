@@ -10,6 +10,7 @@ import { dynamicIpsBench } from './dynamic-ips'
 import { heartbeatsBench } from './heartbeats'
 import { monitorsBench } from './monitors'
 import { providerApplyBench } from './provider-apply'
+import { registryBench } from './registry'
 import { seriesBench } from './series'
 import { serversBench } from './servers'
 import { storeBench } from './store'
@@ -29,6 +30,7 @@ export const benches: readonly Bench[] = [
   heartbeatsBench,
   monitorsBench,
   providerApplyBench,
+  registryBench,
   seriesBench,
   serversBench,
   storeBench,
