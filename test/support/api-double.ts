@@ -38,6 +38,8 @@ export interface ApiResponse {
   reason?: string
   /** Undefined for an empty response. */
   body?: object
+  /** Text instead of a JSON body. */
+  text?: string
   headers?: Record<string, string>
 }
 
@@ -106,7 +108,13 @@ export abstract class ApiDouble {
       return void response.end(body)
     }
     const reported = fault === 'throttled' || (typeof fault === 'object' && fault) ? fault : null
-    const { status, reason, body, headers } = await this.answer(received, --this.allowance < 0 ? 'throttled' : reported)
+    const {
+      status,
+      reason,
+      body,
+      text: plain,
+      headers,
+    } = await this.answer(received, --this.allowance < 0 ? 'throttled' : reported)
     if (fault === 'silent') {
       if (this.silenceMs < Infinity) setTimeout(() => request.socket.destroy(), this.silenceMs)
       return
@@ -117,8 +125,8 @@ export abstract class ApiDouble {
       return void response.end('<html><body>Bad Gateway</body></html>')
     }
     if (reason !== undefined) response.statusMessage = reason
-    if (!body) return void response.writeHead(status, headers).end()
-    const sent = JSON.stringify(this.answered(body, received))
+    if (!body && plain === undefined) return void response.writeHead(status, headers).end()
+    const sent = plain ?? JSON.stringify(this.answered(body, received))
     response.writeHead(status, { 'content-type': 'application/json; charset=utf-8', ...headers })
     response.end(fault === 'cut' ? sent.slice(0, Math.floor(sent.length / 2)) : sent)
   }

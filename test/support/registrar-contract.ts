@@ -19,6 +19,8 @@ export interface RegistrarUnderTest {
   hidesAutoRenew?: boolean
   /** Whether the registrar doesn’t report nameservers. */
   hidesNameservers?: boolean
+  /** Whether the registrar reports days without a time. */
+  hasDays?: boolean
   /** Domains per page of the list. */
   pageSize: number
   /** A name that can be registered, and its price. */
@@ -110,8 +112,8 @@ export function registrarContract(title: string, start: () => Promise<RegistrarU
         expect(one).toMatchObject({
           name: 'one.com',
           status: 'active',
-          registeredAt: Date.parse('2019-04-02T10:11:12Z'),
-          expiresAt: Date.parse('2027-04-02T10:11:12Z'),
+          registeredAt: Date.parse(here.hasDays ? '2019-04-02' : '2019-04-02T10:11:12Z'),
+          expiresAt: Date.parse(here.hasDays ? '2027-04-02' : '2027-04-02T10:11:12Z'),
           autoRenew: here.hidesAutoRenew ? null : true,
         })
       expect(read!.nameservers).toEqual(here.hidesNameservers ? null : ['ns1.example.net', 'ns2.example.net'])

@@ -46,9 +46,12 @@ export function flagOf(value: unknown): boolean | null {
 /** A price such as `9.73`, `1,034.56`, or 9.73; null if it is none. */
 export function moneyOf(value: unknown, currency: string): Money | null {
   if (typeof value !== 'string' && typeof value !== 'number') return null
-  const text = String(value).trim()
+  const text = typeof value === 'number' ? withoutNoise(value) : value.trim()
   return parseMoney(/^\d{1,3}(,\d{3})+(\.\d+)?$/.test(text) ? text.replaceAll(',', '') : text, currency)
 }
+
+/** Binary fractions of sums, such as 22.320000000000004, are not more precise than 22.32. */
+const withoutNoise = (value: number): string => String(Number(value.toFixed(6)))
 
 /** Text of a registrar as a sentence of limited length. */
 export const sentenceOf = (text: string): string => `${oneLine(text, maxSentence).replace(/\.$/, '')}.`
