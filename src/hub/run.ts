@@ -54,12 +54,14 @@ import { registryFileOf } from '../features/registry/registry-file'
 import { recorderOf } from '../features/monitors/series/recorder'
 import { checkListen, listen } from './listen'
 
-/** How a hub uses its SQLite files. */
+/** How a hub uses its database. */
 interface StorageOptions {
-  /** Whether changes survive a power failure. Default: true. */
+  /** Whether changes to SQLite files survive a power failure. Default: true. */
   isDurable?: boolean
   /** Entry point of the thread that copies the write-ahead logs. By default, commits do, which blocks the event loop. */
   checkpoints?: string
+  /** Maximum number of connections to PostgreSQL, apart from those for series; 10 by default. */
+  connections?: number
 }
 
 /**
@@ -70,7 +72,7 @@ export async function openHub(
   config: Config,
   clock: Clock = systemClock,
   log: Log = hubLog(config),
-  { isDurable, checkpoints: entry }: StorageOptions = {},
+  { isDurable, checkpoints: entry, connections = 10 }: StorageOptions = {},
 ): Promise<Hub> {
   checkFolder(config)
   registryFileOf(config)
@@ -82,7 +84,7 @@ export async function openHub(
     )
   const checkpoints = entry && !config.databaseUrl ? new Checkpoints(entry, log) : null
   const store = config.databaseUrl
-    ? await openPostgres(config.databaseUrl, 10, log)
+    ? await openPostgres(config.databaseUrl, connections, log)
     : await openSqlite(sqliteFile(config), { isDurable, checkpoints })
   const series = openSeries({ data: config.data, databaseUrl: config.databaseUrl, now: clock.now, checkpoints }, seriesKinds)
   const hub: Hub = {

@@ -72,6 +72,12 @@ export interface World {
   emitted(): Promise<string[]>
 }
 
+/**
+ * No durability is needed here; it is tested with the compiled program. Each connection to PostgreSQL reads the catalog and plans all
+ * statements by itself, so a world has only as many as are needed for transactions to run at the same time.
+ */
+const storage = { isDurable: false, connections: 3 }
+
 type Close = () => Promise<void>
 // A world created in a test is closed with it; one shared by a file is closed at the end of the run.
 const ofTest: Close[] = []
@@ -139,8 +145,7 @@ async function newPlace(env: Record<string, string>, original: string): Promise<
 export async function worldAt(config: Config, more: readonly AnyElysia[] = []): Promise<World> {
   const clock = new ManualClock()
   const { seed } = await (template ??= createTemplate())
-  // No durability is needed here; it is tested with the compiled program.
-  const hub = await openHub(config, clock, openLog(config.logLevel), { isDurable: false })
+  const hub = await openHub(config, clock, openLog(config.logLevel), storage)
   await registerHub(hub, 'test')
   const worker = new Worker(hub, jobKinds)
   await refreshCalendar(hub)
@@ -310,7 +315,7 @@ async function createTemplate(): Promise<Template> {
   const name = `template_${process.pid}_${crypto.randomUUID().slice(0, 8)}`
   if (isPostgres) await admin().unsafe(`create database ${name}`)
   const config = configOf(folder, isPostgres ? { BAILIWICK_DATABASE_URL: addressOf(name) } : {})
-  const hub = await openHub(config, new ManualClock(), openLog(config.logLevel), { isDurable: false })
+  const hub = await openHub(config, new ManualClock(), openLog(config.logLevel), storage)
   await prepareInstance(hub)
   const operators = (await operatorWorkspace(hub.read)).id
   const rivals = await addWorkspace(hub, 'rival', 'pro')
