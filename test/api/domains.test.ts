@@ -257,3 +257,106 @@ describe('the registry', () => {
     expect(await w.emitted()).toEqual([])
   })
 })
+
+describe('a registration', () => {
+  const dayMs = 24 * hourMs
+
+  const midnight = (w: World) => pass(w, Math.ceil(w.clock.now() / dayMs) * dayMs + 60_000, dayMs)
+  const iso = (ms: number) => new Date(ms).toISOString()
+
+  test('that nobody renews sends each event once, from 60 days before its end to its deletion', async () => {
+    const { w, call, create, get } = await scene()
+    await midnight(w)
+    const end = w.clock.now() + 65 * dayMs
+    double.names.set('shop.com', { expires: iso(end) })
+    const { id } = await create('shop.com')
+    await look(w)
+    const sent: string[] = []
+    /** Goes to the days that are this far from the end. */
+    const walk = async (...lefts: number[]) => {
+      for (const left of lefts) {
+        await pass(w, end - left * dayMs, 300 * dayMs)
+        sent.push(...(await w.emitted()).map(kind => `${kind} ${left}`))
+      }
+    }
+    await walk(61, 60, 59, 31, 30, 29, 14, 13, 8, 7, 4, 3, 2, 1)
+    expect(sent).toEqual([60, 30, 14, 7, 3, 1].map(left => `domain.expiring ${left}`))
+    sent.length = 0
+    // The registry adds a year by itself.
+    double.names.set('shop.com', { expires: iso(end + 365 * dayMs), statuses: ['auto renew period'] })
+    await walk(0, -1)
+    expect(sent.toSorted()).toEqual(['domain.expiring 0', 'domain.status_changed 0'])
+    expect(await get(id)).toMatchObject({
+      ...{ status: 'expired', expires_at: iso(end).slice(0, 10) },
+      expiry: { confidence: 'provisional', hint: expect.stringContaining('added a year') },
+    })
+    await walk(-20, -44)
+    double.names.set('shop.com', { expires: iso(end + 365 * dayMs), statuses: ['redemption period', 'pending delete'] })
+    await walk(-45, -46)
+    expect(await get(id)).toMatchObject({
+      status: 'redemption',
+      expires_at: iso(end).slice(0, 10),
+      lifecycle: { confidence: 'medium' },
+    })
+    await walk(-74)
+    double.names.set('shop.com', { expires: iso(end + 365 * dayMs), statuses: ['pending delete'] })
+    await walk(-75, -76)
+    expect(await get(id)).toMatchObject({ status: 'pending_delete', lifecycle: { confidence: 'high' } })
+    double.names.delete('shop.com')
+    await walk(-80)
+    await pass(w, w.clock.now() + 10 * 60_000, 150_000)
+    sent.push(...(await w.emitted()))
+    expect((await get(id)).status).toBe('deleted')
+    expect(sent.slice(2).map(one => one.split(' ')[0])).toEqual([
+      'domain.status_changed',
+      'domain.status_changed',
+      'domain.status_changed',
+    ])
+    const history = (await call('GET', `/domains/${id}/history`)).body.data
+    expect(history.map((one: any) => [one.from, one.to, one.source, one.irregular])).toEqual([
+      ['pending_delete', 'deleted', 'rdap', false],
+      ['redemption', 'pending_delete', 'rdap', false],
+      ['expired', 'redemption', 'rdap', false],
+      ['active', 'expired', 'clock', false],
+      ['unknown', 'active', 'rdap', false],
+    ])
+  }, 60_000)
+
+  test('after a week without a hub, only the tightest event is sent', async () => {
+    const { w, create } = await scene()
+    await midnight(w)
+    double.names.set('shop.com', { expires: iso(w.clock.now() + 15 * dayMs) })
+    await create('shop.com', { notify_days: [10, 9, 7, 2] })
+    await look(w)
+    expect(await w.emitted()).toEqual([])
+    await w.advance(9 * dayMs)
+    await look(w)
+    await look(w)
+    expect(await w.emitted()).toEqual(['domain.expiring'])
+  })
+
+  test('is refreshed on request, at most 3 times a minute, and shows the answer of each source', async () => {
+    const { w, call, create, get } = await scene()
+    double.names.set('shop.com', { expires: '2027-05-01T10:00:00Z' })
+    const { id } = await create('shop.com')
+    expect((await call('GET', `/domains/${id}/readings`)).body.data).toEqual([])
+    await look(w)
+    expect((await call('GET', `/domains/${id}/readings`)).body.data).toMatchObject([
+      {
+        source: 'rdap',
+        state: 'found',
+        facts: { expires_at: '2027-05-01T10:00:00.000Z', registrar: 'Example Registrar' },
+        detail: null,
+      },
+    ])
+    double.names.set('shop.com', { expires: '2028-05-01T10:00:00Z' })
+    for (let nth = 0; nth < 3; nth++) expect((await call('POST', `/domains/${id}/refresh`)).status).toBe(202)
+    expect((await call('POST', `/domains/${id}/refresh`)).status).toBe(429)
+    await look(w)
+    expect((await get(id)).expires_at).toBe('2028-05-01')
+    const unsupported = await create('shop.gr')
+    expect((await call('POST', `/domains/${unsupported.id}/refresh`)).status).toBe(409)
+    for (const path of ['history', 'readings']) expect((await w.rival.call('GET', `/v1/domains/${id}/${path}`)).status).toBe(404)
+    expect((await w.rival.call('POST', `/v1/domains/${id}/refresh`)).status).toBe(404)
+  })
+})

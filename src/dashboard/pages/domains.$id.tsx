@@ -1,11 +1,16 @@
+import { RefreshCw } from 'lucide-react'
+import type { DomainMoveView, DomainReadingView } from '../../features/domains/history-shapes'
 import type { DomainView } from '../../features/domains/shapes'
 import { Button } from '../parts/button'
 import { CopyableText } from '../parts/code'
+import { ListCard } from '../parts/list-card'
 import { confirmDelete } from '../parts/open-dialog'
 import { Card, Page } from '../parts/page'
 import { resourcePage } from '../parts/resource-page'
-import { capitalize, humanize, Tags } from '../parts/status'
+import { SendButton } from '../parts/send-button'
+import { capitalize, humanize, Status, Tags } from '../parts/status'
 import { RelativeTime } from '../parts/time'
+import { useList } from '../queries'
 import { usePerson } from '../session'
 import { editDomain, invalidates } from './domains/domain-fields'
 import { DelegationStatus, DomainStatus, Expiry } from './domains/texts'
@@ -27,6 +32,13 @@ function DomainPage({ resource: domain }: { resource: DomainView }) {
       actions={
         canWrite && (
           <>
+            <SendButton
+              icon={RefreshCw}
+              call={{ method: 'POST', path: `${path}/refresh` }}
+              send={{ toast: 'Lookup requested', invalidates }}
+            >
+              Refresh
+            </SendButton>
             <Button onClick={() => editDomain(domain)}>Edit</Button>
             <Button
               kind="danger"
@@ -51,6 +63,8 @@ function DomainPage({ resource: domain }: { resource: DomainView }) {
         <div className="flex min-w-0 flex-col gap-4">
           <Registration domain={domain} />
           <NameServers domain={domain} />
+          <Sources id={domain.id} />
+          <History id={domain.id} />
           {domain.notes !== '' && (
             <Card title="Notes">
               <p className="whitespace-pre-wrap wrap-anywhere">{domain.notes}</p>
@@ -129,6 +143,47 @@ const Names = ({ names }: { names: readonly string[] }) => (
     ))}
   </ul>
 )
+
+/** The last answer of each source. */
+function Sources({ id }: { id: string }) {
+  const readings = useList<DomainReadingView>(`/domains/${id}/readings`)
+  return (
+    <ListCard title="Sources" rows={readings} keyOf={one => one.source} empty="Not looked up yet.">
+      {one => (
+        <div className="flex flex-wrap items-center gap-x-3">
+          <span className="grow">
+            {sourceLabels[one.source]}
+            {one.facts?.expires_at && <span className="text-muted">, expires {one.facts.expires_at.slice(0, 10)}</span>}
+          </span>
+          <Status status={one.state} tone={readingTones[one.state]} />
+          <RelativeTime at={one.at} />
+          {one.detail !== null && <p className="w-full text-muted">{one.detail}</p>}
+        </div>
+      )}
+    </ListCard>
+  )
+}
+
+const readingTones = { found: 'ok', absent: 'bad', unknown: 'warn' } as const
+
+/** Changes of the status. */
+function History({ id }: { id: string }) {
+  const moves = useList<DomainMoveView>(`/domains/${id}/history`, { limit: 20 })
+  return (
+    <ListCard title="Status history" rows={moves} empty="The status has not changed yet.">
+      {one => (
+        <div className="flex items-center gap-3">
+          <span className="grow">
+            {capitalize(humanize(one.from))} <span aria-hidden>→</span>
+            <span className="sr-only">became</span> {humanize(one.to)}
+            {one.irregular && <span className="text-warn"> (unusual)</span>}
+          </span>
+          <RelativeTime at={one.at} />
+        </div>
+      )}
+    </ListCard>
+  )
+}
 
 function LifeCycle({ domain: { lifecycle } }: { domain: DomainView }) {
   if (lifecycle === null) return null

@@ -13,4 +13,9 @@ export const domainActions = {
     description: 'A domain is no longer tracked. Its registration is not affected.',
     channels: requestChannels,
   },
+  'domains.domain.refresh': {
+    phrase: 'refresh {domain}',
+    number: 'DO005',
+    description: 'A lookup of a domain at its registry was requested.',
+  },
 } satisfies AuditActionDrafts

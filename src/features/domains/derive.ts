@@ -55,7 +55,6 @@ interface Derived {
  */
 export function derive(row: Row, registry: RegistryKnown | null, account: AccountKnown | null, now: number): Derived {
   const found = registry?.state === 'found' ? registry.facts : null
-  const facts = mergedFacts(found ?? (registry?.state === 'absent' ? null : row.facts), account?.facts ?? null)
   const end = effectiveEnd(
     {
       account: account && { expires_at: account.facts.expires_at, since: account.expiresSince },
@@ -70,6 +69,7 @@ export function derive(row: Row, registry: RegistryKnown | null, account: Accoun
   const expiresAt = isKept ? row.expiresAt : end.at
   const absentSince = registry?.state === 'absent' ? (row.absentSince ?? registry.readAt) : null
   const isProven = absentSince !== null && registry!.readAt! - absentSince >= proofMs
+  const facts = mergedFacts(found ?? (isProven ? null : row.facts), account?.facts ?? null)
   const evidence =
     registry?.state === 'absent'
       ? { state: 'absent' as const, isProven }
@@ -90,6 +90,10 @@ export function derive(row: Row, registry: RegistryKnown | null, account: Accoun
     lookEverySeconds: absentSince !== null && !isProven ? proofSeconds : lookEvery(expiresAt, status, now),
   }
   const next = { ...row, ...columns }
+  const sourceOf = () => {
+    if (status === 'expired' && account?.facts.status !== 'expired' && expiresAt === row.expiresAt) return 'clock'
+    return evidence === null || status === account?.facts.status ? 'registrar' : registry!.source
+  }
   const noticeDay = dueNotice(next, now)
   return {
     columns: {
@@ -97,14 +101,12 @@ export function derive(row: Row, registry: RegistryKnown | null, account: Accoun
       ...(noticeDay !== null && { notifiedEnd: expiresAt, notifiedDay: noticeDay }),
       dueAt: nextDue(next, now),
     },
-    move: status === row.status ? null : moveOf(row.status, status, evidence === null ? account : registry),
+    move:
+      status === row.status
+        ? null
+        : { from: row.status, to: status, source: sourceOf(), irregular: isIrregular(row.status, status) },
     noticeDay,
   }
-}
-
-function moveOf(from: DomainStatus, to: DomainStatus, by: RegistryKnown | AccountKnown | null): Derived['move'] {
-  const source = by === null ? 'clock' : 'source' in by ? by.source : 'registrar'
-  return { from, to, source, irregular: isIrregular(from, to) }
 }
 
 /** The registry knows where a domain is delegated, the registrar everything else. */

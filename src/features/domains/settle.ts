@@ -4,7 +4,7 @@ import type { EventDraft } from '../../core/change-result'
 import type { Tx } from '../../core/db/transaction'
 import type { Hub } from '../../core/hub'
 import { newId } from '../../core/ids'
-import { declareInterest } from '../registry/interests'
+import { declareInterest, lookBy } from '../registry/interests'
 import { knownFacts, type FactsRow } from '../registry/known'
 import { derive, type AccountKnown, type RegistryKnown } from './derive'
 import { dateOf } from './effective-end'
@@ -54,8 +54,9 @@ async function settle(
   const { columns, move, noticeDay } = derive(row, registry, account, now)
   const { id, workspaceId, name } = row
   const [saved] = await tx.update(domains).set(columns).where(eq(domains.id, id)).returning()
-  if (columns.lookEverySeconds !== row.lookEverySeconds)
-    await declareInterest(tx, hub, { type: 'domain', id }, name, columns.lookEverySeconds!)
+  const every = columns.lookEverySeconds!
+  if (every !== row.lookEverySeconds) await declareInterest(tx, hub, { type: 'domain', id }, name, every)
+  if (every < row.lookEverySeconds) await lookBy(tx, name, now + every * 1000)
   if (move) {
     await tx.insert(domainHistory).values({ id: newId('dmv'), domainId: id, at: now, ...move })
     await pruneMoves(tx, id)

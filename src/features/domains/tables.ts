@@ -11,7 +11,7 @@ import {
   expiryConfidences,
   expirySources,
   managements,
-  readingSources,
+  moveSources,
   syncStates,
 } from './statuses'
 
@@ -110,7 +110,7 @@ export const domainHistory = table(
     at: time('at').notNull(),
     from: text('from_status', { enum: [...domainStatuses] }).notNull(),
     to: text('to_status', { enum: [...domainStatuses] }).notNull(),
-    source: text('source', { enum: [...readingSources, 'clock', 'order', 'hand'] }).notNull(),
+    source: text('source', { enum: [...moveSources] }).notNull(),
     irregular: flag('irregular').notNull(),
   },
   t => [index('domain_history_domain').on(t.domainId, t.id)],

@@ -1,4 +1,4 @@
-import { and, eq, gte, inArray, lt, min, ne, notExists, sql } from 'drizzle-orm'
+import { and, eq, gt, gte, inArray, lt, min, ne, notExists, sql } from 'drizzle-orm'
 import type { Hub } from '../../core/hub'
 import { prepared } from '../../core/db/prepared'
 import type { Reader, Tx } from '../../core/db/transaction'
@@ -67,6 +67,12 @@ export async function shortestInterval(read: Reader, name: string): Promise<numb
     .from(registryInterests)
     .where(eq(registryInterests.name, name))
   return row?.seconds ?? null
+}
+
+/** Looks up a name that someone wants to know about at this time at the latest (ms UTC). */
+export async function lookBy(tx: Tx, name: string, at: number): Promise<void> {
+  const isLater = and(eq(registryFacts.name, name), gt(registryFacts.nextLookAt, at))
+  await tx.update(registryFacts).set({ nextLookAt: at }).where(isLater)
 }
 
 /** Whether a domain of a workspace has this name. */

@@ -10,7 +10,7 @@ import { sequentialLanes } from '../../core/jobs/lanes'
 import { bootstrapOf } from './bootstrap-refresh'
 import { ask, askRdap } from './clients'
 import { factsJobFor } from './facts-job'
-import { ensureCanary, isWantedByDomains, shortestInterval } from './interests'
+import { ensureCanary, isWantedByDomains, lookBy, shortestInterval } from './interests'
 import { countQueries, dayMs, hostAllowance, noteOutcome, takeTurn } from './pace'
 import { endOf, unknown, type Reading } from './reading'
 import { canaryOf, rdapServer, sourcesOf, type RegistrySource } from './sources'
@@ -78,7 +78,7 @@ async function withRegistrar(hub: Hub, reading: Reading, name: string): Promise<
 }
 
 async function lookAgain(tx: Tx, hub: Hub, name: string): Promise<RecordResult<undefined>> {
-  await tx.update(registryFacts).set({ nextLookAt: hub.clock.now() }).where(eq(registryFacts.name, name))
+  await lookBy(tx, name, hub.clock.now())
   return { result: undefined }
 }
 
