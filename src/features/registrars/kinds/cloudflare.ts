@@ -50,6 +50,7 @@ const caps: RegistrarCaps = {
 export const cloudflareRegistrar: RegistrarKind<CloudflareSettings> = {
   kind: 'cloudflare',
   title: 'Cloudflare Registrar',
+  ianaIds: [1910],
   ...form,
   caps,
   validate: validateBaseUrl,

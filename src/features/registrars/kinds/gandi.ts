@@ -80,6 +80,7 @@ const caps: RegistrarCaps = {
 export const gandi: RegistrarKind<GandiSettings> = {
   kind: 'gandi',
   title: 'Gandi',
+  ianaIds: [81],
   ...form,
   caps,
   validate(settings) {

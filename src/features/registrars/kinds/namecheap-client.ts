@@ -36,7 +36,7 @@ export class NamecheapClient {
       }).toString(),
     })
     const root = this.#rootOf(response)
-    // What an error response contains besides is meaningless.
+    // The rest of an error response is meaningless.
     if (root.attributes.get('Status') !== 'OK') throw this.#errorOf(root)
     const result = childOf(root, 'CommandResponse')
     if (!result) throw invalidResponse('has no result')

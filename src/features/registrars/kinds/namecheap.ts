@@ -45,6 +45,7 @@ const caps: RegistrarCaps = {
 export const namecheap: RegistrarKind<NamecheapSettings> = {
   kind: 'namecheap',
   title: 'Namecheap',
+  ianaIds: [1068],
   ...form,
   caps,
   validate(settings) {

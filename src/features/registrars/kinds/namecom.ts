@@ -61,6 +61,7 @@ const caps: RegistrarCaps = {
 export const namecom: RegistrarKind<NamecomSettings> = {
   kind: 'namecom',
   title: 'Name.com',
+  ianaIds: [625],
   ...form,
   caps,
   validate: validateBaseUrl,
