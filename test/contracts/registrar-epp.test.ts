@@ -171,6 +171,14 @@ test('a server that echoes the password does not get it into a message', async (
   })
 })
 
+test('a domain that the registry hides from others is not in the account', async () => {
+  for (const code of [2201, 2303]) {
+    door.fault = ({ verb }) => (verb === 'info' ? code : null)
+    expect(await opened().read('shop.example')).toBeNull()
+  }
+  expect(verbs()).toBe('login info hello info')
+})
+
 test('a response that does not come in time ends the session', async () => {
   door.fault = ({ verb }) => (verb === 'info' ? 'silent' : null)
   const reading = failureOf(opened().read('shop.example'))

@@ -33,7 +33,7 @@ registrarContract('namecom', async () => ({
   registrar: open(),
   unauthorized: open({ api_token: 'w'.repeat(40) }),
   unreachable: open({ base_url: `http://127.0.0.1:${await freePort()}` }),
-  pageSize: 1000,
+  pageSize: 500,
   offered: { name: 'free.com', price: { minor: 1099, currency: 'USD' } },
   secrets: [double.token, 'w'.repeat(40), Buffer.from(`${double.username}:${double.token}`).toString('base64')],
   trouble: apiTrouble(double, double.token),
@@ -93,7 +93,7 @@ test('pages that shrink, overlap, or lack rows are not a list', async () => {
   }
   await expect(readAccount(open(), systemClock)).rejects.toMatchObject({ failure: 'incomplete' })
   double.beforePage = () => {}
-  double.answered = body => (body.domains ? { ...body, domains: body.domains.slice(0, 700) } : body)
+  double.answered = body => (body.domains ? { ...body, domains: body.domains.slice(0, 300) } : body)
   await expect(readAccount(open(), systemClock)).rejects.toMatchObject({ failure: 'incomplete' })
   double.answered = body => (body.domains ? { ...body, nextPage: undefined } : body)
   await expect(readAccount(open(), systemClock)).rejects.toMatchObject({ failure: 'incomplete' })

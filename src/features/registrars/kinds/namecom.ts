@@ -68,7 +68,8 @@ export const namecom: RegistrarKind<NamecomSettings> = {
   open: (settings, around) => new Namecom(settings, around),
 }
 
-const perPage = 1000
+// Each domain comes with four contacts, so that 1,000 domains take too long to parse at once.
+const perPage = 500
 
 class Namecom implements Registrar {
   readonly caps = caps
