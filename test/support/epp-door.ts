@@ -46,7 +46,7 @@ export class EppDoor {
     ['registrar-1', { password: 'first-password', registrar: 'registrar-1', maxSessions: 1 }],
     ['registrar-2', { password: 'other-password', registrar: 'registrar-2', maxSessions: 1 }],
   ])
-  readonly certificate = ownCertificate({ names: ['localhost', 'epp.example'], from, until })
+  readonly certificate = ownCertificate({ names: ['localhost'], from, until, isOwnIssuer: true })
   /** Commands, in order. */
   readonly requests: EppRequest[] = []
   fault: (request: EppRequest) => EppFault | null = () => null
