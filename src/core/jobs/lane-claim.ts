@@ -54,7 +54,7 @@ interface Limited extends Allowance {
 // Jobs per lane and round. All jobs have the same weight, so deficit round robin is plain round robin.
 const quantum = 4
 const lanesPerPage = 64
-// A claim of a few jobs mostly needs no more lanes, and reading them takes most of its time.
+// A claim of a few jobs mostly needs no further lanes, and reading them takes most of its time.
 const lanesPerSmallPage = 16
 const pageSizeOf = ({ limit }: ClaimRequest): number => (limit <= lanesPerSmallPage ? lanesPerSmallPage : lanesPerPage)
 

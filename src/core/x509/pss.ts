@@ -18,7 +18,7 @@ const maxSaltLength = 64
 
 /**
  * Reads the parameters of an AlgorithmIdentifier for RSASSA-PSS (RFC 4055 section 3.1). Weak hashes are refused, including the default
- * SHA-1, and so are masks with another hash than that of the message.
+ * SHA-1, and so are masks with a different hash from the message.
  * @throws DerError
  */
 export function pssParametersOf(algorithm: Der): PssParameters {

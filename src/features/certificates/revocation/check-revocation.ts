@@ -137,7 +137,7 @@ async function checked(hub: Hub, workspaceId: string, url: string, rows: readonl
   return checks
 }
 
-/** Where the lists of a certificate are. Read only when they are needed: a certificate can have 10,000 names beside them. */
+/** Where the lists of a certificate are. Read only when they are needed: the same column can contain 10,000 names. */
 async function urlsOf(hub: Hub, id: string): Promise<string[]> {
   const { contents } = certificates
   const [row] = await hub.read.select({ contents }).from(certificates).where(eq(certificates.id, id))
