@@ -8,6 +8,7 @@ import { openIncident, resolveIncident } from '../incidents/outages/outages'
 import type { Subject } from '../incidents/subject'
 import { certificateSubjects } from '../certificates/summary'
 import { endpointSubjects } from '../tls-endpoints/last-scans'
+import { subjectIdOf } from './changes-of'
 import { gapKindOf, gapSeverities } from './kinds'
 import { certificateGaps, type GapRow } from './tables'
 
@@ -22,10 +23,6 @@ const isGrave = ({ kind, severity }: Pick<GapRow, 'kind' | 'severity'>): boolean
 
 const isActive = (gap: Pick<GapRow, 'kind' | 'severity' | 'status'> | null): boolean =>
   gap !== null && (gap.status === 'open' || gap.status === 'acknowledged') && isGrave(gap)
-
-/** What the incident of a gap is about. */
-export const subjectIdOf = ({ endpointId, certificateId }: Pick<GapRow, 'endpointId' | 'certificateId'>): string | null =>
-  endpointId ?? certificateId
 
 /** The gaps of these subjects that may keep an incident open. */
 const activeOf = (subjectIds: readonly string[]) =>

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import type { KnownCertificate } from '../certificates/known'
+import { changesOf } from './changes-of'
 import { gapsOf, mismatchOf, type FoundGap, type GapSources } from './gaps'
 import { gapKindNames, gapKinds, type GapKind } from './kinds'
 import { reconcile, type GapStep, type StoredGap } from './reconcile'
@@ -267,4 +268,21 @@ test('wildcards follow issuewild', () => {
   expect(kinds(['issue', 'letsencrypt.org'], ['issuewild', ';'])).toEqual(['caa_conflict lin_1 *.example.com'])
   expect(kinds(['issue', ';'], ['issuewild', 'letsencrypt.org'])).toEqual(['caa_conflict lin_1 shop.example.com'])
   expect(kinds(['iodef', 'mailto:ops@example.com'])).toEqual([])
+})
+
+test('the gaps of a subject are written together, or the most severe ones first and those that are gone last', () => {
+  const gap = (key: string, endpointId: string) => ({ key, endpointId, certificateId: null })
+  const few = ['a', 'b', 'c'].map(key => gap(key, 'tls_1'))
+  const severities = ['info', 'high', 'medium', 'critical'] as const
+  const many = Array.from({ length: 120 }, (_, n) => gap(`${n}`, 'tls_2'))
+  // A quarter of them is gone.
+  const found = new Map(many.slice(30).map(({ key }, n) => [key, { severity: severities[n % 4]! }]))
+  const changes = changesOf([...few, ...many], found)
+  expect(changes.map(keys => keys.length)).toEqual([50, 50, 23])
+  const written = changes.flat().slice(0, 120)
+  expect(new Set(written)).toEqual(new Set(many.map(one => one.key)))
+  const order = written.map(key => ['critical', 'high', 'medium', 'info'].indexOf(found.get(key)?.severity ?? 'info'))
+  expect(order).toEqual(order.toSorted())
+  expect(written.slice(-30).some(key => found.has(key))).toBe(false)
+  expect(changes[2]!.slice(-3)).toEqual(['a', 'b', 'c'])
 })

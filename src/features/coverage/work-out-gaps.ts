@@ -11,10 +11,11 @@ import { runInSlices } from '../../core/time-slices'
 import { followingEndpoints, followTargets } from '../tls-endpoints/following'
 import { scanAgain } from '../tls-endpoints/scans/scan-again'
 import { gapRows, unacknowledged } from './certificate-gaps'
-import { followGaps, subjectIdOf, type GapChange } from './gap-incidents'
+import { followGaps, type GapChange } from './gap-incidents'
 import { gapEvent, gapRank, lockGaps, timelineWith } from './gap-rows'
 import { gapsOf, nextChange, type FoundGap } from './gaps'
 import { gapSeverities } from './kinds'
+import { changesOf } from './changes-of'
 import { saveCoverage } from './coverage'
 import { coveredNames } from './covered-names'
 import { sourcesOf } from './load'
@@ -24,8 +25,6 @@ import { certificateGaps, type GapRow } from './tables'
 
 /** At most this many gaps of a workspace are stored, the most severe first. */
 const maxGaps = 10_000
-// Keeps transactions short.
-const perChange = 50
 /** How long resolved gaps are kept (ms). */
 const keptMs = 90 * 86_400_000
 
@@ -56,7 +55,7 @@ async function workOutGaps(hub: Hub, workspaceId: string): Promise<number | null
     const row = step.do === 'add' ? null : byId.get(step.id)!
     return row && step.do === 'keep' && isUnchanged(row, columnsOf(step, row)) ? [] : [row ?? (step as { found: FoundGap }).found]
   })
-  for (const keys of changesOf(changed)) {
+  for (const keys of changesOf(changed, found)) {
     const those = keys.flatMap(key => found.get(key) ?? [])
     await record(hub, tx => writeGaps(tx, hub, workspaceId, keys, those))
   }
@@ -69,20 +68,6 @@ async function workOutGaps(hub: Hub, workspaceId: string): Promise<number | null
     },
   })
   return await runInSlices(nextChange(sources, hub.clock.now()))
-}
-
-type Located = Pick<GapRow, 'key' | 'endpointId' | 'certificateId'>
-
-/** The keys of gaps by the change that writes them. Those of a subject are written together if they aren’t too many: they share an incident. */
-function changesOf(gaps: readonly Located[]): string[][] {
-  const changes: string[][] = []
-  for (const some of Map.groupBy(gaps, one => subjectIdOf(one) ?? one.key).values()) {
-    const keys = some.map(one => one.key)
-    const last = changes.at(-1)
-    if (last && last.length + keys.length <= perChange) last.push(...keys)
-    else for (let at = 0; at < keys.length; at += perChange) changes.push(keys.slice(at, at + perChange))
-  }
-  return changes
 }
 
 function mostSevere(all: readonly FoundGap[]): readonly FoundGap[] {
