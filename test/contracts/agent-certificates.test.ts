@@ -180,6 +180,24 @@ test('what root has read is used while it is recent, and nothing is looked for i
   })
 })
 
+test('the key of an install profile belongs to its certificate, wherever it is', async () => {
+  const web = issued('web.example.com')
+  machine.write({ 'etc/tls/web.pem': web.pem, 'etc/keys/web.key': web.key, 'srv/other.key': web.key })
+  const own = ['etc/tls/web.pem']
+  const keyAt = async (path: string) => {
+    const keys = new Map([[own[0]!, path]])
+    const { certificates } = await collectCertificates({
+      ...{ root: new Root(machine.folder), own, keys, resultFile: join(machine.folder, 'none'), withoutTls: new Set() },
+      now: Date.now(),
+    })
+    return certificates.files[0]!.key
+  }
+  expect(await keyAt('etc/keys/web.key')).toMatchObject({ path: '/etc/keys/web.key', matches: true })
+  machine.write({ 'etc/keys/link.key': '→ ../../srv/other.key' })
+  expect(await keyAt('etc/keys/link.key')).toMatchObject({ path: '/etc/keys/link.key', matches: null })
+  expect(await keyAt('etc/keys/gone.key')).toBeNull()
+})
+
 test('the program sends no byte of a private key', async () => {
   const all = ['certbot', 'haproxy', 'traefik', 'mine', 'key'].map(name => issued(`${name}.example.com`))
   const [certbot, haproxy, traefik, mine, alone] = all as [OwnCertificate, ...OwnCertificate[]]

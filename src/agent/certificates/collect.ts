@@ -4,7 +4,7 @@ import { certificateLimits } from '../../wire/agent-limits'
 import type { Root } from '../sample/root'
 import { listeningTcp, socketProcesses } from '../sample/sockets'
 import { writeFile } from '../state/write-file'
-import { findCertificateFiles, type FoundFiles } from './files'
+import { findCertificateFiles, type FoundFiles, type KeyPaths } from './files'
 import { findServed } from './served'
 
 /** What root found for the agent, which is not root. */
@@ -28,6 +28,8 @@ interface CollectOptions {
   root: Root
   /** Patterns of own files; null: the owner of the server doesn’t want certificates to be reported. */
   own: readonly string[] | null
+  /** The keys of own files. */
+  keys?: KeyPaths
   /** File with what root found. */
   resultFile: string
   withoutTls: ReadonlySet<string>
@@ -39,13 +41,14 @@ interface CollectOptions {
 export async function collectCertificates({
   root,
   own,
+  keys,
   resultFile,
   withoutTls,
   now,
 }: CollectOptions): Promise<CollectedCertificates> {
   const nothing = { certificates: { files: [], served: [], certificates: [] }, problems: [], without_tls: [] }
   if (own === null) return nothing
-  const found = resultIn(resultFile, now) ?? findAsUser(root, own)
+  const found = resultIn(resultFile, now) ?? findAsUser(root, own, keys)
   const seen = sharesNetwork(root) ? await findServed(root, found.names, found.processes, withoutTls) : null
   const all = { ...found.certificates }
   const problems = [...found.problems, ...(seen?.problems ?? [])]
@@ -71,15 +74,15 @@ export async function collectCertificates({
 }
 
 /** Reads the files as root, and stores what it found for the agent. No private key is stored. */
-export function storeForAgent(root: Root, own: readonly string[] | null, resultFile: string): void {
+export function storeForAgent(root: Root, own: readonly string[] | null, resultFile: string, keys?: KeyPaths): void {
   const result: RootResult =
-    own === null ? { files: [], certificates: {}, names: [], problems: [], processes: {} } : findAsUser(root, own)
+    own === null ? { files: [], certificates: {}, names: [], problems: [], processes: {} } : findAsUser(root, own, keys)
   writeFile(resultFile, JSON.stringify(result), { mode: 0o644 })
 }
 
-function findAsUser(root: Root, own: readonly string[]): RootResult {
+function findAsUser(root: Root, own: readonly string[], keys?: KeyPaths): RootResult {
   const processes = Object.fromEntries(socketProcesses(root, listeningTcp(root) ?? []))
-  return { ...findCertificateFiles(root, own), processes }
+  return { ...findCertificateFiles(root, own, keys), processes }
 }
 
 /** Null if there is none, or it is too old. */

@@ -49,14 +49,15 @@ const maxNames = 200
 /**
  * Reads the certificates in files: in known places, those that the configurations of services name, and own patterns.
  * @param own patterns of paths
+ * @param keys of own files, by path
  */
-export function findCertificateFiles(root: Root, own: readonly string[]): FoundFiles {
+export function findCertificateFiles(root: Root, own: readonly string[], keys: KeyPaths = new Map()): FoundFiles {
   const problems = new Set<string>()
   const unlisted = new Map<string, string>()
   const unreadable = (path: string, reason: string) => {
     if (exists(root, path)) unlisted.set(path, reason)
   }
-  const candidates = candidatesIn(root, own, unreadable)
+  const candidates = candidatesIn(root, own, keys, unreadable)
   const users = userNames(root)
   const found: FoundFiles = { files: [], certificates: {}, names: [], problems: [] }
   const names = new Set<string>()
@@ -125,7 +126,15 @@ const missing = (root: Root, path: string): string =>
 const maxBytes = certificateLimits.totalBytes - 64 * 1024
 const maxCertificates = certificateLimits.certificates - 100
 
-function candidatesIn(root: Root, own: readonly string[], unreadable: (path: string, reason: string) => void): Candidate[] {
+/** Where the private keys of certificates are, by the path of the certificate. Paths have no slash at the start. */
+export type KeyPaths = ReadonlyMap<string, string>
+
+function candidatesIn(
+  root: Root,
+  own: readonly string[],
+  keys: KeyPaths,
+  unreadable: (path: string, reason: string) => void,
+): Candidate[] {
   const found = new Map<string, Candidate>()
   const add = (path: string, more: Partial<Candidate> & Pick<Candidate, 'kind'>): Candidate => {
     const known = found.get(path)
@@ -146,8 +155,10 @@ function candidatesIn(root: Root, own: readonly string[], unreadable: (path: str
     for (const path of matchingPaths(root, pattern, unreadable))
       if (!except?.test(path)) add(path, { kind, folder, key: key?.(path) ?? null })
   for (const pattern of own)
-    for (const path of matchingPaths(root, pattern, unreadable))
-      add(path, { kind: 'configured', folder: folderOf(pattern), isNamed: !pattern.includes('*') })
+    for (const path of matchingPaths(root, pattern, unreadable)) {
+      const added = add(path, { kind: 'configured', folder: folderOf(pattern), isNamed: !pattern.includes('*') })
+      added.key ??= keys.get(path) ?? null
+    }
   for (const one of configuredReferences(root))
     for (const path of matchingPaths(root, one.path, unreadable)) refer(add(path, { kind: one.service }), one)
   return [...found.values()]
@@ -227,7 +238,9 @@ function keyOf(
   if (stat === null) return null
   let file: ReadFile | null = null
   try {
-    file = readCertificateFile(root, candidate.key, candidate.folder)
+    const { key, folder } = candidate
+    // An install profile can name a key elsewhere.
+    file = readCertificateFile(root, key, folder !== undefined && key.startsWith(`${folder}/`) ? folder : undefined)
   } catch (error) {
     if (!(error instanceof Unreadable)) throw error
   }

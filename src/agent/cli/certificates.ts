@@ -2,7 +2,7 @@ import { mkdirSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { systemClock } from '../../core/clock'
 import { collectCertificates, storeForAgent } from '../certificates/collect'
-import { configFile, readConfigFile } from '../config-file'
+import { configFile, readConfigFile, type AgentSettings } from '../config-file'
 import { requireRoot } from '../install/system'
 import { rootFolders } from '../root/folders'
 import { Root } from '../sample/root'
@@ -15,6 +15,7 @@ export async function certificates({ config = configFile, 'without-tls': skipped
   const found = await collectCertificates({
     root: new Root(settings.root),
     own: ownPatterns(settings.certificates),
+    keys: installedKeys(settings),
     resultFile: rootFolders(settings).certificates,
     withoutTls: new Set(skipped?.split(',')),
     now: systemClock.now(),
@@ -31,10 +32,15 @@ export function readCertificates({ config = configFile }: Flags): number {
   mkdirSync(dirname(file), { recursive: true, mode: 0o755 })
   const root = new Root(settings.root)
   storeSocketProcesses(root, processes)
-  storeForAgent(root, ownPatterns(settings.certificates), file)
+  storeForAgent(root, ownPatterns(settings.certificates), file, installedKeys(settings))
   return 0
 }
 
+const withoutSlash = (path: string): string => path.replace(/^\/+/, '')
+
 /** Paths without the slash at the start. */
-const ownPatterns = (patterns: readonly string[] | null): string[] | null =>
-  patterns && patterns.map(one => one.replace(/^\/+/, ''))
+const ownPatterns = (patterns: readonly string[] | null): string[] | null => patterns && patterns.map(withoutSlash)
+
+/** Where install profiles have the keys of their certificates. */
+const installedKeys = ({ installProfiles }: AgentSettings): Map<string, string> =>
+  new Map([...installProfiles.values()].map(one => [withoutSlash(one.certificate), withoutSlash(one.key)]))
