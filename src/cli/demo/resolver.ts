@@ -9,6 +9,8 @@ import { loopback } from './ports'
 
 /** The domain of the demo. All names below it resolve to this machine. */
 export const domain = 'kestrel.example'
+/** Further domains, whose names resolve to this machine too. */
+export const otherDomains = ['kestrel-cdn.example', 'kestrel-labs.example', 'kestrel-outfitters.example']
 /** A third-party CDN that some records point to, with a documentation address (RFC 5737). */
 const cdn = { suffix: '.fastedge.example.', address: '198.51.100.80' }
 
@@ -32,8 +34,9 @@ export async function resolver(port: number): Promise<{ stop(): void }> {
 }
 
 /** Resolves names of the demo to this machine for requests of the hub. Other names use the system resolver. */
-export const resolveDemoNames: Resolve = async name =>
-  name === domain || name.endsWith(`.${domain}`) ? [loopback] : await systemResolve(name)
+export const resolveDemoNames: Resolve = async name => (isHere(name) ? [loopback] : await systemResolve(name))
+
+const isHere = (name: string): boolean => [domain, ...otherDomains].some(one => name === one || name.endsWith(`.${one}`))
 
 function answerTo(octets: Uint8Array): Uint8Array | null {
   let query: Message
@@ -46,8 +49,7 @@ function answerTo(octets: Uint8Array): Uint8Array | null {
   const [question] = query.question
   if (!question) return null
   const name = question.name.toLowerCase()
-  const address =
-    name === `${domain}.` || name.endsWith(`.${domain}.`) ? loopback : name.endsWith(cdn.suffix) ? cdn.address : null
+  const address = isHere(name.replace(/\.$/, '')) ? loopback : name.endsWith(cdn.suffix) ? cdn.address : null
   const hasAnswer = address !== null && question.type === 'A'
   return encodeMessage(
     message({

@@ -5,7 +5,7 @@ import { healthAt } from './server-health'
 import { isPortInUse, loopback, Ports } from './ports'
 import { powerDns, type PowerDns } from './power-dns'
 import { receiver } from './receiver'
-import { domain, resolver } from './resolver'
+import { domain, otherDomains, resolver } from './resolver'
 import { webServer } from './web-servers'
 
 const dayMs = 86_400_000
@@ -77,7 +77,8 @@ async function open(now: () => number, random: () => number): Promise<Servers> {
   }
   try {
     const site = { healthOf, random }
-    const names: [string, ...string[]] = [domain, `*.${domain}`]
+    const wildcards = [domain, `office.${domain}`, `warehouse.${domain}`, ...otherDomains].map(one => `*.${one}`)
+    const names: [string, ...string[]] = [domain, ...otherDomains, ...wildcards]
     stops.push(webServer(web, own.issue(names, now() - 20 * dayMs, now() + 340 * dayMs), site))
     // Fell below two weeks of validity a few hours ago.
     stops.push(webServer(legacy, own.issue([`legacy.${domain}`], now() - 351.2 * dayMs, now() + 13.8 * dayMs), site))

@@ -7,6 +7,8 @@ export function scheduleTlsEndpoints({ simulation, people: { ada, grace }, serve
   simulation.schedule(ago(25), () =>
     ada.call('POST', '/v1/certificate-authorities', { name: 'Kestrel internal CA', pem: authority.cert }),
   )
+  // All names of the zone lead to this machine, where the web server has another port than usual.
+  simulation.schedule(ago(33), () => ada.call('PATCH', '/v1/certificate-settings', { ports: [ports.web] }))
   const sites = [
     { host: `shop.${domain}`, port: ports.web, tags: ['shop'] },
     { host: `api.${domain}`, port: ports.web, tags: ['shop'] },
