@@ -41,7 +41,7 @@ test('a list of ten thousand monitors scrolls smoothly', async () => {
         return Number(shown) > before
       },
       reached,
-      { timeout: 90_000 },
+      { timeout: 150_000 },
     )
     reached = await page.evaluate(() =>
       Number([...document.querySelectorAll('tr[aria-rowindex]')].at(-1)?.getAttribute('aria-rowindex')),

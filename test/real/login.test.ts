@@ -256,7 +256,7 @@ test('the API reference and the handbook make no requests to other hosts', async
     ['/docs/webhooks', 'main h1'],
   ] as const) {
     const page = await open(`${base}${path}`)
-    await page.waitForSelector(sign, { timeout: 90_000 })
+    await page.waitForSelector(sign, { timeout: 150_000 })
     expect([path, await inspectPage(page)]).toMatchObject([path, { errors: [], external: [] }])
     await page.context().close()
   }

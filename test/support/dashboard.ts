@@ -39,7 +39,7 @@ interface RecordedProblems {
 }
 const recorded = new WeakMap<Page, RecordedProblems>()
 const sizes = { wide: { width: 1360, height: 850 }, phone: { width: 390, height: 844 } }
-const timeoutMs = 90_000
+const timeoutMs = 150_000
 
 /**
  * Starts the compiled program with a new folder or database, creates Ada as its owner, and starts a browser.
