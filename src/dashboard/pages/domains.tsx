@@ -1,12 +1,15 @@
 import { useNavigate } from '@tanstack/react-router'
-import { Earth, Plus } from 'lucide-react'
+import { Download, Earth, FileUp, Plus } from 'lucide-react'
 import type { DomainView } from '../../features/domains/shapes'
+import { apiUrl } from '../client'
 import { BulkDelete, BulkTags } from '../parts/bulk'
+import { Button } from '../parts/button'
 import { ListPage, type Column } from '../parts/list'
 import { tagsColumn } from '../parts/table'
 import { useUrlState } from '../parts/url-state'
 import { usePerson } from '../session'
 import { addDomain, invalidates } from './domains/domain-fields'
+import { importDomains } from './domains/import-domains'
 import { DelegationStatus, delegationChoices, DomainStatus, Expiry, statusChoices } from './domains/texts'
 
 const refetchMs = 30_000
@@ -34,6 +37,18 @@ export default function Domains() {
       description="When your domains expire, their status, and where they are delegated."
       path="/domains"
       page="/domains/$id"
+      actions={
+        <>
+          <Button icon={Download} onClick={() => location.assign(apiUrl({ path: '/domains/export' }))}>
+            Export
+          </Button>
+          {canWrite && (
+            <Button icon={FileUp} onClick={importDomains}>
+              Import
+            </Button>
+          )}
+        </>
+      }
       create={
         canWrite && {
           label: 'Add domain',

@@ -4,7 +4,7 @@ import { codeOf } from '../audit-actions'
 import { auditCounter, chainedEntry } from '../../core/audit-chain'
 import type { Ctx } from '../../core/ctx'
 import { auditEntries, counters } from '../../core/db/tables'
-import { csvRecord } from './csv'
+import { csvRecord } from '../../core/csv'
 
 type Entry = typeof auditEntries.$inferSelect
 

@@ -13,6 +13,12 @@ export const domainActions = {
     description: 'A domain is no longer tracked. Its registration is not affected.',
     channels: requestChannels,
   },
+  'domains.domain.import': {
+    phrase: 'import domains',
+    number: 'DO006',
+    description: 'Domains were imported from a list. Each created domain has its own event.',
+    targets: ['workspace'],
+  },
   'domains.domain.refresh': {
     phrase: 'refresh {domain}',
     number: 'DO005',

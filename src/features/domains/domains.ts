@@ -30,7 +30,12 @@ export const getDomain = async (ctx: Ctx, id: string): Promise<DomainView> =>
 
 type Members = MemberValues<typeof domainMembers>
 /** The columns of a new domain that people set. */
-type GivenColumns = Members & Pick<DomainRow, 'unicodeName' | 'tld' | 'givenExpiresAt'>
+export type GivenColumns = Members &
+  Pick<DomainRow, 'unicodeName' | 'tld' | 'givenExpiresAt'> & {
+    /** Until a source says it. */
+    givenAutoRenew?: boolean | null
+    givenRegistrar?: string | null
+  }
 
 /**
  * Tracks a domain, which is looked up within seconds. Nothing is bought.
@@ -74,7 +79,7 @@ function nameserversOf(names: readonly string[] | null, problems: FieldProblem[]
 }
 
 /** The columns of a domain that nothing is known about yet. */
-function newDomainColumns(given: GivenColumns, now: number) {
+export function newDomainColumns({ givenAutoRenew = null, givenRegistrar = null, ...given }: GivenColumns, now: number) {
   const columns = {
     ...given,
     management: 'manual' as const,
@@ -88,8 +93,8 @@ function newDomainColumns(given: GivenColumns, now: number) {
     expiryHint: null,
     registrarExpiresAt: null,
     registryExpiresAt: null,
-    facts: noFacts,
-    autoRenew: null,
+    facts: { ...noFacts, auto_renew: givenAutoRenew, registrar: givenRegistrar ? { name: givenRegistrar, iana_id: null } : null },
+    autoRenew: givenAutoRenew,
     delegationState: 'unknown' as const,
     delegation: { zone_id: null, missing: [], extra: [], lame: [], checked_at: null },
     syncState: 'pending' as const,

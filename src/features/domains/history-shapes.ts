@@ -2,7 +2,7 @@ import { Type, type Static } from '@sinclair/typebox'
 import { Instant, ListOf, Nullable, NullableInstant, Shape, SinglePageOf, Words } from '../../core/shapes'
 import { domainStatuses, moveSources, readingSources } from './statuses'
 
-export const DomainMove = Shape(
+const DomainMove = Shape(
   {
     id: Type.String({ description: 'ID of the change.' }),
     at: Instant({ description: 'When it was detected.' }),
@@ -45,7 +45,7 @@ const facts = Shape(
   { description: 'What the source said.' },
 )
 
-export const DomainReading = Shape(
+const DomainReading = Shape(
   {
     source: Words(readingSources, { description: 'Source.' }),
     at: Instant({ description: 'When it was last asked.' }),

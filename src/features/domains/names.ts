@@ -19,7 +19,7 @@ const maxLabelOctets = 63
  * The registrable part of a host, by the Public Suffix List: `example.co.uk` for `www.example.co.uk`. A problem for everything that can’t
  * be registered: IP addresses, suffixes, names below a private suffix such as `github.io`, and unknown top-level domains.
  */
-function registrablePart(text: string): DomainName | NameProblem {
+export function registrablePart(text: string): DomainName | NameProblem {
   const host = text.replace(/\.$/, '')
   const format = (detail: string): NameProblem => ({ code: 'format', detail })
   if (host === '') return format('must not be empty.')

@@ -2,8 +2,11 @@ import { crud } from '../../api/crud'
 import { area, route } from '../../api/route'
 import { listQuery } from '../../core/list'
 import { createDomain, deleteDomain, getDomain, listDomains, updateDomain } from './domains'
+import { exportDomains } from './export'
 import { DomainMoveList, DomainReadingList } from './history-shapes'
 import { listMoves, listReadings, moveListing, refreshDomain } from './history'
+import { importDomains } from './import'
+import { DomainImport, DomainImportDocument, DomainImportQuery, importExamples, maxImportBytes } from './import-shapes'
 import { domainListing } from './listing'
 import { Domain, DomainInput, DomainList, DomainPatch } from './shapes'
 
@@ -63,5 +66,39 @@ export const domainRoutes = area('domains', 'Domains', [
     description: 'Lists the last answer of each source about a domain: the registrar account and the servers of the registry.',
     response: DomainReadingList,
     run: (ctx, { params }) => listReadings(ctx, params.id!),
+  }),
+  route({
+    method: 'POST',
+    path: '/v1/domains/import',
+    guard: 'domains.write',
+    action: 'domains.domain.import',
+    operationId: 'importDomains',
+    summary: 'Import domains',
+    description:
+      'Starts tracking the domains of a list. Hosts and URLs are cut to the registrable name: `www.example.com` becomes `example.com`. In CSV, the first line has the columns, separated by commas, semicolons, or tabs: `name`, and optionally `expires_at`, `registrar`, `auto_renew`, `tags` (separated by spaces), and `notes`. ' +
+      'Domains that are tracked already are left as they are, so the same list can be imported again. Invalid lines don’t stop the import: each line has an outcome.',
+    query: DomainImportQuery,
+    textBody: {
+      types: { ...importExamples, 'application/json': DomainImportDocument },
+      maxBytes: maxImportBytes,
+      description: 'The list in UTF-8, with at most 10,000 domains and 2 MiB.',
+    },
+    response: DomainImport,
+    problems: ['validation_failed', 'plan_limit_reached'],
+    run: (ctx, { bytes, request, query }) => importDomains(ctx, { bytes, request }, query),
+  }),
+  route({
+    method: 'GET',
+    path: '/v1/domains/export',
+    guard: 'domains.read',
+    operationId: 'exportDomains',
+    summary: 'Export domains',
+    description:
+      'Streams all domains of the workspace as CSV, oldest first. The file can be imported again. Cells that a spreadsheet would interpret as a formula are prefixed with an apostrophe. If an error occurs during the export, the connection is closed before the response is complete.',
+    streams: {
+      'text/csv':
+        '"name","expires_at","registrar","auto_renew","tags","notes","status","expiry_confidence","delegation","id"\r\n',
+    },
+    run: async ctx => exportDomains(ctx),
   }),
 ])

@@ -4,6 +4,8 @@ import { prepared } from '../../core/db/prepared'
 import type { Reader, Tx } from '../../core/db/transaction'
 import { record } from '../../core/change'
 import { forUpdate } from '../../core/db/dialect'
+import { insertRows, type OnConflict } from '../../core/db/insert-rows'
+import { forgetDemand } from './demand'
 import { registrableName } from './registrable-name'
 import { canaryOf } from './sources'
 import { registryFacts, registryHosts, registryInterests } from './tables'
@@ -12,6 +14,15 @@ import { registryFacts, registryHosts, registryInterests } from './tables'
 interface Holder {
   type: (typeof registryInterests.$inferSelect)['holderType']
   id: string
+}
+
+/** What a new holder wants. */
+interface NewInterest {
+  /** The ID of the holder. */
+  id: string
+  name: string
+  tld: string
+  everySeconds: number
 }
 
 /** How often servers are asked for their canary while another name below the same top-level domain is watched. */
@@ -30,6 +41,7 @@ export async function declareInterest(
   everySeconds: number,
 ): Promise<void> {
   const wanted = host === null ? null : registrableName(host)
+  forgetDemand(hub)
   const own = and(eq(registryInterests.holderType, holder.type), eq(registryInterests.holderId, holder.id))
   if (wanted === null) {
     await tx.delete(registryInterests).where(own)
@@ -39,6 +51,37 @@ export async function declareInterest(
   await want(tx, hub, tld, { holderType: holder.type, holderId: holder.id, name, everySeconds })
   await ensureCanary(tx, hub, tld)
 }
+
+/** Declares what many new holders want at once. The names must be registrable, and differ. */
+export async function declareInterests(tx: Tx, hub: Hub, type: Holder['type'], wanted: readonly NewInterest[]): Promise<void> {
+  forgetDemand(hub)
+  const now = hub.clock.now()
+  // In order, to avoid deadlocks.
+  const sorted = wanted.toSorted((a, b) => (a.name < b.name ? -1 : 1))
+  await insertRows(
+    tx,
+    registryInterests,
+    sorted.map(({ id, name, everySeconds }) => ({ holderType: type, holderId: id, name, everySeconds })),
+  )
+  await insertRows(
+    tx,
+    registryFacts,
+    sorted.map(({ name, tld }) => unreadFacts(name, tld, now)),
+    lockingKnown,
+  )
+  for (const tld of new Set(sorted.map(one => one.tld).toSorted())) await ensureCanary(tx, hub, tld)
+}
+
+/** Locks the row, so that it isn’t deleted because nobody wanted it a moment ago. */
+const lockingKnown: OnConflict = {
+  name: 'lock',
+  apply: insert => insert.onConflictDoUpdate({ target: registryFacts.name, set: { tld: sql`excluded.tld` } }),
+}
+
+const unreadFacts = (name: string, tld: string, now: number): typeof registryFacts.$inferInsert => ({
+  ...{ name, tld, state: 'unknown', readAt: null, facts: null, endsAt: null, endsChangedAt: now },
+  ...{ evidence: [], failures: 0, nextLookAt: now },
+})
 
 /** Makes sure that servers are asked for the canary of a top-level domain, which the operator may have changed. */
 export const ensureCanary = (tx: Tx, hub: Hub, tld: string): Promise<void> =>
@@ -52,12 +95,7 @@ async function want(tx: Tx, hub: Hub, tld: string, interest: typeof registryInte
     .values(interest)
     .onConflictDoUpdate({ target: [holderType, holderId], set: { name, everySeconds } })
   const now = hub.clock.now()
-  const unread = { state: 'unknown' as const, readAt: null, facts: null, endsAt: null, evidence: [], failures: 0 }
-  await tx
-    .insert(registryFacts)
-    .values({ name, tld, ...unread, endsChangedAt: now, nextLookAt: now })
-    // Locks the row, so that it isn’t deleted because nobody wanted it a moment ago.
-    .onConflictDoUpdate({ target: registryFacts.name, set: { tld: sql`excluded.tld` } })
+  await insertRows(tx, registryFacts, [unreadFacts(name, tld, now)], lockingKnown)
 }
 
 /** How often a name has to be looked up at least, in seconds; null if nobody wants to know about it. */

@@ -1,9 +1,8 @@
 import { domainToUnicode } from 'node:url'
-import { eq, inArray, min, sql } from 'drizzle-orm'
+import { inArray } from 'drizzle-orm'
 import { instant } from '../../core/clock'
 import { sha256Hex } from '../../core/crypto'
 import type { Ctx } from '../../core/ctx'
-import type { Reader } from '../../core/db/transaction'
 import { cursorKey, cursorValues } from '../../core/list'
 import { canonicalHost } from '../../core/net/host-name'
 import { sealCursor } from '../../core/page'
@@ -11,19 +10,20 @@ import { notFound } from '../../core/problem'
 import type { Page } from '../../core/shapes'
 import type { Bootstrap } from './bootstrap'
 import { bootstrapOf } from './bootstrap-refresh'
+import { demandByTld, type Demand } from './demand'
 import { canaryOkAt } from './look'
 import { usedToday } from './pace'
 import type { RegistryQuery, RegistrySourceView, RegistryView } from './shapes'
 import { canaryOf, knownTlds, lifecycleOf, paceOf, sourcesOf, type RegistrySource } from './sources'
-import { registryFacts, registryHosts, registryInterests } from './tables'
+import { registryFacts, registryHosts } from './tables'
 
 /** Lists all top-level domains with a known server, in alphabetical order. @throws Problem 400 */
 export async function listRegistries(ctx: Ctx, { limit = 50, cursor, q, watched }: RegistryQuery): Promise<Page<RegistryView>> {
   const filterHash = sha256Hex(JSON.stringify(['registries', q ?? null, watched ?? null])).slice(0, 16)
   const [after] = cursor === undefined ? [''] : (cursorValues(ctx, cursor, filterHash, 1) as [string])
-  const { config, read } = ctx.hub
+  const { config } = ctx.hub
   const { bootstrap } = await bootstrapOf(ctx.hub)
-  const demand = await demandByTld(read)
+  const demand = await demandByTld(ctx.hub)
   const wanted = q?.toLowerCase().replace(/^\./, '') ?? ''
   const found = knownTlds(config, bootstrap).filter(
     tld =>
@@ -47,37 +47,8 @@ export async function getRegistry(ctx: Ctx, text: string): Promise<RegistryView>
   const tld = canonicalHost(text.replace(/^\./, ''))
   const { bootstrap } = await bootstrapOf(ctx.hub)
   if (tld === null || !knownTlds(ctx.hub.config, bootstrap).includes(tld)) throw notFound('top-level domain')
-  const [view] = await viewsOf(ctx, bootstrap, await demandByTld(ctx.hub.read), [tld])
+  const [view] = await viewsOf(ctx, bootstrap, await demandByTld(ctx.hub), [tld])
   return view!
-}
-
-interface Demand {
-  /** Without the canary. */
-  names: number
-  /** Queries per day, with the canary. */
-  perDay: number
-}
-
-async function demandByTld(read: Reader): Promise<Map<string, Demand>> {
-  const wanted = read
-    .select({
-      name: registryInterests.name,
-      seconds: min(registryInterests.everySeconds).as('seconds'),
-      isWatched: sql<number>`max(case when ${registryInterests.holderType} = 'canary' then 0 else 1 end)`.as('is_watched'),
-    })
-    .from(registryInterests)
-    .groupBy(registryInterests.name)
-    .as('wanted')
-  const rows = await read
-    .select({
-      tld: registryFacts.tld,
-      names: sql`sum(${wanted.isWatched})`.mapWith(Number),
-      perDay: sql`sum(86400.0 / ${wanted.seconds})`.mapWith(Number),
-    })
-    .from(registryFacts)
-    .innerJoin(wanted, eq(wanted.name, registryFacts.name))
-    .groupBy(registryFacts.tld)
-  return new Map(rows.map(({ tld, names, perDay }) => [tld, { names, perDay }]))
 }
 
 async function viewsOf(
