@@ -477,6 +477,18 @@ export const registry = {
     audit: { prefix: 'domains.contact', create: 'DO201', update: 'DO202', delete: 'DO203', bulk: 'DO204' },
   },
 
+  calendar_feed: {
+    prefix: 'cal',
+    name: 'calendar feed',
+    table: 'calendar_feeds',
+    area: 'domains',
+    path: '/calendar-feeds',
+    page: '/calendar-feeds',
+    namedBy: ['name'],
+    limit: 50,
+    audit: { prefix: 'domains.calendar', create: 'DO301', update: 'DO302', delete: 'DO303' },
+  },
+
   // Not part of the API yet, but of events that endpoints can subscribe to.
   domain: {
     prefix: 'dom',

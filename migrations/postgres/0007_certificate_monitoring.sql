@@ -1,3 +1,17 @@
+CREATE TABLE "calendar_feeds" (
+	"id" text collate "C" PRIMARY KEY NOT NULL,
+	"workspace_id" text collate "C" NOT NULL,
+	"version" bigint NOT NULL,
+	"created_at" bigint NOT NULL,
+	"updated_at" bigint NOT NULL,
+	"name" text collate "C" NOT NULL,
+	"include" text NOT NULL,
+	"tags" text NOT NULL,
+	"secret_hash" text collate "C" NOT NULL,
+	"secret_sealed" text collate "C" NOT NULL,
+	"last_used_at" bigint
+);
+--> statement-breakpoint
 CREATE TABLE "crl_parts" (
 	"crl_id" text collate "C" NOT NULL,
 	"bucket" bigint NOT NULL,
@@ -184,6 +198,7 @@ ALTER TABLE "tls_endpoints" ADD COLUMN "plain_http" text;--> statement-breakpoin
 ALTER TABLE "managed_certificates" ADD COLUMN "deliver_server_id" text collate "C";--> statement-breakpoint
 ALTER TABLE "managed_certificates" ADD COLUMN "install_profile" text collate "C";--> statement-breakpoint
 ALTER TABLE "managed_certificates" ADD COLUMN "delivered_at" bigint;--> statement-breakpoint
+ALTER TABLE "calendar_feeds" ADD CONSTRAINT "calendar_feeds_workspace_id_workspaces_id_fk" FOREIGN KEY ("workspace_id") REFERENCES "public"."workspaces"("id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
 ALTER TABLE "crl_parts" ADD CONSTRAINT "crl_parts_crl_id_crls_id_fk" FOREIGN KEY ("crl_id") REFERENCES "public"."crls"("id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
 ALTER TABLE "contacts" ADD CONSTRAINT "contacts_workspace_id_workspaces_id_fk" FOREIGN KEY ("workspace_id") REFERENCES "public"."workspaces"("id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
 ALTER TABLE "ct_searches" ADD CONSTRAINT "ct_searches_workspace_id_workspaces_id_fk" FOREIGN KEY ("workspace_id") REFERENCES "public"."workspaces"("id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
@@ -191,6 +206,9 @@ ALTER TABLE "domain_history" ADD CONSTRAINT "domain_history_domain_id_domains_id
 ALTER TABLE "domain_readings" ADD CONSTRAINT "domain_readings_domain_id_domains_id_fk" FOREIGN KEY ("domain_id") REFERENCES "public"."domains"("id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
 ALTER TABLE "domains" ADD CONSTRAINT "domains_workspace_id_workspaces_id_fk" FOREIGN KEY ("workspace_id") REFERENCES "public"."workspaces"("id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
 ALTER TABLE "registrar_accounts" ADD CONSTRAINT "registrar_accounts_workspace_id_workspaces_id_fk" FOREIGN KEY ("workspace_id") REFERENCES "public"."workspaces"("id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
+CREATE INDEX "calendar_feeds_workspace" ON "calendar_feeds" USING btree ("workspace_id","id");--> statement-breakpoint
+CREATE INDEX "calendar_feeds_name" ON "calendar_feeds" USING btree ("workspace_id","name","id");--> statement-breakpoint
+CREATE UNIQUE INDEX "calendar_feeds_secret" ON "calendar_feeds" USING btree ("secret_hash");--> statement-breakpoint
 CREATE UNIQUE INDEX "crls_url" ON "crls" USING btree ("url");--> statement-breakpoint
 CREATE INDEX "crls_kept" ON "crls" USING btree ("kept_until","id");--> statement-breakpoint
 CREATE INDEX "contacts_workspace" ON "contacts" USING btree ("workspace_id","id");--> statement-breakpoint

@@ -1,3 +1,21 @@
+CREATE TABLE `calendar_feeds` (
+	`id` text PRIMARY KEY NOT NULL,
+	`workspace_id` text NOT NULL,
+	`version` integer NOT NULL,
+	`created_at` integer NOT NULL,
+	`updated_at` integer NOT NULL,
+	`name` text NOT NULL,
+	`include` text NOT NULL,
+	`tags` text NOT NULL,
+	`secret_hash` text NOT NULL,
+	`secret_sealed` text NOT NULL,
+	`last_used_at` integer,
+	FOREIGN KEY (`workspace_id`) REFERENCES `workspaces`(`id`) ON UPDATE no action ON DELETE cascade
+);
+--> statement-breakpoint
+CREATE INDEX `calendar_feeds_workspace` ON `calendar_feeds` (`workspace_id`,`id`);--> statement-breakpoint
+CREATE INDEX `calendar_feeds_name` ON `calendar_feeds` (`workspace_id`,`name`,`id`);--> statement-breakpoint
+CREATE UNIQUE INDEX `calendar_feeds_secret` ON `calendar_feeds` (`secret_hash`);--> statement-breakpoint
 CREATE TABLE `crl_parts` (
 	`crl_id` text NOT NULL,
 	`bucket` integer NOT NULL,

@@ -188,6 +188,11 @@ export function workspaceRequests(workspaceId: string, perHour: number | null): 
   return { name: 'workspace', key: workspaceId, quota: perHour, windowSeconds: 3600 }
 }
 
+/** The bucket for reading one calendar feed. */
+export function calendarReads(feedId: string): Bucket {
+  return { name: 'calendar-feed', key: feedId, quota: 60, windowSeconds: 3600 }
+}
+
 /** The bucket for reports of leaked tokens, which anyone can send. */
 export function tokenReports(address: string): Bucket {
   return { name: 'token-reports', key: rateLimitKey(address), quota: 10, windowSeconds: 60 }

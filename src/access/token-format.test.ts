@@ -11,7 +11,7 @@ import {
 } from './token-format'
 import type { IngestTokenKind } from './token-format'
 
-const ingestKinds: IngestTokenKind[] = ['ddns', 'hook', 'probe', 'agent', 'enrol']
+const ingestKinds: IngestTokenKind[] = ['cal', 'ddns', 'hook', 'probe', 'agent', 'enrol']
 
 test('an API token is bw_live_ and 36 base62 characters, 44 in total, and is recognized', () => {
   const token = newApiToken()

@@ -4,14 +4,14 @@ import { base62Alphabet, randomBase62 } from '../core/crypto'
 /** What a token gives access to: `live` to the API; the others are ingest tokens, each scoped to one source. */
 type TokenKind = 'live' | IngestTokenKind
 
-/** The kinds of ingest token: dynamic IP source, deploy hook, remote probe, server agent, enrolment key for agents. */
-export type IngestTokenKind = 'ddns' | 'hook' | 'probe' | 'agent' | 'enrol'
+/** The kinds of ingest token: dynamic IP source, deploy hook, remote probe, server agent, enrolment key for agents, calendar feed. */
+export type IngestTokenKind = 'cal' | 'ddns' | 'hook' | 'probe' | 'agent' | 'enrol'
 
 /**
  * Finds our tokens in any text. Published for secret scanners, which can use the checksum to drop false positives: the last six
  * of the 36 characters after the second underscore are the CRC-32 of the first thirty.
  */
-export const tokenPattern = /\bbw_(?:live|ddns|hook|probe|agent|enrol)_[0-9A-Za-z]{36}\b/
+export const tokenPattern = /\bbw_(?:live|cal|ddns|hook|probe|agent|enrol)_[0-9A-Za-z]{36}\b/
 
 /** A new API token: `bw_live_`, 30 random base62 characters (178.6 bits), 6 of checksum. 44 characters. */
 export function newApiToken(): string {
@@ -43,7 +43,7 @@ export function tokenHint(token: string): string {
   return `${token.slice(0, token.indexOf('_', 3) + 1)}…${token.slice(-4)}`
 }
 
-const kinds: readonly TokenKind[] = ['live', 'ddns', 'hook', 'probe', 'agent', 'enrol']
+const kinds: readonly TokenKind[] = ['live', 'cal', 'ddns', 'hook', 'probe', 'agent', 'enrol']
 const randomLength = 30
 const checksumLength = 6
 const secret = /^[0-9A-Za-z]{36}$/

@@ -75,3 +75,8 @@ export function withSecretsOmitted(shape: TObject, secretFields: readonly string
   }
   return { ...copy, secret_shown_before: true }
 }
+
+export function matchesEtag(header: string | null, etag: string): boolean {
+  if (header === null) return false
+  return header.trim() === '*' || header.split(',').some(one => one.trim().replace(/^W\//, '') === etag)
+}

@@ -54,6 +54,8 @@ export interface Route<Q extends TObject = TObject, B extends TSchema = TSchema>
   isUnversioned?: true
   /** Media types of a StreamedResponse or EventStream returned by `run`, each with an example. */
   streams?: Readonly<Record<string, string>>
+  /** A streamed response has an ETag, and is 304 if it is in If-None-Match. */
+  hasEtag?: true
   /** The resource created by a 201 cannot be read at `<path>/<id>`: the response has no Location. */
   noLocation?: boolean
   /** The collection below which the Location of a 201 or 202 response is, if it is not `path`. */

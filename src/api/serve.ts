@@ -25,7 +25,7 @@ import { withFields } from './fields'
 import { runIdempotent } from './idempotent-run'
 import { preferredWait, type Waiting } from './long-poll'
 import { readJson, readText, unstorable } from './request-body'
-import { responseOf } from './response'
+import { matchesEtag, responseOf } from './response'
 import type { Route } from './route-declaration'
 import type { StreamedResponse } from './streamed-response'
 
@@ -182,7 +182,7 @@ export async function serve(
         : await runShaped(ctx, spec, input, headers)
     if (waiting?.waited && caller) await reauthorize(hub, spec, caller, request, ip, context)
     if (waiting?.applied) headers['Preference-Applied'] = `wait=${waiting.seconds}`
-    if (spec.method === 'GET' && response.etag && matches(request.headers.get('if-none-match'), response.etag)) {
+    if (spec.method === 'GET' && response.etag && matchesEtag(request.headers.get('if-none-match'), response.etag)) {
       // A 304 does not count against the quota.
       setRateLimitHeaders(headers, limiterOf(hub).refund(buckets, now))
       return new Response(null, { status: 304, headers: { ...headers, ETag: response.etag } })
@@ -325,9 +325,4 @@ function isReadable(pathname: string): boolean {
   } catch {
     return false
   }
-}
-
-function matches(header: string | null, etag: string): boolean {
-  if (header === null) return false
-  return header.trim() === '*' || header.split(',').some(one => one.trim().replace(/^W\//, '') === etag)
 }

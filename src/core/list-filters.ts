@@ -46,8 +46,12 @@ export const textFilter = (column: SQLiteColumn, description: string, options: {
 /** Matches rows whose column, a JSON array of words, contains the value. */
 export const containsFilter = (column: SQLiteColumn, schema: TSchema): Filter => ({
   schema,
-  where: (value, bind) => sql`${column} like ${bind(`%"${(value as string).replaceAll('_', '\\_')}"%`)} escape '\\'`,
+  where: (value, bind) => containsWord(column, value as string, bind),
 })
+
+/** Whether a column, a JSON array of words, contains a word. */
+export const containsWord = (column: SQLiteColumn, word: string, bind = (value: unknown): SQL => sql`${value}`): SQL =>
+  sql`${column} like ${bind(`%"${word.replaceAll('_', '\\_')}"%`)} escape '\\'`
 
 /** `?created_at[gte]=…`: one filter for each comparison, with RFC 3339 times. */
 export function timeFilters(field: string, column: SQLiteColumn): Record<string, Filter> {

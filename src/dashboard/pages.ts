@@ -131,6 +131,7 @@ export const pages = {
   '/webhooks/$id/$tab': {},
   '/events': { title: 'Events', tab: 'Events', group: 'Integrations', icon: 'Radio', letter: 'e' },
   '/events/kinds': { title: 'Events', tab: 'Event kinds' },
+  '/calendar-feeds': { title: 'Calendar feeds', group: 'Integrations', icon: 'CalendarDays' },
   '/tokens': { title: 'Tokens', group: 'Integrations', icon: 'KeyRound', letter: 't', visibleTo: 'canReadAccount' },
   '/tokens/new': { title: 'Create token', icon: 'KeyRound', quickAction: 'Create token', visibleTo: 'canAdminister' },
   '/tokens/$id': {},

@@ -19,6 +19,7 @@ import architecture from './architecture.md' with { type: 'text' }
 import audit from './audit.md' with { type: 'text' }
 import backupMonitoring from './backup-monitoring.md' with { type: 'text' }
 import backups from './backups.md' with { type: 'text' }
+import calendarFeeds from './calendar-feeds.md' with { type: 'text' }
 import certificateTransparency from './certificate-transparency.md' with { type: 'text' }
 import certificates from './certificates.md' with { type: 'text' }
 import changelog from './changelog.md' with { type: 'text' }
@@ -154,6 +155,7 @@ export const groups: readonly Group[] = [
       page('registrars', withSettingsTables(registrars, registrarKinds)),
       page('contacts', contacts),
       page('registries', registries),
+      page('calendar-feeds', calendarFeeds),
     ],
   },
   {

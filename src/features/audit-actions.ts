@@ -10,6 +10,7 @@ import { entryOf, plainVerbs, resourceTypes, withArticle, type PlainVerb, type r
 import { acmeActions } from './acme/audit-actions'
 import { actionActions } from './actions/audit-actions'
 import { auditStreamActions } from './audit/audit-actions'
+import { calendarActions } from './calendar/audit-actions'
 import { certificateActions } from './certificates/audit-actions'
 import { contactActions } from './contacts/audit-actions'
 import { coverageActions } from './coverage/audit-actions'
@@ -34,6 +35,7 @@ const declared = {
   ...acmeActions,
   ...actionActions,
   ...auditStreamActions,
+  ...calendarActions,
   ...certificateActions,
   ...contactActions,
   ...coverageActions,

@@ -25,6 +25,7 @@ import { acmeAccountRoutes } from '../features/acme/accounts/routes'
 import { actionRoutes } from '../features/actions/routes'
 import { auditRoutes } from '../features/audit/routes'
 import { auditStreamRoutes } from '../features/audit/stream-routes'
+import { calendarRoutes } from '../features/calendar/routes'
 import { contactRoutes } from '../features/contacts/routes'
 import { deprecationRoutes } from '../features/deprecations/routes'
 import { dnsHistoryRoutes } from '../features/dns/history/routes'
@@ -89,6 +90,7 @@ export const apiAreas: readonly AnyElysia[] = [
   registryRoutes,
   contactRoutes,
   registrarRoutes,
+  calendarRoutes,
   dnsZoneRoutes,
   dnsRecordRoutes,
   dnsExchangeRoutes,

@@ -288,7 +288,7 @@ function success(spec: Route, schemas: Schemas): Record<string, JsonSchema> {
   if (spec.method === 'GET' && versioned)
     responses[304] = {
       description: 'The response would be the same as the one whose ETag is in If-None-Match.',
-      ...headersOf(['X-Request-Id', 'RateLimit-Policy', 'RateLimit', 'ETag']),
+      ...headersOf(['X-Request-Id', 'RateLimit-Policy', 'RateLimit', 'ETag'].filter(name => names.includes(name))),
     }
   return responses
 }
@@ -319,7 +319,9 @@ const outcomes: Record<number, string> = {
 /** Whether responses have an ETag: resources that can be updated have a version, and read-only resources an id. */
 /** Whether responses have an ETag. The version of a program is a text. */
 const hasVersion = (spec: Route, schemas: Schemas) =>
-  fieldOf(spec, schemas, 'version')?.type === 'integer' || (spec.method === 'GET' && hasField(spec, schemas, 'id'))
+  spec.hasEtag ||
+  fieldOf(spec, schemas, 'version')?.type === 'integer' ||
+  (spec.method === 'GET' && hasField(spec, schemas, 'id'))
 
 const hasField = (spec: Route, schemas: Schemas, name: string): boolean => fieldOf(spec, schemas, name) !== undefined
 

@@ -153,6 +153,9 @@ test('no secret is stored in plain text in the database, its WAL, a copy, a back
   const contact = await post('/v1/contacts', { ...contactInput, ...person })
   const moved = { ...person, city: 'Lyon', email: `old.${planted['email of a contact']}` }
   expect((await call(hub, token, 'PATCH', `/v1/contacts/${contact.id}`, moved)).status).toBe(200)
+  const feed = await post('/v1/calendar-feeds', { name: 'feed', include: ['maintenance', 'certificates'] })
+  planted['secret of a calendar feed'] = feed.url.split('/').at(-2)
+  expect((await fetch(feed.url)).status).toBe(200)
   for (const line of readFileSync(keyFile(here), 'utf8').trim().split('\n')) planted['master key'] = line
 
   // Uses each secret once, in ways that are recorded: pings, a delivered alert, updates, a rotated token.

@@ -29,8 +29,8 @@ const operations = Object.entries(document.paths).flatMap(([path, methods]) =>
 )
 const operationOf = (call: string) => operations.find(one => one.call === call)
 
-/** Only programs use these: jobs that ping, and Prometheus. */
-const forPrograms = /^\w+ \/(?:ingest\/|monitoring\/metrics$)/
+/** Only programs use these: jobs that ping, Prometheus, and calendars. */
+const forPrograms = /^\w+ \/(?:ingest\/|monitoring\/metrics$|calendar-feeds\/\{\}\/calendar\.ics$)/
 
 test('the dashboard calls every operation of the API', () => {
   // The rows of a list show what a request for one of them returns.

@@ -230,7 +230,7 @@ const publicModules: Record<string, string[]> = {
     'relation',
     'subject',
   ],
-  maintenance: ['all-windows', 'calendar', 'summary', 'targets', 'view', 'windows'],
+  maintenance: ['all-windows', 'calendar', 'schedule', 'summary', 'targets', 'view', 'windows'],
   monitors: [
     'at-addresses',
     'certificates-seen',
@@ -274,6 +274,7 @@ const pureFiles = [
   'certificates/known',
   'certificates/life',
   'certificates/places',
+  'calendar/contents',
   'contacts/address-rules',
   'contacts/countries',
   'contacts/fields',

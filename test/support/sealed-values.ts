@@ -31,6 +31,7 @@ export async function sealSome(w: World): Promise<{ beat: any; key: any }> {
   const bmc = { url: 'http://127.0.0.1:9/', user: 'bailiwick', password: 'a-password' }
   await w.acme.call('PUT', `/v1/servers/${server.body.id}/controllers/redfish`, { settings: bmc })
   await w.acme.call('POST', '/v1/contacts', contactInput)
+  await w.acme.call('POST', '/v1/calendar-feeds', { name: 'feed', include: ['maintenance'] })
   await w.acme.call('PATCH', '/v1/certificate-settings', { ct: { kind: 'certspotter', token: 'a-token' } })
   await draftWithUserData(w)
   await certificateWithKeys(w)

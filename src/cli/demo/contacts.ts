@@ -29,8 +29,10 @@ const person = {
   fields: { us_nexus: 'C11', us_purpose: 'P3' },
 }
 
-/** Schedules the contacts that domains are registered to. */
+/** Schedules the contacts that domains are registered to, and a calendar feed. */
 export function scheduleContacts({ simulation, people: { ada, linus }, ago }: Scenario): void {
   simulation.schedule(ago(50), () => ada.call('POST', '/v1/contacts', company))
   simulation.schedule(ago(20), () => linus.call('POST', '/v1/contacts', person))
+  const include = ['certificates', 'maintenance']
+  simulation.schedule(ago(18), () => ada.call('POST', '/v1/calendar-feeds', { name: 'Operations', include }))
 }

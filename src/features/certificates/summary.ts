@@ -1,8 +1,9 @@
-import { and, asc, eq, inArray, isNull, lte, sql } from 'drizzle-orm'
+import { and, asc, eq, gte, inArray, isNull, lte, or, sql } from 'drizzle-orm'
 import { instant } from '../../core/clock'
 import type { Ctx } from '../../core/ctx'
 import { countRows } from '../../core/db/counts'
 import type { Reader } from '../../core/db/transaction'
+import { containsWord } from '../../core/list-filters'
 import { levelOf, isOverdue } from './status'
 import { certificates, type CertificateRow } from './tables'
 
@@ -47,6 +48,51 @@ export async function certificatesToReplace(
       renewal_overdue: isOverdue(row, now),
     })),
   }
+}
+
+/** A certificate in use, and when it ends (ms UTC). */
+interface EndingCertificate {
+  id: string
+  name: string
+  issuer: string
+  names: string[]
+  notAfter: number
+  createdAt: number
+}
+
+const maxNames = 5
+
+/**
+ * The certificates of a workspace that are in use and end after a time, the first to end first.
+ * @param of `from`: ms UTC. `tags`: only certificates with one of these; all if empty
+ */
+export async function endingCertificates(
+  read: Reader,
+  workspaceId: string,
+  of: { from: number; tags: readonly string[]; max: number },
+): Promise<EndingCertificate[]> {
+  const rows = await read
+    .select()
+    .from(certificates)
+    .where(
+      and(
+        eq(certificates.workspaceId, workspaceId),
+        gte(certificates.notAfter, of.from),
+        sql`${certificates.inUse}`,
+        isNull(certificates.revokedAt),
+        of.tags.length === 0 ? undefined : or(...of.tags.map(tag => containsWord(certificates.tags, tag))),
+      ),
+    )
+    .orderBy(asc(certificates.notAfter), asc(certificates.id))
+    .limit(of.max)
+  return rows.map(row => ({
+    id: row.id,
+    name: nameOf(row),
+    issuer: row.issuer,
+    names: row.contents.dns_names.slice(0, maxNames),
+    notAfter: row.notAfter,
+    createdAt: row.createdAt,
+  }))
 }
 
 const nameOf = ({ commonName, contents, subject }: CertificateRow): string => commonName || contents.dns_names[0] || subject

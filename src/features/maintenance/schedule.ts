@@ -1,16 +1,18 @@
 import { and, eq } from 'drizzle-orm'
 import { sha256Hex } from '../../core/crypto'
 import type { Ctx } from '../../core/ctx'
+import type { Reader } from '../../core/db/transaction'
 import { cursorKey, cursorValues } from '../../core/list'
 import { accessCondition } from '../../core/resource-access'
 import { sealCursor } from '../../core/page'
 import { invalidParameter } from '../../core/query'
 import type { Page } from '../../core/shapes'
-import { nextOccurrences, occurrencesBetween, type Timing } from './occurrences'
+import { allWindows } from './all-windows'
+import { nextOccurrences, occurrencesBetween, type Occurrence, type Timing } from './occurrences'
 import { parseTiming } from './parse-timing'
 import type { AgendaQuery, MaintenanceAgendaView, MaintenanceOccurrenceView, NextOccurrencesQuery } from './shapes'
 import { maintenanceWindows } from './tables'
-import { occurrenceView } from './view'
+import { occurrenceView, type WindowRow } from './view'
 
 const dayMs = 86_400_000
 const maxPeriodMs = 62 * dayMs
@@ -50,6 +52,23 @@ export async function listScheduledMaintenance(ctx: Ctx, query: AgendaQuery): Pr
       next_cursor: hasMore ? sealCursor(cursorKey(ctx), { values: [last!.one.from, last!.key], filterHash }) : null,
     },
   }
+}
+
+/**
+ * The occurrences of all windows of a workspace in a period, ordered by start.
+ * @param of ms UTC. `tags`: only windows with one of these among their targets; all if empty
+ */
+export async function plannedMaintenance(
+  read: Reader,
+  workspaceId: string,
+  of: { from: number; until: number; tags: readonly string[]; max: number },
+): Promise<{ window: WindowRow; occurrence: Occurrence }[]> {
+  const rows = await allWindows(read, workspaceId)
+  return rows
+    .filter(({ targets }) => of.tags.length === 0 || targets.all || targets.tags.some(tag => of.tags.includes(tag)))
+    .flatMap(window => occurrencesBetween(window, of.from, of.until, of.max).map(occurrence => ({ window, occurrence })))
+    .sort((a, b) => a.occurrence.from - b.occurrence.from || (a.window.id < b.window.id ? -1 : 1))
+    .slice(0, of.max)
 }
 
 /**

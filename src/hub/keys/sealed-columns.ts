@@ -4,6 +4,7 @@ import type { SQLiteColumn, SQLiteTable } from 'drizzle-orm/sqlite-core'
 import type { Place } from '../../core/secrets'
 import { managedCertificates } from '../../features/acme/managed-certificates/tables'
 import { acmeAccounts } from '../../features/acme/accounts/tables'
+import { calendarFeeds } from '../../features/calendar/tables'
 import { contacts } from '../../features/contacts/tables'
 import { certificateSettings } from '../../features/coverage/tables'
 import { auditStreams } from '../../features/audit/tables'
@@ -50,6 +51,7 @@ export const sealedColumns: readonly SealedColumn[] = [
   sealed(acmeAccounts, 'secretsSealed', acmeAccounts.id),
   sealed(managedCertificates, 'keySealed', managedCertificates.id),
   sealed(managedCertificates, 'nextKeySealed', managedCertificates.id),
+  sealed(calendarFeeds, 'secretSealed', calendarFeeds.id),
   sealed(contacts, 'personalSealed', contacts.id),
   sealed(certificateSettings, 'ctTokenSealed', certificateSettings.workspaceId),
   sealed(servers, 'userDataSealed', servers.id),
