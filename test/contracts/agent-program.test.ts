@@ -148,6 +148,19 @@ describe('enrolment', () => {
     expect(hub.enrolments[1]).toMatchObject({ public_key: first })
   })
 
+  test('a hub that doesn’t know a permission gets the others', async () => {
+    await using hub = new AgentHub(now)
+    hub.unknownPermissions = ['wake']
+    configure(hub.url, 'allow = collect, wake')
+    expect(await agent('enrol', '--key', key)).toEqual({
+      code: 0,
+      out: `Enrolled at ${hub.url} as agent_1.\n`,
+      err: 'The hub responded with status 422: The request failed. The server is enrolled without wake.\n',
+    })
+    expect(hub.enrolments.map(one => one.allow)).toEqual([['collect']])
+    expect(read('etc', 'agent.conf')).toContain('allow = collect, wake')
+  })
+
   test('waits until it is approved', async () => {
     await using hub = new AgentHub(now)
     hub.approveAfter = 3

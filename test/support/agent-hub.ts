@@ -14,6 +14,8 @@ export class AgentHub implements AsyncDisposable {
   sendAll = false
   /** Enrolments are approved after this many requests. */
   approveAfter = 0
+  /** Permissions that it refuses in enrolments, as older hubs do. */
+  unknownPermissions: readonly string[] = []
   /** The number of the last report of each run. Earlier ones are refused. */
   readonly runs = new Map<string, number>()
   /** Refuses reports with errors at the pointers that this returns. */
@@ -116,6 +118,10 @@ export class AgentHub implements AsyncDisposable {
   }
 
   private enrol(sent: Record<string, unknown>): Response {
+    const pointers = ((sent.allow ?? []) as string[]).flatMap((one, at) =>
+      this.unknownPermissions.includes(one) ? [`#/allow/${at}`] : [],
+    )
+    if (pointers.length > 0) return this.problem(422, 'validation_failed', {}, pointers)
     this.enrolments.push(sent)
     if (this.enrolments.length <= this.approveAfter) return Response.json({ state: 'awaiting_approval' }, { status: 202 })
     const hub_key = publicKeyText(this.key)

@@ -13,7 +13,8 @@ import { readIdentity, signingKey, writeIdentity, type Identity } from '../state
 import { writeFile } from '../state/write-file'
 import { possiblePermissions } from '../systemd'
 import { readEnrolmentAnswer } from '../transport/answers'
-import { HubClient } from '../transport/hub-client'
+import { HubClient, HubRequestFailed } from '../transport/hub-client'
+import { refusedPermissions } from '../transport/refusals'
 import { UsageError, type Flags, type Print } from './arguments'
 import { hubClock } from './open-agent'
 
@@ -66,10 +67,29 @@ export async function enrolAt(
   }
   const client = new HubClient(settings, hubClock(settings), flags.key, requestSigner(key))
   for (let asked = 0; ; asked++) {
-    const { status, body: answer } = await client.send({ method: 'POST', path: '/v1/ingest/agents/enrol', body, isShort: true })
+    const { status, body: answer } = await sendEnrolment(client, body, print)
     if (status !== 202) return store(settings, flags, answer)
     if (asked === 0) print.out('This server is known already. Waiting until its agent is approved in the dashboard…\n')
     await pause()
+  }
+}
+
+/** Leaves out permissions that the hub refuses, because an older one doesn’t know them. Reports try them again every hour. */
+async function sendEnrolment(
+  client: HubClient,
+  body: AgentEnrolment,
+  print: Print,
+): Promise<Awaited<ReturnType<HubClient['send']>>> {
+  try {
+    return await client.send({ method: 'POST', path: '/v1/ingest/agents/enrol', body, isShort: true })
+  } catch (error) {
+    if (!(error instanceof HubRequestFailed) || error.kind !== 'rejected') throw error
+    const refused = refusedPermissions(error.pointers, body.allow)
+    if (refused.length === 0) throw error
+    print.err(`${error.message} The server is enrolled without ${refused.join(', ')}.\n`)
+    // In the loop of the caller, too: the hub would refuse them each time.
+    body.allow = body.allow.filter(one => !refused.includes(one))
+    return await sendEnrolment(client, body, print)
   }
 }
 
