@@ -86,8 +86,9 @@ describe.skipIf(isRepeated)('every page', () => {
       await wide.getByRole('navigation', { name: 'On this page' }).getByRole('link', { name: 'Retries' }).waitFor()
       await wide.context().grantPermissions(['clipboard-write'])
       await wide.locator('.code').first().hover()
-      await wide.getByRole('button', { name: 'Copy' }).first().click()
-      await wide.getByRole('button', { name: 'Copied' }).waitFor()
+      // It disappears after a moment.
+      const copied = wide.getByRole('button', { name: 'Copied' }).waitFor()
+      await Promise.all([copied, wide.getByRole('button', { name: 'Copy' }).first().click()])
       await wide.keyboard.press('/')
       await wide.keyboard.type('verify signature\n')
       await wide.getByRole('link', { name: 'Webhooks › Verify signatures' }).click()

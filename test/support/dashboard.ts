@@ -156,8 +156,9 @@ export function recordProblems(page: Page, base: string): Page {
 /** Copies the value of a dialog that shows it only once, and closes the dialog. */
 export async function takeSecret(dialog: Locator): Promise<string> {
   const value = (await dialog.locator('pre').first().textContent())!
-  await dialog.getByRole('button', { name: 'Copy', exact: true }).click()
-  await dialog.getByText('Copied', { exact: true }).waitFor()
+  // It disappears after a moment.
+  const copied = dialog.getByText('Copied', { exact: true }).waitFor()
+  await Promise.all([copied, dialog.getByRole('button', { name: 'Copy', exact: true }).click()])
   await dialog.getByRole('button', { name: 'Done' }).click()
   return value
 }
