@@ -508,6 +508,7 @@ export const registry = {
     table: 'registrar_accounts',
     area: 'domains',
     path: '/registrar-accounts',
+    alsoIn: ['/domains'],
     page: '/registrar-accounts/$id',
     limit: 50,
     audit: { prefix: 'domains.registrar', create: 'DO020', update: 'DO021', delete: 'DO022' },

@@ -121,6 +121,12 @@ CREATE TABLE "domains" (
 	"billing_id" text collate "C"
 );
 --> statement-breakpoint
+CREATE TABLE "registrar_account_names" (
+	"account_id" text collate "C" NOT NULL,
+	"name" text collate "C" NOT NULL,
+	CONSTRAINT "registrar_account_names_account_id_name_pk" PRIMARY KEY("account_id","name")
+);
+--> statement-breakpoint
 CREATE TABLE "registrar_accounts" (
 	"id" text collate "C" PRIMARY KEY NOT NULL,
 	"workspace_id" text collate "C" NOT NULL,
@@ -148,7 +154,10 @@ CREATE TABLE "registrar_accounts" (
 	"next_sync_at" bigint,
 	"sync_failures" bigint NOT NULL,
 	"sync_error" text,
-	"listed_count" bigint NOT NULL
+	"listed_count" bigint NOT NULL,
+	"shrunk_since" bigint,
+	"left_out_count" bigint NOT NULL,
+	"is_balance_low" boolean NOT NULL
 );
 --> statement-breakpoint
 CREATE TABLE "registry_facts" (
@@ -205,6 +214,7 @@ ALTER TABLE "ct_searches" ADD CONSTRAINT "ct_searches_workspace_id_workspaces_id
 ALTER TABLE "domain_history" ADD CONSTRAINT "domain_history_domain_id_domains_id_fk" FOREIGN KEY ("domain_id") REFERENCES "public"."domains"("id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
 ALTER TABLE "domain_readings" ADD CONSTRAINT "domain_readings_domain_id_domains_id_fk" FOREIGN KEY ("domain_id") REFERENCES "public"."domains"("id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
 ALTER TABLE "domains" ADD CONSTRAINT "domains_workspace_id_workspaces_id_fk" FOREIGN KEY ("workspace_id") REFERENCES "public"."workspaces"("id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
+ALTER TABLE "registrar_account_names" ADD CONSTRAINT "registrar_account_names_account_id_registrar_accounts_id_fk" FOREIGN KEY ("account_id") REFERENCES "public"."registrar_accounts"("id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
 ALTER TABLE "registrar_accounts" ADD CONSTRAINT "registrar_accounts_workspace_id_workspaces_id_fk" FOREIGN KEY ("workspace_id") REFERENCES "public"."workspaces"("id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
 CREATE INDEX "calendar_feeds_workspace" ON "calendar_feeds" USING btree ("workspace_id","id");--> statement-breakpoint
 CREATE INDEX "calendar_feeds_name" ON "calendar_feeds" USING btree ("workspace_id","name","id");--> statement-breakpoint

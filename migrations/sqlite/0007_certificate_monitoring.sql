@@ -145,6 +145,13 @@ CREATE INDEX `domains_created` ON `domains` (`workspace_id`,`created_at`,`id`);-
 CREATE INDEX `domains_account` ON `domains` (`registrar_account_id`,`id`);--> statement-breakpoint
 CREATE INDEX `domains_everywhere` ON `domains` (`name`);--> statement-breakpoint
 CREATE INDEX `domains_due` ON `domains` (`due_at`) WHERE due_at is not null;--> statement-breakpoint
+CREATE TABLE `registrar_account_names` (
+	`account_id` text NOT NULL,
+	`name` text NOT NULL,
+	PRIMARY KEY(`account_id`, `name`),
+	FOREIGN KEY (`account_id`) REFERENCES `registrar_accounts`(`id`) ON UPDATE no action ON DELETE cascade
+);
+--> statement-breakpoint
 CREATE TABLE `registrar_accounts` (
 	`id` text PRIMARY KEY NOT NULL,
 	`workspace_id` text NOT NULL,
@@ -173,6 +180,9 @@ CREATE TABLE `registrar_accounts` (
 	`sync_failures` integer NOT NULL,
 	`sync_error` text,
 	`listed_count` integer NOT NULL,
+	`shrunk_since` integer,
+	`left_out_count` integer NOT NULL,
+	`is_balance_low` integer NOT NULL,
 	FOREIGN KEY (`workspace_id`) REFERENCES `workspaces`(`id`) ON UPDATE no action ON DELETE cascade
 );
 --> statement-breakpoint

@@ -14,6 +14,8 @@ import { readRenewalInfoJob } from '../features/acme/managed-certificates/renew-
 import { revokeAction } from '../features/acme/managed-certificates/revoke'
 import { checkAcmeAccountJob } from '../features/acme/accounts/accounts'
 import { checkRegistrarAccountJob } from '../features/registrars/accounts'
+import { syncRegistrarAccountJob } from '../features/registrars/sync'
+import { registrarSyncAction } from '../features/registrars/sync-action'
 import { checkCloudAccountJob } from '../features/servers/accounts/accounts'
 import { forgetStatesJob, syncAccountJob } from '../features/servers/accounts/sync'
 import { syncAction } from '../features/servers/accounts/sync-action'
@@ -68,6 +70,8 @@ export const jobKinds: readonly JobKind[] = [
   clearZoneJob,
   checkProviderJob,
   checkRegistrarAccountJob,
+  syncRegistrarAccountJob,
+  actionJob(registrarSyncAction),
   checkCloudAccountJob,
   checkAcmeAccountJob,
   actionJob(issueAction),

@@ -6,7 +6,10 @@ export const tags: readonly { name: string; description: string }[] = [
       'Zones, records, templates, DNS providers, and zone history. A record set is all records of a zone with the same name and type. A sync target is a ' +
       'provider that a zone is synced to. Drift is a change made there outside Bailiwick. A DNS plan is a preview of changes to a zone.',
   },
-  { name: 'Domains', description: 'Domains, when they expire, the contacts they are registered to, registries, and calendar feeds.' },
+  {
+    name: 'Domains',
+    description: 'Domains, when they expire, the contacts they are registered to, registries, and calendar feeds.',
+  },
   {
     name: 'Dynamic IP',
     description: 'Dynamic IP sources are routers and clients that report their address. DNS records follow it.',

@@ -218,6 +218,7 @@ const publicModules: Record<string, string[]> = {
     'zones/counts',
     'zones/zones',
   ],
+  domains: ['account-domains'],
   'dynamic-ips': ['drive-links', 'firewall-rules', 'rule-links', 'summary'],
   events: ['relations'],
   heartbeats: ['all-heartbeats', 'counts', 'heartbeats', 'watching'],

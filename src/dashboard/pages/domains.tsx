@@ -11,12 +11,14 @@ import { usePerson } from '../session'
 import { addDomain, invalidates } from './domains/domain-fields'
 import { importDomains } from './domains/import-domains'
 import { DelegationStatus, delegationChoices, DomainStatus, Expiry, statusChoices } from './domains/texts'
+import { useRegistrarAccounts } from './registrars/accounts'
 
 const refetchMs = 30_000
 const selection = { path: '/domains/bulk', nouns: ['domain', 'domains'], invalidates } as const
 
 /** The list of domains. */
 export default function Domains() {
+  const accounts = useRegistrarAccounts()
   const { canWrite } = usePerson()
   const navigate = useNavigate()
   const [, set] = useUrlState({ tag: '' })
@@ -69,6 +71,12 @@ export default function Domains() {
           label: 'Lookups',
           all: 'All lookups',
           choices: { pending: 'Pending', fresh: 'Up to date', stale: 'Stale', error: 'Not possible' },
+        },
+        {
+          name: 'registrar_account_id',
+          label: 'Registrar',
+          all: 'All registrars',
+          choices: Object.fromEntries((accounts.data?.data ?? []).map(one => [one.id, one.name])),
         },
         { name: 'tag', label: 'Tag' },
       ]}

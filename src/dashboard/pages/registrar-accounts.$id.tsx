@@ -1,4 +1,7 @@
+import { Link } from '@tanstack/react-router'
 import { Pencil } from 'lucide-react'
+import { useState } from 'react'
+import type { ActionView } from '../../features/actions/shapes'
 import type { RegistrarAccountView } from '../../features/registrars/shapes'
 import { accountStatus, CheckOutcome } from '../parts/account-check'
 import { Button, LinkButton } from '../parts/button'
@@ -6,29 +9,37 @@ import { CopyableText, Mono } from '../parts/code'
 import { labelOf } from '../parts/labels'
 import { confirmDelete } from '../parts/open-dialog'
 import { Card, Page } from '../parts/page'
+import { pluralize } from '../parts/plural'
 import { resourcePage } from '../parts/resource-page'
 import { SendButton } from '../parts/send-button'
 import { Status } from '../parts/status'
 import { RelativeTime } from '../parts/time'
 import { usePerson } from '../session'
+import { FollowedAction } from './actions/followed-action'
 import { AccountDomains } from './registrars/account-domains'
 import { checkedAccounts, invalidates, useRegistrarKinds } from './registrars/accounts'
 import { PurchaseLimits } from './registrars/purchase-limits'
 
-const untilCheckedMs = 1500
+const untilReadMs = 1500
+// Syncs that change no domain are not reported by live updates.
+const refetchMs = 30_000
+
+const isNew = ({ state, last_sync_at: read, sync_error: error }: RegistrarAccountView) =>
+  state === 'unknown' || (state === 'ok' && read === null && error === null)
 
 /** A registrar account: its status, purchase limits, and domains. The first check follows right after creation. */
 export default resourcePage(
   {
     path: '/registrar-accounts',
     parent: '/registrar-accounts',
-    refetchMs: ({ state }: RegistrarAccountView) => state === 'unknown' && untilCheckedMs,
+    refetchMs: (account: RegistrarAccountView) => (isNew(account) ? untilReadMs : refetchMs),
   },
   AccountPage,
 )
 
 function AccountPage({ resource: account }: { resource: RegistrarAccountView }) {
   const { canWrite } = usePerson()
+  const [sync, setSync] = useState<string | null>(null)
   const kinds = useRegistrarKinds()
   const kind = kinds.data?.data.find(one => one.kind === account.kind)
   const path = `/registrar-accounts/${account.id}`
@@ -40,7 +51,7 @@ function AccountPage({ resource: account }: { resource: RegistrarAccountView }) 
       invalidates,
       next: '/registrar-accounts',
       typed: true,
-      text: 'This deletes its credentials. Nothing changes at the registrar. This can’t be undone.',
+      text: 'This deletes its credentials. Its domains stay in the workspace. Nothing changes at the registrar. This can’t be undone.',
     })
   return (
     <Page
@@ -50,6 +61,13 @@ function AccountPage({ resource: account }: { resource: RegistrarAccountView }) 
       actions={
         canWrite && (
           <>
+            <SendButton<ActionView>
+              kind="primary"
+              call={{ method: 'POST', path: `${path}/sync` }}
+              send={{ invalidates: ['/actions'], onSuccess: action => setSync(action.id) }}
+            >
+              Sync now
+            </SendButton>
             <SendButton
               call={{ method: 'POST', path: `${path}/check` }}
               send={{ toast: 'Account checked', invalidates }}
@@ -75,7 +93,25 @@ function AccountPage({ resource: account }: { resource: RegistrarAccountView }) 
             ) : (
               <CheckOutcome {...account} state={account.state} error={account.last_error} of={checkedAccounts} />
             )}
+            {account.sync_error && (
+              <p className="mt-3 text-bad wrap-anywhere">The last sync failed: {account.sync_error.detail}</p>
+            )}
           </Card>
+          {sync !== null && <FollowedAction key={sync} id={sync} />}
+          <Card
+            title="Sync"
+            facts={[
+              [
+                'Domains',
+                <Link to="/domains" search={{ registrar_account_id: account.id }} className="text-accent underline">
+                  {pluralize(account.domain_count, 'domain', 'domains')}
+                </Link>,
+              ],
+              ['New domains', account.manage_new === 'track' ? 'Added to the workspace' : 'Not added'],
+              ['Last sync', <RelativeTime at={account.last_sync_at} />],
+              ['Next sync', <RelativeTime at={account.next_sync_at} past="now" fallback="Not scheduled" />],
+            ]}
+          />
           <PurchaseLimits account={account} />
         </div>
         <Card
@@ -84,7 +120,6 @@ function AccountPage({ resource: account }: { resource: RegistrarAccountView }) 
             ['Registrar', kind?.title],
             ...Object.entries(account.settings).map(([name, value]) => [labelOf(name), <Mono>{String(value)}</Mono>] as const),
             ...account.secrets_set.map(name => [labelOf(name), <span className="text-muted">Set (not shown)</span>] as const),
-            ['Domains in the account', account.manage_new === 'track' ? 'All are added' : 'None are added'],
             ['Through its API', account.capabilities.map(one => labelOf(one)).join(', ')],
             ['Last checked', <RelativeTime at={account.last_checked_at} />],
             ['Last healthy', <RelativeTime at={account.last_ok_at} />],

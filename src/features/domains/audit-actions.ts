@@ -4,8 +4,8 @@ const example = { before: {}, after: { name: 'example.com', expires_at: null, ta
 
 export const domainActions = {
   'domains.domain.create': {
-    description: 'A domain is tracked, also by an import.',
-    channels: requestChannels,
+    description: 'A domain is tracked, also by an import, or because it is in a registrar account.',
+    channels: [...requestChannels, 'job'],
     changes: 'response',
     example,
   },

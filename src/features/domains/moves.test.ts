@@ -32,6 +32,12 @@ const cases: [current: DomainStatus, evidence: Partial<Evidence>, next: DomainSt
   ['pending_delete', { registry: absent(true), end: past }, 'deleted'],
   ['active', { registry: absent(false), end: future }, 'active'],
   ['active', { registrar: 'suspended', registry: found('active'), end: future }, 'suspended'],
+  // Registrars call domains active until they are renewed or deleted.
+  ['active', { registrar: 'active', registry: found('active'), end: past }, 'expired'],
+  ['active', { registrar: 'active', registry: null, end: past }, 'expired'],
+  ['expired', { registrar: 'active', registry: null, end: future }, 'active'],
+  ['active', { registrar: 'redemption', registry: null, end: past }, 'redemption'],
+  ['active', { registrar: 'transferred_out', registry: found('active'), end: future }, 'transferred_out'],
   ['transferred_out', { registry: found('active'), end: future }, 'transferred_out'],
   ['pending_registration', { registry: absent(true) }, 'pending_registration'],
   ['pending_registration', { registry: found('add period'), end: future }, 'active'],

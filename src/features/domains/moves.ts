@@ -30,11 +30,14 @@ export const isIrregular = (from: DomainStatus, to: DomainStatus): boolean =>
 const holds = ['client hold', 'server hold']
 
 /** The status that follows from what is known. Without evidence for another one, it stays the same. */
-export function nextStatus(current: DomainStatus, { registrar, registry, end }: Evidence, now: number): DomainStatus {
+export function nextStatus(current: DomainStatus, evidence: Evidence, now: number): DomainStatus {
+  const { registry, end } = evidence
+  const isOver = end !== null && end <= now
+  // Registrars call domains active until they are renewed or deleted.
+  const registrar = evidence.registrar === 'active' && isOver ? null : evidence.registrar
   // An order decides when these end.
   if (current === 'pending_registration' || current === 'pending_transfer')
     return registrar ?? (registry?.state === 'found' && current === 'pending_registration' ? 'active' : current)
-  const isOver = end !== null && end <= now
   if (registry?.state === 'absent') return registry.isProven ? 'deleted' : current
   if (registry?.state === 'found') {
     const { statuses } = registry

@@ -12,6 +12,7 @@ import type { Ctx } from '../../core/ctx'
 import { inputColumns, patchColumns } from '../../core/members'
 import { findRow } from '../../core/rows'
 import { onePage, type Page } from '../../core/shapes'
+import { releaseAccount } from '../domains/account-domains'
 import { registrarKindOf } from './kinds'
 import { registrarAccountRows } from './open'
 import { limitColumns, requireCurrency, requirePurchasesAccess } from './purchases'
@@ -23,6 +24,7 @@ import {
   type RegistrarAccountPatch,
   type RegistrarAccountView,
 } from './shapes'
+import { syncJobFor } from './sync-jobs'
 import { registrarAccounts } from './tables'
 import { currencyOf, registrarAccountView, type RegistrarAccountRow } from './view'
 
@@ -43,9 +45,12 @@ const accounts: CheckedAccounts<RegistrarAccountRow, RegistrarAccountView, Regis
   checkEveryMs: 3_600_000,
   reset: before => ({
     ...{ ...unchecked, currency: null, balance: null, nextSyncAt: null, syncFailures: 0, syncError: null },
-    ...(before === null && { monthlyLimit: null, orderLimit: null, lastSyncAt: null, listedCount: 0 }),
+    // Other settings can be those of another account.
+    ...{ listedCount: 0, shrunkSince: null, leftOutCount: 0, isBalanceLow: false },
+    ...(before === null && { monthlyLimit: null, orderLimit: null, lastSyncAt: null }),
   }),
   view: registrarAccountView,
+  onOk: async (_, id) => [syncJobFor(id, 0)],
   async check(kind, settings, context) {
     const registrar = kind.open(settings, context)
     try {
@@ -111,14 +116,17 @@ export async function updateRegistrarAccount(ctx: Ctx, id: string, patch: Regist
     async vet(_, { before }) {
       if (patch.purchases) requireCurrency({ ...before, ...limits }, currencyOf(before))
     },
-    async done(_, { settingsChanged }, { updatedAt }) {
-      return settingsChanged ? [checkJobFor(accounts, id, updatedAt)] : []
+    async done(_, { settingsChanged, before }, after) {
+      const { updatedAt } = after
+      if (settingsChanged) return [checkJobFor(accounts, id, updatedAt)]
+      return before.manageNew !== after.manageNew && after.nextSyncAt !== null ? [syncJobFor(id, 0)] : []
     },
   })
 }
 
-/** Deletes an account and its secrets. Nothing changes at the registrar. @throws Problem 404, 412 */
-export const deleteRegistrarAccount = (ctx: Ctx, id: string): Promise<void> => deleteAccount(ctx, accounts, id, async () => {})
+/** Deletes an account and its secrets. Its domains stay, and nothing changes at the registrar. @throws Problem 404, 412 */
+export const deleteRegistrarAccount = (ctx: Ctx, id: string): Promise<void> =>
+  deleteAccount(ctx, accounts, id, tx => releaseAccount(tx, id, ctx.hub.clock.now()))
 
 /** Checks an account now. A failing check is a result, not an error of the request. @throws Problem 404, 409, 429 */
 export const checkRegistrarAccount = (ctx: Ctx, id: string): Promise<RegistrarAccountView> => checkAccount(ctx, accounts, id)

@@ -45,6 +45,13 @@ export const registrarActions = {
     changes: { of: 'domains.registrar.update' },
     example: { before: { state: 'failing' }, after: { state: 'ok' } },
   },
+  'domains.registrar.sync': {
+    phrase: 'read the domains of {registrar_account}',
+    number: 'DO027',
+    description: 'Reading the domains of a registrar account was started.',
+    targets: ['registrar_account', 'action'],
+    channels: [...requestChannels, 'job'],
+  },
   'domains.registrar.validate': {
     phrase: 'validate the settings of a registrar account',
     number: 'DO026',

@@ -3,6 +3,7 @@ import { openAccount } from '../../adapters/accounts/check'
 import { paced } from '../../adapters/accounts/pace'
 import type { Hub } from '../../core/hub'
 import { rowsOf } from '../../registry'
+import { trackedNames } from '../domains/account-domains'
 import { registrarKindOf } from './kinds'
 import type { Registrar } from './registrar'
 import { registrarAccounts } from './tables'
@@ -20,10 +21,10 @@ export const registrarAccountRows = {
  */
 const openRegistrar = (hub: Hub, row: AccountRow, isInteractive: boolean): Promise<Registrar> =>
   openAccount(hub, registrarAccountRows, row, async (kind, settings, context) =>
-    kind.open(
-      settings,
-      await paced(hub, { type: 'registrar-account', id: row.id, settings }, kind.caps.pace, context, isInteractive),
-    ),
+    kind.open(settings, {
+      ...(await paced(hub, { type: 'registrar-account', id: row.id, settings }, kind.caps.pace, context, isInteractive)),
+      trackedNames: (after, count) => trackedNames(hub.read, row.id, after, count),
+    }),
   )
 
 /** Opens an account for as long as a call takes. @throws AdapterError */

@@ -1,5 +1,6 @@
 import { crud } from '../../api/crud'
 import { area, route } from '../../api/route'
+import { Action } from '../actions/shapes'
 import { listAccountDomains } from './account-domains'
 import {
   checkRegistrarAccount,
@@ -23,6 +24,7 @@ import {
   RegistrarAccountQuery,
   RegistrarKindInfoList,
 } from './shapes'
+import { syncRegistrarAccount } from './sync-action'
 
 const read = 'domains.read'
 const write = 'domains.write'
@@ -50,7 +52,7 @@ export const registrarRoutes = area('registrars', 'Domains', [
     },
     create: {
       description:
-        'Adds an account at a registrar. It is checked right after the response; until then its `state` is `unknown`. Secrets are part of ' +
+        'Adds an account at a registrar. It is checked right after the response, and its domains are read then; until then its `state` is `unknown`. Secrets are part of ' +
         '`settings`, and are never returned. Setting `purchases` requires `account.write`. A workspace can have up to 50 accounts (409).',
       body: RegistrarAccountInput,
       problems: ['conflict', 'already_exists'],
@@ -69,7 +71,7 @@ export const registrarRoutes = area('registrars', 'Domains', [
       run: updateRegistrarAccount,
     },
     delete: {
-      description: 'Deletes a registrar account and its secrets. Nothing changes at the registrar.',
+      description: 'Deletes a registrar account and its secrets. Its domains become `manual`. Nothing changes at the registrar.',
       run: deleteRegistrarAccount,
     },
     verbs: {
@@ -79,6 +81,15 @@ export const registrarRoutes = area('registrars', 'Domains', [
           'the registrar. Limited to 5 requests a minute per account. Accounts are also checked automatically every hour.',
         problems: ['conflict', 'rate_limited'],
         run: checkRegistrarAccount,
+      },
+      sync: {
+        description:
+          'Starts an action that reads all domains of the account. They are also read automatically, about every 6 hours. Limited to 3 requests a minute per account.',
+        status: 202,
+        response: Action,
+        collection: '/v1/actions',
+        problems: ['resource_locked', 'rate_limited'],
+        run: syncRegistrarAccount,
       },
     },
   }),

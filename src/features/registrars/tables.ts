@@ -1,7 +1,7 @@
 import { sql } from 'drizzle-orm'
 import { accountColumns, checkColumns } from '../../adapters/accounts/columns'
-import { int, json, text, time } from '../../core/db/columns'
-import { index, table, uniqueIndex } from '../../core/db/dialect'
+import { flag, int, json, text, time } from '../../core/db/columns'
+import { index, primaryKey, table, uniqueIndex } from '../../core/db/dialect'
 import { memberColumns } from '../../core/members'
 import type { Money } from '../../core/money'
 import type { RegistrarFailure } from './registrar'
@@ -28,6 +28,12 @@ export const registrarAccounts = table(
     syncError: json<{ code: RegistrarFailure; detail: string } | null>('sync_error'),
     // Domains in the last list that was believed.
     listedCount: int('listed_count').notNull(),
+    // Since when lists have under half of that; null if they don’t.
+    shrunkSince: time('shrunk_since'),
+    // Domains in it that could not be added, because the plan doesn’t allow more.
+    leftOutCount: int('left_out_count').notNull(),
+    // Whether the credit does not suffice for the renewals of the next 30 days.
+    isBalanceLow: flag('is_balance_low').notNull(),
   },
   t => [
     uniqueIndex('registrar_accounts_name').on(t.workspaceId, t.name),
@@ -36,4 +42,16 @@ export const registrarAccounts = table(
       .on(t.nextSyncAt)
       .where(sql`next_sync_at is not null`),
   ],
+)
+
+/** Names that were added to the workspace because an account has them, so that those removed here are not added again. */
+export const registrarAccountNames = table(
+  'registrar_account_names',
+  {
+    accountId: text('account_id')
+      .notNull()
+      .references(() => registrarAccounts.id, { onDelete: 'cascade' }),
+    name: text('name').notNull(),
+  },
+  t => [primaryKey({ columns: [t.accountId, t.name] })],
 )

@@ -8,8 +8,9 @@ import { useOne } from '../../queries'
 export const checkedAccounts: CheckedAccounts = { noun: 'registrar', help: '/docs/registrars#health-checks' }
 
 /** Paths that change with an account. */
-export const invalidates = ['/registrar-accounts']
+export const invalidates = ['/registrar-accounts', '/domains']
 
+export const useRegistrarAccounts = () => useOne<{ data: RegistrarAccountView[] }>('/registrar-accounts')
 export const useRegistrarKinds = () => useOne<{ data: RegistrarKindView[] }>('/registrar-kinds')
 
 /** Titles of kinds of registrars. Blank while loading. */
