@@ -50,6 +50,7 @@ import { refreshCalendar } from '../features/maintenance/calendar'
 import { pruneNotices } from '../features/notices/retention'
 import { pruneIncidents } from '../features/incidents/retention'
 import { pruneNotifications } from '../features/notifications/delivery/retention'
+import { compareDelegations } from '../features/domains/delegations'
 import { watchEnds } from '../features/domains/apply-facts'
 import { refreshBootstrap } from '../features/registry/bootstrap-refresh'
 import { pruneRegistry } from '../features/registry/interests'
@@ -122,6 +123,7 @@ export function startScheduledTasks(hub: Hub, worker: Worker, listening: Listeni
     { name: 'prune-tls-scans', pattern: '0 34 * * * *', run: () => pruneTlsScans(hub) },
     { name: 'read-due-registrations', every: 5, run: () => readDueRegistrations(hub) },
     { name: 'watch-domain-ends', every: 30, run: () => watchEnds(hub) },
+    { name: 'compare-delegations', pattern: '0 11 * * * *', run: () => compareDelegations(hub) },
     { name: 'refresh-bootstrap', pattern: '0 38 * * * *', run: () => refreshBootstrap(hub) },
     { name: 'prune-registry', pattern: '0 44 * * * *', run: () => pruneRegistry(hub) },
     { name: 'prune-heartbeats', pattern: '0 27 * * * *', run: () => pruneHeartbeats(hub) },

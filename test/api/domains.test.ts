@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 import { eq } from 'drizzle-orm'
 import { watchEnds } from '../../src/features/domains/apply-facts'
+import { compareDelegations } from '../../src/features/domains/delegations'
 import { readDueRegistrations } from '../../src/features/registry/look'
 import { registryInterests } from '../../src/features/registry/tables'
 import { RegistryDouble } from '../support/registry-double'
@@ -359,4 +360,35 @@ describe('a registration', () => {
     for (const path of ['history', 'readings']) expect((await w.rival.call('GET', `/v1/domains/${id}/${path}`)).status).toBe(404)
     expect((await w.rival.call('POST', `/v1/domains/${id}/refresh`)).status).toBe(404)
   })
+})
+
+test('the name servers at the registry are compared with those of the zone', async () => {
+  const { w, call, create, get } = await scene()
+  double.names.set('shop.com', { expires: '2027-05-01T10:00:00Z' })
+  const { id } = await create('shop.com')
+  await look(w)
+  const delegation = async () => (await get(id)).delegation
+  expect(await delegation()).toMatchObject({ state: 'no_zone', zone_id: null, missing: [], extra: [] })
+  const zone = await call('POST', '/dns/zones', { name: 'shop.com', nameservers: ['ns1.example.net', 'ns2.example.net'] })
+  await compareDelegations(w.hub)
+  expect(await delegation()).toMatchObject({ state: 'mismatch', zone_id: zone.body.id, missing: ['ns2.example.net'], extra: [] })
+  expect((await call('GET', '/domains?delegation=mismatch')).body.data).toHaveLength(1)
+  await call('PATCH', `/domains/${id}`, { expected_nameservers: ['NS1.example.net.', 'ns9.example.net'] })
+  expect(await delegation()).toMatchObject({ state: 'mismatch', missing: ['ns9.example.net'], extra: [] })
+  await call('PATCH', `/domains/${id}`, { expected_nameservers: null })
+  double.domain = (name, known) => ({
+    ...RegistryDouble.prototype.domain.call(double, name, known),
+    nameservers: ['NS1.EXAMPLE.NET', 'NS2.EXAMPLE.NET'].map(ldhName => ({ objectClassName: 'nameserver', ldhName })),
+  })
+  await call('POST', `/domains/${id}/refresh`)
+  await look(w)
+  delete (double as { domain?: unknown }).domain
+  const matching = await delegation()
+  expect(matching).toMatchObject({ state: 'match', zone_id: zone.body.id, missing: [], extra: [] })
+  await w.advance(hourMs)
+  await compareDelegations(w.hub)
+  expect(await delegation()).toEqual(matching)
+  await call('DELETE', `/dns/zones/${zone.body.id}`)
+  await compareDelegations(w.hub)
+  expect(await delegation()).toMatchObject({ state: 'no_zone', zone_id: null })
 })

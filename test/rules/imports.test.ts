@@ -216,6 +216,7 @@ const publicModules: Record<string, string[]> = {
     'records/driven',
     'records/listing',
     'zones/counts',
+    'zones/delegated-zones',
     'zones/zones',
   ],
   domains: ['account-domains'],

@@ -6,6 +6,8 @@ import type { Hub } from '../../core/hub'
 import { newId } from '../../core/ids'
 import { declareInterest, lookBy } from '../registry/interests'
 import { knownFacts, type FactsRow } from '../registry/known'
+import { compareDelegation, type Expected } from './delegation'
+import { expectedDelegations } from './delegations'
 import { derive, type AccountKnown, type RegistryKnown } from './derive'
 import { dateOf } from './effective-end'
 import { noFacts } from './facts'
@@ -31,12 +33,13 @@ export async function settleDomains(
     tx,
     rows.filter(row => row.management === 'registrar').map(row => row.id),
   )
+  const expected = await expectedDelegations(tx, rows)
   const settled: DomainRow[] = []
   const events: EventDraft[] = []
   for (const row of rows) {
     const known = facts.get(row.name)
     const registry = known ? registryKnown(known, isSupported(row.name)) : null
-    const done = await settle(tx, hub, row, registry, accounts.get(row.id) ?? null)
+    const done = await settle(tx, hub, row, registry, accounts.get(row.id) ?? null, expected.get(row.id)!)
     settled.push(done.row)
     events.push(...done.events)
   }
@@ -49,11 +52,16 @@ async function settle(
   row: DomainRow,
   registry: RegistryKnown | null,
   account: AccountKnown | null,
+  expected: Expected,
 ): Promise<{ row: DomainRow; events: EventDraft[] }> {
   const now = hub.clock.now()
   const { columns, move, noticeDay } = derive(row, registry, account, now)
   const { id, workspaceId, name } = row
-  const [saved] = await tx.update(domains).set(columns).where(eq(domains.id, id)).returning()
+  const [saved] = await tx
+    .update(domains)
+    .set({ ...columns, ...compareDelegation(columns.facts!.nameservers, expected, now) })
+    .where(eq(domains.id, id))
+    .returning()
   const every = columns.lookEverySeconds!
   if (every !== row.lookEverySeconds) await declareInterest(tx, hub, { type: 'domain', id }, name, every)
   if (every < row.lookEverySeconds) await lookBy(tx, name, now + every * 1000)

@@ -39,7 +39,8 @@ const zoneViewOf = (zone: ZoneRow, nameservers: readonly string[], sync: ZoneSta
   ...editableView(zone),
 })
 
-async function nameServersOf(read: Reader, zones: readonly ZoneRow[]): Promise<Map<string, string[]>> {
+/** The name servers in the NS records of zones, absolute and with a trailing dot, by the ID of the zone. */
+export async function nameServersOf(read: Reader, zones: readonly Pick<ZoneRow, 'id'>[]): Promise<Map<string, string[]>> {
   if (zones.length === 0) return new Map()
   const zoneIds = zones.map(zone => zone.id)
   const rows = await read
