@@ -44,3 +44,36 @@ test(
   },
   limitMs,
 )
+
+test(
+  'a domain is added, looked up, and shown, and a list is imported',
+  async () => {
+    const expires = new Date(Date.now() + 20 * 86_400_000).toISOString()
+    double.names.set('kestrel.com', { expires })
+    const page = await here.open('/domains')
+    await page.getByRole('button', { name: 'Add domain' }).first().click()
+    const form = page.getByRole('dialog')
+    await form.getByLabel('Name', { exact: true }).fill('www.kestrel.com')
+    await form.getByRole('button', { name: 'Add domain' }).click()
+    await form.getByText('Did you mean kestrel.com?').waitFor()
+    await form.getByLabel('Name', { exact: true }).fill('kestrel.com')
+    await form.getByRole('button', { name: 'Add domain' }).click()
+    await page.getByRole('heading', { name: 'kestrel.com' }).waitFor()
+    await page.getByText('active', { exact: true }).first().waitFor()
+    await page.getByText('Registry (RDAP), likely').waitFor()
+    await page.getByText(/in (19|20) days/).waitFor()
+    await expectClean(page)
+
+    await page.goto(`${here.hub.url}/domains`)
+    await page.getByRole('button', { name: 'Import' }).click()
+    const dialog = page.getByRole('dialog')
+    await dialog.getByLabel('Domains').fill('name,tags\nhttps://www.example.net/shop,shop\nco.uk,\nkestrel.com,')
+    await dialog.getByRole('button', { name: 'Import domains' }).click()
+    await page.getByText('1 domain added, 1 existed already, 1 line is invalid.').waitFor()
+    await page.getByText('is a public suffix').waitFor()
+    await expectClean(page)
+    await page.keyboard.press('Escape')
+    await page.getByText('example.net', { exact: true }).waitFor()
+  },
+  limitMs,
+)

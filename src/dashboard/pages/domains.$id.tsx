@@ -10,7 +10,7 @@ import { resourcePage } from '../parts/resource-page'
 import { SendButton } from '../parts/send-button'
 import { capitalize, humanize, Status, Tags } from '../parts/status'
 import { RelativeTime } from '../parts/time'
-import { useList } from '../queries'
+import { useList, useOne } from '../queries'
 import { usePerson } from '../session'
 import { editDomain, invalidates } from './domains/domain-fields'
 import { DelegationStatus, DomainStatus, Expiry } from './domains/texts'
@@ -146,9 +146,9 @@ const Names = ({ names }: { names: readonly string[] }) => (
 
 /** The last answer of each source. */
 function Sources({ id }: { id: string }) {
-  const readings = useList<DomainReadingView>(`/domains/${id}/readings`)
+  const { data } = useOne<{ data: DomainReadingView[] }>(`/domains/${id}/readings`)
   return (
-    <ListCard title="Sources" rows={readings} keyOf={one => one.source} empty="Not looked up yet.">
+    <ListCard title="Sources" rows={data?.data ?? []} keyOf={one => one.source} empty="Not looked up yet.">
       {one => (
         <div className="flex flex-wrap items-center gap-x-3">
           <span className="grow">
