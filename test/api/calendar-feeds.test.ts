@@ -9,7 +9,7 @@ import { world, type Caller, type World } from '../support/world'
 
 const path = '/v1/calendar-feeds'
 const dayMs = 86_400_000
-const everything = { name: 'Operations', include: ['certificates', 'maintenance'] }
+const everything = { name: 'Operations', include: ['domains', 'certificates', 'maintenance'] }
 
 async function create(caller: Caller, body: object = everything) {
   const { status, body: created, text } = await caller.call('POST', path, body)
@@ -99,6 +99,7 @@ describe('a calendar feed', () => {
     const { acme, clock } = w
     const today = Math.floor(clock.now() / dayMs) * dayMs
     const iso = (days: number) => new Date(today + days * dayMs).toISOString()
+    const local = (days: number) => iso(days).slice(0, 10)
     const name = 'Ünïcode; “a, b” \\n '.repeat(5).trim()
     const window = await acme.call('POST', '/v1/maintenance-windows', {
       ...{ name, kind: 'rrule', rrule: 'FREQ=WEEKLY;COUNT=3', timezone: 'UTC', duration_seconds: 5400 },
@@ -108,12 +109,14 @@ describe('a calendar feed', () => {
     await upload(w, { name: 'www.example.com', ends: today + 40 * dayMs + 3600_000, tags: ['shop_1'] })
     await upload(w, { name: 'old.example.com', ends: today - 31 * dayMs })
     await upload(w, { name: 'away.example.com', ends: today + 9 * dayMs, inUse: false })
+    const domain = await acme.call('POST', '/v1/domains', { name: 'münchen.de', expires_at: local(50), tags: ['shop'] })
+    expect([domain.status, domain.text]).toEqual([201, expect.any(String)])
     const { url, id } = await create(acme)
 
     const { headers, events, text } = await read(w, url)
     expect(headers.get('content-type')).toBe('text/calendar; charset=utf-8')
-    const local = (days: number) => iso(days).slice(0, 10)
     expect(events).toEqual([
+      { uid: `${domain.body.id}@bailiwick`, summary: 'Domain expires: münchen.de', start: local(50), end: local(51) },
       {
         uid: expect.stringMatching(/^cert_.+@bailiwick$/),
         summary: 'Certificate expires: www.example.com',
@@ -139,7 +142,7 @@ describe('a calendar feed', () => {
     const later = await read(w, url, { 'if-none-match': etag })
     expect([later.status, later.events.map(one => one.uid)]).toEqual([
       200,
-      events.filter((_, at) => at !== 1).map(one => one.uid),
+      events.filter((_, at) => at !== 2).map(one => one.uid),
     ])
     expect((await acme.call('GET', `${path}/${id}`)).body.last_used_at).not.toBeNull()
 
@@ -147,7 +150,7 @@ describe('a calendar feed', () => {
       await acme.call('PATCH', `${path}/${id}`, { tags })
       return (await read(w, url)).events.map(one => one.uid.slice(0, 4))
     }
-    expect(await uidsWith(['shop'])).toEqual(['mw_0', 'mw_0'])
+    expect(await uidsWith(['shop'])).toEqual(['dom_', 'mw_0', 'mw_0'])
     expect(await uidsWith(['shop_1'])).toEqual(['cert'])
     // An underscore is no wildcard.
     expect(await uidsWith(['shopx1'])).toEqual([])

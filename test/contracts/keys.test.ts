@@ -145,10 +145,10 @@ test('a data key rotation re-encrypts all values and deletes the old keys', asyn
   const { beat, key } = await sealSome(w)
   const before = await countByKey(w.hub.read)
   const plan = await dataRotation(w.hub)
-  expect(plan).toEqual({ startedAt: null, workspaces: 2, values: 22, keys: 2 })
+  expect(plan).toEqual({ startedAt: null, workspaces: 2, values: 23, keys: 2 })
   expect(await countByKey(w.hub.read)).toEqual(before)
   const done = await rotateData(w.hub, { by, graceMs: 0, report: silent })
-  expect(done).toEqual({ startedAt: expect.any(Number), workspaces: 2, values: 22, keys: 2 })
+  expect(done).toEqual({ startedAt: expect.any(Number), workspaces: 2, values: 23, keys: 2 })
   const after = await countByKey(w.hub.read)
   expect([...after.keys()].filter(id => before.has(id))).toEqual([])
   expect((await w.hub.read.select().from(dataKeys)).map(row => row.id).sort()).toEqual(['dek_instance', ...after.keys()].sort())
@@ -182,7 +182,7 @@ test('a value that can’t be decrypted is reported with its place, and its key 
   expect(found.failures).toEqual([
     expect.stringContaining(`heartbeats.uuid_sealed of ${beat.id}: The encrypted value cannot be decrypted`),
   ])
-  expect(found.values).toBe(21)
+  expect(found.values).toBe(22)
   expect(await w.audited()).toContain('account.secrets.verify failure')
   await expect(rotateData(w.hub, { by, graceMs: 0, report: silent })).rejects.toBeInstanceOf(DecryptionFailed)
   const keyId = row!.uuidSealed.split('.')[1]!

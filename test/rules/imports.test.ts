@@ -209,6 +209,7 @@ const publicModules: Record<string, string[]> = {
     'summary',
   ],
   coverage: ['kinds', 'summary'],
+  domains: ['ending'],
   dns: [
     'challenges/challenges',
     'challenges/visible',

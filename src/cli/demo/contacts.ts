@@ -33,6 +33,6 @@ const person = {
 export function scheduleContacts({ simulation, people: { ada, linus }, ago }: Scenario): void {
   simulation.schedule(ago(50), () => ada.call('POST', '/v1/contacts', company))
   simulation.schedule(ago(20), () => linus.call('POST', '/v1/contacts', person))
-  const include = ['certificates', 'maintenance']
+  const include = ['domains', 'certificates', 'maintenance']
   simulation.schedule(ago(18), () => ada.call('POST', '/v1/calendar-feeds', { name: 'Operations', include }))
 }

@@ -11,6 +11,7 @@ import { usePerson } from '../session'
 const invalidates = ['/calendar-feeds']
 
 const contents: Record<CalendarFeedView['include'][number], string> = {
+  domains: 'Domains',
   certificates: 'Certificates',
   maintenance: 'Maintenance',
 }
@@ -48,7 +49,7 @@ export default function CalendarFeeds() {
   return (
     <ListPage
       label="Calendar feeds"
-      description="Secret URLs that calendar programs subscribe to, with the days on which certificates expire, and planned maintenance."
+      description="Secret URLs that calendar programs subscribe to, with the days on which domains and certificates expire, and planned maintenance."
       path="/calendar-feeds"
       columns={columns}
       sort="name"
@@ -57,7 +58,7 @@ export default function CalendarFeeds() {
       create={canWrite && { label: 'Create feed', onClick: createFeed }}
       empty={{
         icon: CalendarDays,
-        text: 'See in your own calendar when certificates expire and maintenance is planned.',
+        text: 'See in your own calendar when domains and certificates expire, and when maintenance is planned.',
       }}
     />
   )

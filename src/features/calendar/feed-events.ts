@@ -1,5 +1,6 @@
 import type { Reader } from '../../core/db/transaction'
 import { endingCertificates } from '../certificates/summary'
+import { endingDomains } from '../domains/ending'
 import { plannedMaintenance } from '../maintenance/schedule'
 import type { FeedContent } from './contents'
 import type { CalendarEvent } from './icalendar'
@@ -16,6 +17,17 @@ type Feed = Pick<typeof calendarFeeds.$inferSelect, 'workspaceId' | 'include' | 
 type Source = (read: Reader, feed: Feed, today: number, baseUrl: string) => Promise<CalendarEvent[]>
 
 const sources: Readonly<Record<FeedContent, Source>> = {
+  async domains(read, { workspaceId, tags }, today, baseUrl) {
+    const found = await endingDomains(read, workspaceId, { from: today - pastDays * dayMs, tags, max: maxEvents })
+    return found.map(one => ({
+      uid: one.id,
+      stampedAt: one.createdAt,
+      day: one.expiresAt,
+      summary: `Domain expires: ${one.name}`,
+      description: one.autoRenew ? 'Renews automatically.' : '',
+      url: `${baseUrl}/domains/${one.id}`,
+    }))
+  },
   async certificates(read, { workspaceId, tags }, today, baseUrl) {
     const found = await endingCertificates(read, workspaceId, { from: today - pastDays * dayMs, tags, max: maxEvents })
     return found.map(one => ({

@@ -15,7 +15,7 @@ export const feedMembers = members({
       maxItems: feedContents.length,
       uniqueItems: true,
       description:
-        'What the calendar contains. `certificates`: the days on which certificates in use expire. `maintenance`: maintenance windows of the next 62 days.',
+        'What the calendar contains. `domains`: the days on which domains expire. `certificates`: the days on which certificates in use expire. `maintenance`: maintenance windows of the next 62 days.',
     }),
     required: true,
   },
@@ -31,7 +31,7 @@ export const feedMembers = members({
 const example = {
   id: 'cal_01jd8f3q7eeb9bv0w0r8c7hq2m',
   name: 'Operations',
-  include: ['certificates' as const, 'maintenance' as const],
+  include: ['domains' as const, 'certificates' as const, 'maintenance' as const],
   tags: [],
   url: 'https://bailiwick.example/v1/calendar-feeds/bw_cal_4f6Tq0bWm2Zx8Kc1Vn7Rj3Ls9Hd5Pa1x7Kq2/calendar.ics',
   last_used_at: '2026-11-27T10:00:00.000Z',
@@ -62,7 +62,7 @@ export type CalendarFeedView = Static<typeof CalendarFeed>
 export const CalendarFeedInput = Shape(inputMembers(feedMembers), {
   $id: 'CalendarFeedInput',
   description: 'A calendar feed to create.',
-  examples: [{ name: 'Operations', include: ['certificates', 'maintenance'] }],
+  examples: [{ name: 'Operations', include: ['domains', 'certificates', 'maintenance'] }],
 })
 export type CalendarFeedInput = Static<typeof CalendarFeedInput>
 
