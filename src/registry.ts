@@ -614,7 +614,7 @@ export function isSent({ kind, area }: { kind: string; area: Area }): boolean {
 export const prefixesWhere = (is: (entry: Entry) => boolean | undefined): IdPrefix[] =>
   resourceEntries.flatMap(entry => (is(entry) ? [entry.prefix as IdPrefix] : []))
 
-/** What `rowsOf` can't derive from the registry. `label` is the property that names a row in the audit log. */
+/** What `rowsOf` can't derive from the registry. `label` is the property that names a row in the audit log: a text, or a list of them. */
 type RowOptions<T extends RowTable> = {
   name?: string
   label?: string

@@ -38,13 +38,15 @@ interface Rows<T extends RowTable = RowTable> {
   accessTo?(row: RowOf<T>): string | null
   /** The column with the workspace, or with another owner such as a user. Null if all rows belong to the installation. */
   owner: SQLiteColumn | null
-  /** The property that names a row in the audit log. */
+  /** The property that names a row in the audit log: a text, or a list of them. */
   label: string
 }
 
 /** A row as the target of audit events. */
-export const targetOf = ({ type, label }: Pick<Rows, 'type' | 'label'>, row: { id: string }): AuditTarget =>
-  target(type, { id: row.id, name: row[label as 'id'] })
+export const targetOf = ({ type, label }: Pick<Rows, 'type' | 'label'>, row: { id: string }): AuditTarget => {
+  const name: string | string[] = row[label as 'id']
+  return target(type, { id: row.id, name: Array.isArray(name) ? name.join(', ') : name })
+}
 
 /** Returns a row of the caller's workspace, or of `owner`. @throws Problem 404 */
 export const findRow = async <T extends RowTable>(

@@ -454,6 +454,20 @@ describe('TLS endpoints of monitors', () => {
     expect((await importLines(`127.0.0.1:${server.port}`)).body).toMatchObject({ created: 1, existing: 0 })
     const [imported] = (await call('GET', '/tls-endpoints')).body.data
     expect(await get(imported.id)).toMatchObject({ origin: 'manual', deletes_at: null })
+
+    // An update can take the place of one that is about to be deleted, too.
+    await call('DELETE', `/tls-endpoints/${imported.id}`)
+    const last = await monitor()
+    await gatherEndpoints(here.hub)
+    await call('DELETE', `/monitors/${last}`)
+    await gatherEndpoints(here.hub)
+    const other = await create({ servername: 'other.example.com' })
+    expect((await call('GET', '/tls-endpoints')).body.data).toHaveLength(2)
+    await here.audited()
+    const patched = await call('PATCH', `/tls-endpoints/${other.body.id}`, { servername: null })
+    expect([patched.status, patched.body.servername]).toEqual([200, null])
+    expect((await call('GET', '/tls-endpoints')).body.data.map((one: any) => one.id)).toEqual([other.body.id])
+    expect(await here.audited()).toEqual(['certificates.tls_endpoint.update', 'certificates.tls_endpoint.delete'])
   })
 
   test('are scanned when a check gets a certificate that is not known there', async () => {

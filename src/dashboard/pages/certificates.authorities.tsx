@@ -15,7 +15,12 @@ export default function CertificateAuthorities() {
   const columns: TableColumns<CertificateAuthorityView> = [
     { title: 'Name', sort: 'name', look: 'strong', render: one => one.name },
     { title: 'Subject', width: '40cqw', showFrom: 'md', onPhone: 'line', look: 'muted', render: one => one.subject },
-    { title: 'Expires', sort: 'not_after', width: '8rem', render: one => formatDate(one.not_after) },
+    {
+      title: 'Expires',
+      sort: 'not_after',
+      width: '8rem',
+      render: one => <span className="whitespace-nowrap">{formatDate(one.not_after)}</span>,
+    },
     canWrite &&
       menuColumn<CertificateAuthorityView>(
         one => one.name,

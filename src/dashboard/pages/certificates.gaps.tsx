@@ -10,6 +10,7 @@ import { SettingsButton } from './certificates/certificate-settings'
 import { acknowledgeGap, GapDetails, showGap } from './certificates/gap-details'
 import { isIssuable, issueForGap } from './certificates/issue-for-gap'
 import { gapInvalidates, gapTitles, severityTitles, statusTitles, toneOfGap } from './certificates/gap-text'
+import { TextWithDates } from '../parts/text-with-dates'
 
 const unresolved = 'open,acknowledged'
 
@@ -23,7 +24,9 @@ export default function CertificateGaps() {
       render: one => (
         <>
           <div className="font-medium">{gapTitles[one.kind]}</div>
-          <div className="text-[13px] font-normal wrap-anywhere text-muted">{one.detail}</div>
+          <div className="text-[13px] font-normal wrap-anywhere text-muted">
+            <TextWithDates text={one.detail} />
+          </div>
         </>
       ),
     },

@@ -47,13 +47,15 @@ function EndpointPage({ resource: endpoint }: { resource: TlsEndpointView }) {
       actions={
         canWrite && (
           <>
-            <SendButton
-              icon={RefreshCw}
-              call={{ method: 'POST', path: `${path}/scan` }}
-              send={{ toast: 'Scan started', invalidates }}
-            >
-              Scan now
-            </SendButton>
+            {endpoint.deletes_at === null && (
+              <SendButton
+                icon={RefreshCw}
+                call={{ method: 'POST', path: `${path}/scan` }}
+                send={{ toast: 'Scan started', invalidates }}
+              >
+                Scan now
+              </SendButton>
+            )}
             <Button onClick={() => editEndpoint(endpoint)}>Edit</Button>
             <Button
               kind="danger"

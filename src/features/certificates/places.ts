@@ -1,6 +1,14 @@
 /** Where a certificate was seen. `label` names the place for people, such as `shop.example.com:443` or `web-1:/etc/ssl/shop.pem`. */
 export type Presence =
-  | { kind: 'endpoint'; endpointId: string; address: string; host: string; port: number }
+  | {
+      kind: 'endpoint'
+      endpointId: string
+      address: string
+      host: string
+      port: number
+      /** The name that is asked for instead of the host. */
+      servername?: string | null
+    }
   | {
       kind: 'file'
       serverId: string

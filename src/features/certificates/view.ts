@@ -178,8 +178,10 @@ function presenceView({ kind, data, firstSeenAt, lastSeenAt, endedAt }: Presence
 
 function placeView(data: PresenceRow['data']): Partial<CertificatePresenceView> {
   switch (data.kind) {
-    case 'endpoint':
-      return { endpoint_id: data.endpointId, host: data.host, port: data.port, address: data.address }
+    case 'endpoint': {
+      const { endpointId: endpoint_id, host, port, address, servername = null } = data
+      return { endpoint_id, host, port, address, servername }
+    }
     case 'file':
       return { server_id: data.serverId, path: data.path, key: data.key, mode: data.mode, references: [...data.references] }
     case 'served': {

@@ -2,8 +2,8 @@ import { and, eq, isNotNull } from 'drizzle-orm'
 import { refuseForbiddenHost, workspacePolicy } from '../../access/network-policy'
 import { refuseOverLimit } from '../../access/plans'
 import { refuseTooManyRequests } from '../../access/limiter'
-import { change } from '../../core/change'
-import type { ChangeResult } from '../../core/change-result'
+import { auditDrafts, change } from '../../core/change'
+import type { AuditDraft, ChangeResult } from '../../core/change-result'
 import type { Ctx } from '../../core/ctx'
 import { forUpdate } from '../../core/db/dialect'
 import type { Tx } from '../../core/db/transaction'
@@ -155,7 +155,8 @@ function validServername(text: string | null): string | null {
 }
 
 /**
- * Updates an endpoint, which makes it manual. It is scanned immediately if another name is sent, or if it was not active.
+ * Updates an endpoint, which makes it manual. It is scanned immediately if another name is sent, or if it was not active. One of the same
+ * server that is about to be deleted is deleted now.
  * @throws Problem 403 if the limit is reached, 404, 409 for a duplicate, 412, 422
  */
 export async function updateTlsEndpoint(ctx: Ctx, id: string, patch: TlsEndpointPatch): Promise<TlsEndpointView> {
@@ -168,12 +169,24 @@ export async function updateTlsEndpoint(ctx: Ctx, id: string, patch: TlsEndpoint
     const now = ctx.hub.clock.now()
     const isNews = next.active && (!before.active || next.servername !== before.servername)
     const nextScanAt = nextScanOf(before, next, now)
+    const location = locationOf(next)
+    const gone = location === before.location ? null : await lockGone(tx, ctx, location)
+    if (gone) await removeEndpoint(tx, gone, now)
     const after = await once(next, () =>
-      saveRow(tx, ctx, tlsEndpointRows, before, { ...columns, location: locationOf(next), ...keptColumns, nextScanAt }),
+      saveRow(tx, ctx, tlsEndpointRows, before, { ...columns, location, ...keptColumns, nextScanAt }),
     )
-    return changed(before, after, isNews)
+    const done = changed(before, after, isNews)
+    if (!gone) return done
+    return { ...done, audits: replaced(ctx, gone), jobs: [...(done.jobs ?? []), gapsJobFor(ctx.workspaceId, now + settleMs)] }
   })
 }
+
+/** The audit events of an endpoint that was about to be deleted and is deleted now, because another one is for its server. */
+const replaced = (ctx: Ctx, gone: TlsEndpointRow): AuditDraft[] =>
+  auditDrafts(ctx, 'certificates.tls_endpoint.delete', {
+    ...{ result: undefined, target: tlsEndpointTarget(gone), before: auditedView(gone) },
+    reason: 'Another endpoint is now for its server.',
+  })
 
 function nextScanOf(before: TlsEndpointRow, next: TlsEndpointRow, now: number): number | null {
   if (!next.active) return null

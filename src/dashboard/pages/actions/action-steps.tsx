@@ -1,7 +1,7 @@
 import type { ActionView } from '../../../features/actions/shapes'
 import { ErrorDetail } from '../../parts/problem'
-import { humanize, StatusIcon } from '../../parts/status'
-import { stepTitleOf } from './action-title'
+import { StatusIcon } from '../../parts/status'
+import { statusLabelOf, stepTitleOf } from './action-title'
 import { Progress } from './progress'
 
 /** Progress, error, and steps of an action. */
@@ -21,7 +21,7 @@ export const ActionSteps = ({ action }: { action: ActionView }) => (
             <span className="font-medium">{stepTitleOf(action, step)}</span>
             {step.detail && <span className="block text-muted wrap-anywhere">{step.detail}</span>}
           </span>
-          <span className="text-[13px] text-muted">{humanize(step.status)}</span>
+          <span className="text-[13px] text-muted">{statusLabelOf(step)}</span>
         </li>
       ))}
     </ol>

@@ -6,7 +6,7 @@ const titles: Record<string, string> = {
   'server.snapshot': 'Create snapshot',
   'server.restore_snapshot': 'Restore snapshot',
 }
-const statusLabels: Partial<Record<ActionView['status'], string>> = { success: 'succeeded', error: 'failed' }
+const statusLabels: Partial<Record<string, string>> = { success: 'succeeded', error: 'failed' }
 
 /** Titles of steps whose names say too little, by the type of the action. */
 const stepTitles: Record<string, Record<string, string>> = {
@@ -23,7 +23,7 @@ const stepTitles: Record<string, Record<string, string>> = {
 }
 
 /** Returns the label of a status: `success` is shown as “succeeded”. */
-export const statusLabelOf = ({ status }: ActionView): string => statusLabels[status] ?? humanize(status)
+export const statusLabelOf = ({ status }: { status: string }): string => statusLabels[status] ?? humanize(status)
 
 /** Returns a readable title: `webhook_endpoint.recover` becomes “Recover webhook endpoint”. */
 export function titleOf({ type }: ActionView): string {

@@ -13,12 +13,15 @@ import { ZoneLink } from '../dns/zone-link'
 import { GapTimeline } from './gap-timeline'
 import { isIssuable, issueForGap } from './issue-for-gap'
 import { gapInvalidates as invalidates, gapTitles, severityTitles, statusTitles } from './gap-text'
+import { TextWithDates } from '../../parts/text-with-dates'
 
 /** What was found, what to do about it, and the evidence. */
 export function GapDetails({ gap: one }: { gap: CertificateGapView }) {
   return (
     <div className="flex flex-col gap-4">
-      <p className="wrap-anywhere">{one.detail}</p>
+      <p className="wrap-anywhere">
+        <TextWithDates text={one.detail} />
+      </p>
       <p className="font-medium wrap-anywhere">
         <TextWithCode text={one.fix} />
       </p>

@@ -4,6 +4,7 @@ import { Card } from '../../parts/page'
 import { RelativeTime } from '../../parts/time'
 import { useOne } from '../../queries'
 import { FollowedAction } from '../actions/followed-action'
+import { TextWithDates } from '../../parts/text-with-dates'
 
 const titles: Record<CertificateGapEntryView['kind'], string> = {
   opened: 'Opened',
@@ -56,7 +57,11 @@ export function GapTimeline({ gap }: { gap: CertificateGapView }) {
                     {one.actor && ` by ${one.actor.name ?? one.actor.id}`}
                   </span>
                 </p>
-                {one.text !== '' && one.text !== gap.detail && <p className="wrap-anywhere">{one.text}</p>}
+                {one.text !== '' && one.text !== gap.detail && (
+                  <p className="wrap-anywhere">
+                    <TextWithDates text={one.text} />
+                  </p>
+                )}
                 {one.kind === 'issued' && gap.status !== 'resolved' && (
                   <Link to="/managed-certificates" className="text-accent hover:underline">
                     Download certificate

@@ -8,6 +8,7 @@ import { useList } from '../../queries'
 import { ZoneLink } from '../dns/zone-link'
 import { IssueButton } from './gap-details'
 import { causeTitles, coverTitles, gapTitles, severityTitles, toneOfGap } from './gap-text'
+import { TextWithDates } from '../../parts/text-with-dates'
 
 /** The certificate of a name, and its gaps with what to do about them. */
 export function NameDetails({ of: one }: { of: CertificateCoverageView }) {
@@ -33,7 +34,9 @@ export function NameDetails({ of: one }: { of: CertificateCoverageView }) {
           actions={<Status status={gap.severity} tone={toneOfGap(gap)} label={severityTitles[gap.severity]} />}
         >
           <div className="flex flex-col gap-3">
-            <p className="wrap-anywhere">{gap.detail}</p>
+            <p className="wrap-anywhere">
+              <TextWithDates text={gap.detail} />
+            </p>
             <p className="font-medium wrap-anywhere">
               <TextWithCode text={gap.fix} />
             </p>

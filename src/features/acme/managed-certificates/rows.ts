@@ -4,7 +4,7 @@ import { rowsOf } from '../../../registry'
 import { managedCertificateMembers, type ManagedCertificateView } from './shapes'
 import { managedCertificates, type ManagedCertificateRow } from './tables'
 
-export const managedRows = rowsOf('managed_certificate', managedCertificates, { label: 'namesText' })
+export const managedRows = rowsOf('managed_certificate', managedCertificates, { label: 'names' })
 
 export const managedView = (row: ManagedCertificateRow): ManagedCertificateView => ({
   id: row.id,

@@ -133,7 +133,7 @@ const waitSeconds = ({ intervalSeconds, origin, ...row }: TlsEndpointRow, grade:
 /** Records which certificates the addresses serve to modern clients. Those of addresses that could not be scanned are left as they are, and those of addresses that the host no longer has are ended. */
 async function recordServed(
   tx: Tx,
-  { id: endpointId, workspaceId, host, port }: TlsEndpointRow,
+  { id: endpointId, workspaceId, host, port, servername }: TlsEndpointRow,
   { report, chains, withoutTls }: HostScan,
   now: number,
 ): Promise<AddressGrade[]> {
@@ -146,7 +146,7 @@ async function recordServed(
   const ids = await recordCertificates(
     tx,
     workspaceId,
-    served.map(({ address, chain }) => ({ chain, presence: { kind: 'endpoint', endpointId, address, host, port } })),
+    served.map(({ address, chain }) => ({ chain, presence: { kind: 'endpoint', endpointId, address, host, port, servername } })),
     now,
     { all: scanned.length > 0 ? [{ kind: 'endpoint', scopeId: endpointId, unknown: failed.map(one => one.address) }] : [] },
   )
