@@ -159,6 +159,7 @@ describe('a failed query changes neither state nor date', () => {
     ['40 levels', () => new Response(deep)],
     ['20 MiB', () => new Response(huge)],
     ['another name', () => changed({ ldhName: 'other.com' })],
+    ['no end', () => changed({ events: [] })],
     ['a server error', () => rdap({}, 500)],
     ['429', () => rdap({}, 429)],
     ['a redirect to a private address', () => Response.redirect('http://10.0.0.1/domain/shop.com')],
@@ -203,6 +204,30 @@ describe('a failed query changes neither state nor date', () => {
     await settled
     expect(await endOf(w, 'shop.io')).toEqual(['found', '2027-05-01T00:00:00.000Z'])
     expect((await factsOf(w, 'shop.io')).evidence[0]!.result).toBe('unknown')
+  })
+
+  test('until the registry has not published the end for days', async () => {
+    const w = await opened()
+    double.names.set('shop.com', { expires: '2027-05-01T00:00:00Z' })
+    await want(w, 'shop.com')
+    await look(w)
+    double.names.set('shop.com', {})
+    for (let day = 0; day < 3; day++) {
+      expect(await endOf(w, 'shop.com')).toEqual(['found', '2027-05-01T00:00:00.000Z'])
+      await later(w, dayMs)
+    }
+    expect(await endOf(w, 'shop.com')).toEqual(['found', null])
+  })
+
+  test('and an end that is no longer published in redemption stays', async () => {
+    const w = await opened()
+    double.names.set('shop.com', { expires: '2027-05-01T00:00:00Z' })
+    await want(w, 'shop.com')
+    await look(w)
+    double.names.set('shop.com', { statuses: ['redemption period', 'pending delete'] })
+    await later(w, dayMs)
+    expect(await endOf(w, 'shop.com')).toEqual(['found', '2027-05-01T00:00:00.000Z'])
+    expect((await factsOf(w, 'shop.com')).facts?.statuses).toContain('redemption period')
   })
 
   test('dates that can’t be true are no dates', async () => {

@@ -26,6 +26,8 @@ const freshCanaryMs = 15 * 60_000
 const confirmMs = 5 * 60_000
 const firstRetryMs = 5 * 60_000
 const maxRetryMs = 6 * 3_600_000
+/** How long a date that was published before and is missing now is taken for a mistake of the server. */
+const missingEndMs = 3 * dayMs
 /** A name whose job is lost is looked up again after this time. */
 const provisionalMs = 3_600_000
 const namesPerBatch = 500
@@ -95,7 +97,8 @@ async function storeReading(
   const everySeconds = row ? await shortestInterval(tx, name) : null
   if (!row || everySeconds === null) return { result: undefined }
   const now = hub.clock.now()
-  const reading = await confirmed(tx, hub, row, source, asked)
+  const complete = row.name === canaryOf(hub.config, row.tld) ? asked : withKnownEnd(row, asked, now)
+  const reading = await confirmed(tx, hub, row, source, complete)
   const evidence: Evidence = {
     source: source.kind,
     server: source.server,
@@ -105,7 +108,7 @@ async function storeReading(
   }
   const failures = reading.state === 'unknown' ? row.failures + 1 : 0
   const everyMs = everySeconds * 1000
-  const isUnconfirmed = reading.state === 'unknown' && asked.state !== 'unknown'
+  const isUnconfirmed = reading.state === 'unknown' && complete.state !== 'unknown'
   const retryMs = isUnconfirmed ? confirmMs : Math.min(firstRetryMs * 2 ** (failures - 1), maxRetryMs)
   await tx
     .update(registryFacts)
@@ -134,6 +137,20 @@ function columnsOf(row: FactsRow, reading: Reading, now: number): Partial<FactsR
     facts,
     ...(endsAt !== row.endsAt && { endsAt, endsChangedAt: now }),
   }
+}
+
+/**
+ * An answer without the end of a registration that the registry has published before is probably incomplete, and counts only after some
+ * days. In redemption and pending delete, some registries stop publishing the end: then the last known one stays.
+ */
+function withKnownEnd({ facts: known, readAt }: FactsRow, reading: Reading, now: number): Reading {
+  if (reading.state !== 'found' || known === null || endOf(known) === null || endOf(reading.facts) !== null) return reading
+  const { expires_at, registrar_expires_at } = known
+  if (reading.facts.statuses.some(one => one === 'redemption period' || one === 'pending delete'))
+    return { ...reading, facts: { ...reading.facts, expires_at, registrar_expires_at } }
+  return now - (readAt ?? 0) < missingEndMs
+    ? unknown('The response lacks the end of the registration, which the registry has published before.')
+    : reading
 }
 
 /**
