@@ -99,6 +99,13 @@ const cases: [name: string, facts: Partial<EndFacts>, end: string | null, source
     'registrar',
     'certain',
   ],
+  [
+    'the account confirmed the added year more than 45 days ago',
+    { ...registry('2028-02-01', auto), ...account('2028-02-01', '2026-12-20'), ...known('2027-02-01') },
+    '2028-02-01',
+    'registrar',
+    'certain',
+  ],
   ['the period ended, so it was renewed', { ...registry('2028-02-01'), ...known('2027-02-01') }, '2028-02-01', 'rdap', 'likely'],
   [
     'deleted in the period: the registry still has the added year',

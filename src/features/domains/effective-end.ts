@@ -43,8 +43,10 @@ export function effectiveEnd(facts: EndFacts, now: number): EffectiveEnd {
   const own = account?.expires_at ?? null
   const atRegistry = registryEnd(facts)
   if (own !== null) {
-    const isOlder = atRegistry !== null && registry?.registrar_expires_at === null && atRegistry.at < own - dayMs
-    if (!isOlder || now - account!.since < registryDelayMs)
+    // Compared with what the registry has, including a year that it added by itself: the registrar has confirmed that year.
+    const listed = registry?.registrar_expires_at === null ? registry.expires_at : null
+    const isOlder = listed !== null && listed < own - dayMs
+    if (!isOlder || atRegistry === null || now - account!.since < registryDelayMs)
       return { at: own, source: 'registrar', confidence: 'certain', hint: null }
     return {
       ...atRegistry,
