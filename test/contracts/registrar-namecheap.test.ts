@@ -82,11 +82,13 @@ test('prices are kept, include fees, and fall back to the usual price', async ()
   ])
 })
 
-test('premium names, and a registry that did not respond', async () => {
+test('premium names, names with an additional fee, and a registry that did not respond', async () => {
   double.premium.add('gold.com')
+  double.early.add('first.com')
   double.unchecked.add('later.com')
-  expect(await open().offers(['gold.com', 'later.com'])).toMatchObject([
+  expect(await open().offers(['gold.com', 'first.com', 'later.com'])).toMatchObject([
     { available: false, premium: true, price: usd(125_000) },
+    { available: false, premium: false, reason: expect.stringContaining('additional fee') },
     { available: null, reason: 'The registry did not respond.', price: null },
   ])
 })

@@ -14,6 +14,8 @@ class Refused extends Error {
 
 /** An account at Namecheap (XML API). */
 export class NamecheapDouble extends RegistrarDouble {
+  /** Names whose registry charges an additional fee. */
+  readonly early = new Set<string>()
   readonly username = 'ada'
   readonly clientIp = '192.0.2.1'
   balance = '41.20'
@@ -115,7 +117,8 @@ export class NamecheapDouble extends RegistrarDouble {
         ...{ Domain: name, Available: !failed && !this.registry.names.has(name) },
         ...{ ErrorNo: failed ? 3031510 : 0, Description: failed ? 'The registry did not respond' : '' },
         ...{ IsPremiumName: premium, PremiumRegistrationPrice: premium ? '1250.0000' : '0' },
-        ...{ PremiumRenewalPrice: premium ? '1250.0000' : '0', IcannFee: '0', EapFee: '0.0' },
+        ...{ PremiumRenewalPrice: premium ? '1250.0000' : '0' },
+        ...{ IcannFee: '0', EapFee: this.early.has(name) ? '125.0' : '0.0' },
       })} />`
     })
     return rows.join('')

@@ -148,12 +148,15 @@ class Namecheap implements Registrar {
     if (available === null) throw invalidResponse(`does not report whether ${name} is available`)
     const hasError = (found.get('ErrorNo') ?? '0') !== '0'
     const isPremium = flagOf(found.get('IsPremiumName')) ?? false
+    // In the first days of a top-level domain, registries charge a fee in addition to all prices.
+    const earlyFee = moneyOf(found.get('EapFee') ?? '0', currency)
+    const whyNotSold = isPremium ? premiumReason : earlyFee?.minor === 0 ? null : earlyReason
     const prices = !available ? null : isPremium ? premiumPricesOf(found) : await this.#pricesBelow(name)
     const whyNot = found.get('Description') || 'The name is not available.'
     return {
       name,
-      available: hasError ? null : available && !isPremium,
-      reason: available ? (isPremium ? premiumReason : null) : sentenceOf(whyNot),
+      available: hasError ? null : available && whyNotSold === null,
+      reason: available ? whyNotSold : sentenceOf(whyNot),
       ...(prices ?? { price: null, renewalPrice: null, restorePrice: null, transferPrice: null }),
       premium: isPremium,
       minYears: 1,
@@ -184,6 +187,7 @@ class Namecheap implements Registrar {
 }
 
 const premiumReason = 'Premium names can’t be bought through the API of Namecheap.'
+const earlyReason = 'The registry charges an additional fee in the first days of this top-level domain.'
 
 type Prices = Pick<Offer, 'price' | 'renewalPrice' | 'restorePrice' | 'transferPrice'>
 
@@ -235,10 +239,11 @@ function heldOf({ attributes }: XmlElement): Held {
   const name = nameOf(attributes.get('Name'))
   if (name === null) throw invalidResponse('has a domain without a valid name')
   const guard = attributes.get('WhoisGuard')
+  const isExpired = flagOf(attributes.get('IsExpired'))
   return {
     ...unknownSettings,
     name,
-    status: flagOf(attributes.get('IsExpired')) ? 'expired' : 'active',
+    status: isExpired === null ? 'unknown' : isExpired ? 'expired' : 'active',
     registeredAt: dayOf(attributes.get('Created') ?? null),
     expiresAt: dayOf(attributes.get('Expires') ?? null),
     autoRenew: flagOf(attributes.get('AutoRenew')),
