@@ -33,6 +33,7 @@ test.each([
   ['33 levels', `${'<a>'.repeat(34)}${'</a>'.repeat(34)}`],
   ['too many elements', `<r>${'<b/>'.repeat(6000)}</r>`],
   ['too many attributes', `<r ${Array.from({ length: 6000 }, (_, n) => `a${n}="1"`).join(' ')}/>`],
+  ['too many namespaces', `<r ${Array.from({ length: 60 }, (_, n) => `xmlns:n${n}="u"`).join(' ')}/>`],
   ['too much text', `<r>${'x'.repeat(maxXmlLength)}</r>`],
   ['another closing tag', '<a><b></a>'],
   ['a missing end', '<r><a>'],

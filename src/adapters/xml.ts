@@ -18,6 +18,8 @@ export const maxXmlLength = 128 * 1024
 /** Maximum number of tags, attributes, and references. It bounds the time that parsing takes. */
 const maxMarkup = 5000
 const maxDepth = 32
+/** Maximum number of namespaces in scope. They are copied for each element that declares another one. */
+const maxNamespaces = 50
 
 /** Prefix of attributes in parsed elements. */
 const mark = '@'
@@ -108,6 +110,7 @@ function elementOf(qualified: string, inner: unknown, parsed: unknown, outer: Pr
     return name.startsWith('xmlns:') ? [[name.slice(6), uri]] : []
   })
   const prefixes = declared.length === 0 ? outer : new Map([...outer, ...declared])
+  if (prefixes.size > maxNamespaces) throw new Error('too many namespaces')
   const colon = qualified.indexOf(':')
   const prefix = qualified.slice(0, Math.max(colon, 0))
   const namespace = prefixes.get(prefix)
