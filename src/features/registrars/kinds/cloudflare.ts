@@ -170,6 +170,7 @@ class CloudflareRegistrar implements Registrar {
 }
 
 const statuses: Readonly<Record<string, HeldStatus>> = {
+  __proto__: null!,
   active: 'active',
   registration_pending: 'pending_registration',
   transfer_pending: 'pending_transfer',
@@ -180,6 +181,7 @@ const statuses: Readonly<Record<string, HeldStatus>> = {
 }
 
 const reasons: Readonly<Record<string, string>> = {
+  __proto__: null!,
   domain_unavailable: 'The name is not available.',
   domain_premium: 'Premium names can’t be bought through the API of Cloudflare.',
   extension_not_supported: 'Cloudflare does not offer this top-level domain.',

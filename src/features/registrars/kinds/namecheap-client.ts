@@ -72,6 +72,7 @@ const retryAfterMs = 60_000
 
 /** Errors by number (namecheap.com/support/api/error-codes). Others are `refused`. */
 const failures: Readonly<Record<string, RegistrarFailure>> = {
+  __proto__: null!,
   // API user, key, or address of the hub.
   1010101: 'unauthorized',
   1010102: 'unauthorized',

@@ -94,6 +94,7 @@ export class PorkbunClient {
 }
 
 const failures: Readonly<Record<string, RegistrarFailure>> = {
+  __proto__: null!,
   API_KEY_REQUIRED: 'unauthorized',
   INVALID_API_KEYS_001: 'unauthorized',
   INVALID_TOKEN: 'unauthorized',
