@@ -228,7 +228,7 @@ class Gandi implements Registrar {
       available: availability[status] ?? null,
       reason: status === 'available' ? null : (reasons[status] ?? 'The registry does not report whether the name is available.'),
       price: price?.total ?? null,
-      renewalPrice: of(product('renew'))?.total ?? null,
+      renewalPrice: of(product('renew'))?.perYear ?? null,
       restorePrice: of(product('restore'))?.total ?? null,
       transferPrice: of(product('transfer'))?.total ?? null,
       premium: price?.isPremium ?? false,
@@ -248,25 +248,27 @@ function nameserversOf({ nameservers, nameserver }: Record<string, unknown>): (s
 function priceOf(
   product: Record<string, unknown> | undefined,
   currency: string,
-): { total: Money | null; isPremium: boolean; minYears: number } | null {
+): { perYear: Money | null; total: Money | null; isPremium: boolean; minYears: number } | null {
   const steps = (Array.isArray(product?.prices) ? product.prices : []).filter(isObject)
   const durations = steps.map(one => Number(one.min_duration ?? 1))
   const shortest = Math.min(...durations)
   const step = steps[durations.indexOf(shortest)]
   if (!step || !Number.isInteger(shortest) || shortest < 1 || shortest > 10) return null
-  const perYear = moneyOf(step.price_after_taxes, currency)
   const isInYears = step.duration_unit === undefined || step.duration_unit === 'y'
+  const perYear = isInYears ? moneyOf(step.price_after_taxes, currency) : null
   return {
-    total: perYear && isInYears ? { minor: perYear.minor * shortest, currency } : null,
+    perYear,
+    total: perYear && { minor: perYear.minor * shortest, currency },
     isPremium: step.type === 'premium',
     minYears: shortest,
   }
 }
 
 /** Whether a name can be registered, by status; null for all others, such as errors of the registry. */
-const availability: Readonly<Record<string, boolean>> = { available: true, unavailable: false }
+const availability: Readonly<Record<string, boolean>> = { __proto__: null!, available: true, unavailable: false }
 
 const reasons: Readonly<Record<string, string>> = {
+  __proto__: null!,
   unavailable: 'The name is not available.',
   pending: 'The registry has not answered yet.',
   error_invalid: 'The name is not valid below this top-level domain.',
