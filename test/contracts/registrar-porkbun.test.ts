@@ -106,7 +106,8 @@ test('responses that are not of the API are refused', async () => {
     { avail: 'yes', minDuration: 'x' },
   ])
     expect([response, await offer(response)]).toEqual([response, 'invalid_response'])
-  expect(await changed({ ...success, balance: '1e99' }, account => account.check())).toBe('invalid_response')
+  for (const balance of ['1e99', null, '', -1, 0.5])
+    expect(await changed({ ...success, balance }, account => account.check())).toBe('invalid_response')
 })
 
 test('numbers can be texts, and prices that are none are unknown', async () => {

@@ -72,9 +72,9 @@ class Porkbun implements Registrar {
   }
 
   async check(): Promise<RegistrarCheck> {
-    const cents = Number((await this.#client.get('/account/balance')).balance)
-    if (!Number.isSafeInteger(cents)) throw invalidResponse('has no balance')
-    const balance: Money = { minor: cents, currency }
+    const cents = String((await this.#client.get('/account/balance')).balance)
+    if (!/^\d{1,12}$/.test(cents)) throw invalidResponse('has no balance')
+    const balance: Money = { minor: Number(cents), currency }
     return { detail: `Credit ${amountOf(balance)} ${currency}`, warnings: [], currency, balance }
   }
 
