@@ -33,4 +33,4 @@ export function validContact(contact: ContactData): ContactData {
   return { ...contact, phone }
 }
 
-const unknownCountry = 'must be a country code of ISO 3166-1, such as FR..'
+const unknownCountry = 'must be a country code of ISO 3166-1, such as FR.'
