@@ -119,5 +119,6 @@ export async function runToEnd(args: string[]): Promise<string> {
 function spawnSelf(args: string[], env: Record<string, string> = {}) {
   // When run from source, the executable is Bun and the first argument is the script.
   const command = Bun.isStandaloneExecutable ? [process.execPath] : [process.execPath, Bun.main]
-  return Bun.spawn([...command, ...args], { env: { ...process.env, ...env }, stdout: 'pipe', stderr: 'inherit' })
+  const variables = Object.entries(env).map(([name, value]) => `${name}=${value}`)
+  return Bun.spawn(['/usr/bin/env', ...variables, ...command, ...args], { stdout: 'pipe', stderr: 'inherit' })
 }

@@ -141,7 +141,7 @@ function startRdap(): { port: number; stop(): Promise<void> } {
   const server = Bun.serve({
     hostname: '0.0.0.0',
     port: 0,
-    fetch(request) {
+    fetch: request => {
       const ldhName = new URL(request.url).pathname.split('/').at(-1)
       const events = [
         { eventAction: 'registration', eventDate: '2019-04-02T10:11:12Z' },
