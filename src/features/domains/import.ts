@@ -24,7 +24,7 @@ import { domains } from './tables'
 import { auditedView, domainRows } from './view'
 
 /** Keeps transactions short: each blocks all other writes of the process. */
-const linesPerChange = 200
+const linesPerChange = 100
 const maxProblems = 20
 const names = 500
 
