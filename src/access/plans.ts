@@ -38,27 +38,32 @@ export const limitsOfPlan = (
 })
 
 /**
- * Refuses a new resource if the workspace already has the maximum. The count and the following insert are in one transaction and
+ * Refuses new resources if the workspace would have more than the maximum. The count and the following insert are in one transaction and
  * hold a lock, so that two concurrent requests can’t both create the last allowed one. Also sends the notices for a plan limit that
  * is nearly or just reached.
+ * @param added how many resources are to be created
  * @throws Problem 403 `plan_limit_reached`; 409 for a limit that is the same on every plan
  */
-export async function refuseOverLimit(tx: Tx, ctx: Ctx, type: ResourceType): Promise<void> {
+export async function refuseOverLimit(tx: Tx, ctx: Ctx, type: ResourceType, added = 1): Promise<void> {
   const { workspaceId, planId } = ctx
   const { limit, plural } = entryOf(type)
   if (typeof limit === 'number') {
     await forUpdate(tx.select({ id: workspaces.id }).from(workspaces).where(eq(workspaces.id, workspaceId)))
-    if ((await countOf(tx, type, workspaceId)) >= limit) throw conflict(`A workspace can have at most ${limit} ${plural}.`)
+    if ((await countOf(tx, type, workspaceId)) + added > limit) throw conflict(`A workspace can have at most ${limit} ${plural}.`)
     return
   }
   const max = limit && ctx.limits[limit]
   if (!limit || max === null || max === undefined) return
   await lockLimit(tx, limit, workspaceId)
   const used = await countOf(tx, type, workspaceId)
-  if (used < max) return await sendNotices(tx, ctx.hub, limitNotices({ workspaceId, limit, max, used, planId }))
+  if (used + added <= max) return await sendNotices(tx, ctx.hub, limitNotices({ workspaceId, limit, max, used, added, planId }))
+  const remedy =
+    added === 1
+      ? 'Delete one first'
+      : `The request would create ${added}. Create at most ${Math.max(0, max - used)}, delete some first`
   throw new Problem(
     'plan_limit_reached',
-    `Limit reached: the plan allows ${pluralize(max, limitTable[limit].noun)}, and ${used} ${isOrAre(used)} in use. Delete one first, or ask the operator for another plan.`,
+    `Limit reached: the plan allows ${pluralize(max, limitTable[limit].noun)}, and ${used} ${isOrAre(used)} in use. ${remedy}, or ask the operator for another plan.`,
     { fields: { limit, max, used, plan: planId } },
   )
 }
@@ -106,7 +111,7 @@ const warningLevels = [
 ] as const
 
 /**
- * The notice for adding one item to `used`: the highest level that it crosses. A level is crossed again after usage dropped below
+ * The notice for adding items to `used`: the highest level that it crosses. A level is crossed again after usage dropped below
  * it.
  */
 export function limitNotices(of: {
@@ -114,11 +119,13 @@ export function limitNotices(of: {
   limit: CountedLimit
   max: number
   used: number
+  /** Default: 1. */
+  added?: number
   planId: string
 }): NoticeDraft[] {
   const { workspaceId, limit, max, planId } = of
-  const used = of.used + 1
-  const crossed = warningLevels.findLast(({ percent }) => used * 100 >= max * percent && (used - 1) * 100 < max * percent)
+  const used = of.used + (of.added ?? 1)
+  const crossed = warningLevels.findLast(({ percent }) => used * 100 >= max * percent && of.used * 100 < max * percent)
   if (!crossed) return []
   const more = crossed.percent === 100 ? ' You can’t create more.' : ''
   return [

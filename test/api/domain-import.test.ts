@@ -127,7 +127,10 @@ describe('an import', () => {
     const atomic = await send('name\na.com\nco.uk\n', 'text/csv', '?mode=atomic')
     expect(atomic).toMatchObject({ status: 422, body: { errors: [{ pointer: '#/lines/3', code: 'public_suffix' }] } })
     await w.limit(w.acme.workspaceId, { domains: 2 })
-    expect((await send('name\na.com\nb.com\nc.com\n', 'text/csv', '?mode=atomic')).body.code).toBe('plan_limit_reached')
+    expect((await send('name\na.com\nb.com\nc.com\n', 'text/csv', '?mode=atomic')).body).toMatchObject({
+      ...{ code: 'plan_limit_reached', max: 2, used: 0 },
+      detail: expect.stringContaining('Create at most 2'),
+    })
     expect(await countDomains(w)).toBe(0)
     const partial = await send('name\na.com\nb.com\nc.com\n')
     expect(partial.body.lines.map((one: any) => one.code)).toEqual([null, null, 'plan_limit_reached'])

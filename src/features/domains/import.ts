@@ -145,11 +145,11 @@ async function store(
 ): Promise<{ audits: AuditDraft[]; jobs: JobDraft[] }> {
   const { hub, workspaceId } = ctx
   const now = hub.clock.now()
-  const room = await roomFor(tx, ctx)
-  if (isAtomic && all.length > room) await refuseOverLimit(tx, { ...ctx, limits: { ...ctx.limits, domains: 0 } }, 'domain')
+  const room = isAtomic ? all.length : await roomFor(tx, ctx)
   for (const { result } of all.slice(room))
     Object.assign(result, { outcome: 'invalid', code: 'plan_limit_reached', detail: 'is over the limit of the plan.' })
   const some = all.slice(0, room)
+  if (some.length > 0) await refuseOverLimit(tx, ctx, 'domain', some.length)
   const rows = some.map(({ given }) => ({
     ...{ id: newId('dom'), workspaceId, version: 1, createdAt: now, updatedAt: now },
     ...newDomainColumns(given!, now),
