@@ -1,6 +1,7 @@
 import { Type } from '@sinclair/typebox'
 import { inputColumns } from '../../core/members'
 import { fieldProblems } from '../../core/validate'
+import { registrarName } from '../registry/reading'
 import { registryDate } from '../registry/registry-date'
 import type { GivenColumns } from './domains'
 import type { ImportLine } from './import-lines'
@@ -40,14 +41,13 @@ export function parsedLine({ line, cells }: ImportLine): ParsedLine {
   const fields = { tags: [...new Set((cells.tags ?? '').split(/[\s,;]+/).filter(Boolean))], notes: cells.notes ?? '' }
   const [problem] = fieldProblems(importedFields, fields)
   if (problem) return refuse(problem.code, `\`${problem.pointer.split('/')[1]}\` ${problem.detail}`)
-  const registrar = cells.registrar ?? ''
   return {
     result,
     given: {
       ...inputColumns(domainMembers, { name: found.name, ...fields }),
       ...{ ...found, givenExpiresAt },
       givenAutoRenew: cells.auto_renew ? yes.includes(autoRenew) : null,
-      givenRegistrar: registrar === '' ? null : registrar.slice(0, maxShown),
+      givenRegistrar: registrarName(cells.registrar),
     },
   }
 }

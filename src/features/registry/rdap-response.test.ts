@@ -67,6 +67,15 @@ test('a domain without details is found', () => {
   })
 })
 
+test('names of others are shown as a single line, and name servers have hostnames', () => {
+  const fn = ['fn', {}, 'text', 'Example\u0000\r\n\u202eRegistrar\ud800']
+  const entities = [{ roles: ['registrar'], vcardArray: ['vcard', [fn]] }]
+  const nameservers = ['ns1.example.net', 'ns1', 'a b.example', '<b>.example', 'x\u0000.example', `${'a.'.repeat(130)}a`]
+  expect(read({ ...example, entities, nameservers: nameservers.map(ldhName => ({ ldhName })) })).toMatchObject({
+    facts: { registrar: { name: 'Example Registrar\ufffd', iana_id: null }, nameservers: ['ns1.example.net'] },
+  })
+})
+
 describe('dates', () => {
   const ends = (...dates: string[]) => {
     const reading = read({ ...example, events: dates.map(eventDate => ({ eventAction: 'expiration', eventDate })) })

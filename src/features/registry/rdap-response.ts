@@ -1,5 +1,5 @@
 import { retryAfterMs } from '../../core/net/retry-after'
-import { maxNameservers, unknown, type Reading, type RegistryFacts } from './reading'
+import { nameserversOf, registrarName, unknown, type Reading, type RegistryFacts } from './reading'
 import { registryDate } from './registry-date'
 import { rdapStatuses } from './statuses'
 
@@ -64,7 +64,7 @@ function factsOf(domain: Members, statuses: string[]): RegistryFacts {
     registrar_expires_at: dates.get('registrar expiration') ?? null,
     changed_at: dates.get('last changed') ?? null,
     registrar: registrarOf(domain.entities),
-    nameservers: [...new Set(named)].slice(0, maxNameservers),
+    nameservers: nameserversOf(named),
   }
 }
 
@@ -93,7 +93,7 @@ function registrarOf(entities: unknown): RegistryFacts['registrar'] {
     .map(recordOf)
     .find(one => one?.type === 'IANA Registrar ID')?.identifier
   const number = /^\d{1,9}$/.test(String(id)) ? Number(id) : null
-  return { name: typeof fullName === 'string' && fullName !== '' ? fullName.slice(0, 200) : null, iana_id: number }
+  return { name: registrarName(fullName), iana_id: number }
 }
 
 /** The RDAP server of the registrar (RFC 9083 section 4.2). */

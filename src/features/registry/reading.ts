@@ -1,3 +1,5 @@
+import { oneLine } from '../../core/one-line'
+
 /** What a registry says about a name. Times in ms UTC; null if it doesn’t say. */
 export interface RegistryFacts {
   /** In the words of RDAP, see statuses.ts. */
@@ -37,7 +39,18 @@ export const unknown = (detail: string, more: Omit<Unknown, 'state' | 'detail'> 
 })
 
 /** Name servers of a name that are stored. */
-export const maxNameservers = 50
+const maxNameservers = 50
+const maxRegistrarLength = 200
+
+/** The names of name servers, each once. What is none is left out. */
+export const nameserversOf = (texts: readonly string[]): string[] =>
+  [...new Set(texts.map(text => text.toLowerCase().replace(/\.$/, '')).filter(isNameserver))].slice(0, maxNameservers)
+
+const isNameserver = (name: string): boolean => /^[a-z0-9_-]+(\.[a-z0-9_-]+)+$/.test(name) && name.length <= 253
+
+/** The name of a registrar, as a single line; null if there is none. */
+export const registrarName = (text: unknown): string | null =>
+  typeof text === 'string' ? oneLine(text, maxRegistrarLength) || null : null
 
 /**
  * When the registration ends (ms UTC). Many registries add a year by themselves when a registration ends, and take it back if the registrar

@@ -1,4 +1,4 @@
-import { maxNameservers, unknown, type Reading } from './reading'
+import { nameserversOf, registrarName, unknown, type Reading } from './reading'
 import { registryDate } from './registry-date'
 import { rdapStatuses } from './statuses'
 import type { WhoisForm } from './whois-forms'
@@ -85,8 +85,9 @@ export function readWhois(bytes: Uint8Array, form: Omit<WhoisForm, 'host'>, name
       expires_at: date(form.ends),
       registrar_expires_at: null,
       changed_at: date(labels.changed),
-      registrar: registrar === null ? null : { name: registrar.slice(0, 200), iana_id: id === undefined ? null : Number(id) },
-      nameservers: [...new Set(all(labels.nameserver).flatMap(nameserverOf))].slice(0, maxNameservers),
+      registrar: registrar === null ? null : { name: registrarName(registrar), iana_id: id === undefined ? null : Number(id) },
+      // Addresses can follow the name: `ns1.example.com. 192.0.2.1`.
+      nameservers: nameserversOf(all(labels.nameserver).map(text => text.split(' ', 1)[0]!)),
     },
   }
 }
@@ -104,10 +105,4 @@ function valuesOf(lines: readonly string[]): Map<string, string[]> {
     else values.set(label, [value])
   }
   return values
-}
-
-/** The name in `ns1.example.com. 192.0.2.1`. */
-function nameserverOf(text: string): string[] {
-  const name = text.split(' ', 1)[0]!.toLowerCase().replace(/\.$/, '')
-  return /^[a-z0-9_.-]{1,253}$/.test(name) && name.includes('.') ? [name] : []
 }
