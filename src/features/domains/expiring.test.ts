@@ -48,12 +48,14 @@ test('after downtime, only the tightest is sent', () => {
   expect(walk(scene(), end + 3 * dayMs)).toEqual([0])
 })
 
-test('a moved date begins again, and a time on the same day does not', () => {
+test('a moved date begins again, and another time within a day does not', () => {
   const domain = scene()
   walk(domain)
   domain.status = 'active'
-  domain.expiresAt = end + 60_000
-  expect(walk(domain, end - 30 * dayMs, end - dayMs)).toEqual([])
+  for (const difference of [60_000, dayMs, -dayMs]) {
+    domain.expiresAt = end + difference
+    expect(walk(domain, end - 30 * dayMs, end - 2 * dayMs)).toEqual([])
+  }
   domain.expiresAt = end + 365 * dayMs
   expect(walk(domain, end, end + 365 * dayMs + 1)).toEqual([60, 30, 14, 7, 3, 1, 0])
 })

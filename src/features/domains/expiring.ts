@@ -50,6 +50,6 @@ export function nextDue(ending: Ending, now: number): number | null {
 
 const daysOf = ({ notifyDays, autoRenew }: Ending): readonly number[] => notifyDays ?? (autoRenew ? autoRenewDays : usualDays)
 
-/** A moved date begins with the first notice again. */
+/** A moved date begins with the first notice again, unless it moved by a day: sources have different time zones. */
 const lastNotice = ({ expiresAt, notifiedEnd, notifiedDay }: Ending): number =>
-  notifiedEnd !== null && notifiedDay !== null && daysUntil(notifiedEnd, expiresAt!) === 0 ? notifiedDay : Infinity
+  notifiedEnd !== null && notifiedDay !== null && Math.abs(daysUntil(notifiedEnd, expiresAt!)) <= 1 ? notifiedDay : Infinity
