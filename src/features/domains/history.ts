@@ -8,7 +8,7 @@ import { conflict } from '../../core/problem'
 import { findRow, targetOf } from '../../core/rows'
 import { onePage, type Page } from '../../core/shapes'
 import { lookBy } from '../registry/interests'
-import { knownFacts, supportedNames } from '../registry/known'
+import { countedOf, knownFacts, supportedNames } from '../registry/known'
 import type { DomainFacts } from './facts'
 import type { DomainMoveView, DomainReadingView } from './history-shapes'
 import type { DomainView } from './shapes'
@@ -31,7 +31,7 @@ export async function listReadings(ctx: Ctx, id: string): Promise<Page<DomainRea
   const { read } = ctx.hub
   const domain = await findRow(read, ctx, domainRows, id)
   const known = (await knownFacts(read, [domain.name])).get(domain.name)
-  const counted = known?.evidence.find(one => one.result === 'found')
+  const counted = known && countedOf(known)
   const own = await read.select().from(domainReadings).where(eq(domainReadings.domainId, domain.id))
   return onePage([
     ...own.map(({ source, at, state, facts, detail }) => ({

@@ -5,7 +5,7 @@ import type { Tx } from '../../core/db/transaction'
 import type { Hub } from '../../core/hub'
 import { newId } from '../../core/ids'
 import { declareInterest, lookBy } from '../registry/interests'
-import { knownFacts, type FactsRow } from '../registry/known'
+import { countedOf, knownFacts, type FactsRow } from '../registry/known'
 import { compareDelegation, type Expected } from './delegation'
 import { expectedDelegations } from './delegations'
 import { derive, type AccountKnown, type RegistryKnown } from './derive'
@@ -102,7 +102,7 @@ async function accountReadings(tx: Tx, ids: readonly string[]): Promise<Map<stri
 function registryKnown(row: FactsRow, isSupported: boolean): RegistryKnown {
   const { state, facts, evidence, readAt, nextLookAt, failures } = row
   const [last] = evidence
-  const counted = evidence.find(one => one.result !== 'unknown') ?? last
+  const counted = countedOf(row) ?? last
   return {
     ...{ state, readAt, nextLookAt, failures, isSupported },
     source: counted?.source ?? 'rdap',

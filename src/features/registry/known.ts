@@ -24,3 +24,7 @@ export async function supportedNames(hub: Hub): Promise<(name: string) => boolea
   const { bootstrap } = await bootstrapOf(hub)
   return name => sourcesOf(hub.config, bootstrap, name).length > 0
 }
+
+/** The answer that the facts are from. Undefined if its server has been asked again without success. */
+export const countedOf = ({ evidence, readAt }: FactsRow): FactsRow['evidence'][number] | undefined =>
+  evidence.find(one => one.at === readAt && one.result !== 'unknown')
