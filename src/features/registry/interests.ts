@@ -174,18 +174,19 @@ const keptServerMs = 30 * 86_400_000
 export async function pruneRegistry(hub: Hub): Promise<void> {
   await record(hub, async tx => {
     const canaries = await tx
-      .select({ tld: registryInterests.holderId })
+      .select({ tld: registryInterests.holderId, name: registryInterests.name })
       .from(registryInterests)
       .where(eq(registryInterests.holderType, 'canary'))
-    for (const { tld } of canaries) {
+    for (const { tld, name } of canaries) {
       const [other] = await tx
         .select({ name: registryFacts.name })
         .from(registryFacts)
         .innerJoin(registryInterests, eq(registryInterests.name, registryFacts.name))
         .where(and(eq(registryFacts.tld, tld), ne(registryInterests.holderType, 'canary')))
         .limit(1)
-      if (other) await ensureCanary(tx, hub, tld)
-      else
+      if (other) {
+        if (name !== canaryOf(hub.config, tld)) await ensureCanary(tx, hub, tld)
+      } else
         await tx
           .delete(registryInterests)
           .where(and(eq(registryInterests.holderType, 'canary'), eq(registryInterests.holderId, tld)))
