@@ -7,6 +7,7 @@ import { accessCondition } from '../../core/resource-access'
 import { sealCursor } from '../../core/page'
 import { invalidParameter } from '../../core/query'
 import type { Page } from '../../core/shapes'
+import { flatMapInTurns } from '../../core/time-slices'
 import { allWindows } from './all-windows'
 import { nextOccurrences, occurrencesBetween, type Occurrence, type Timing } from './occurrences'
 import { parseTiming } from './parse-timing'
@@ -64,11 +65,13 @@ export async function plannedMaintenance(
   of: { from: number; until: number; tags: readonly string[]; max: number },
 ): Promise<{ window: WindowRow; occurrence: Occurrence }[]> {
   const rows = await allWindows(read, workspaceId)
-  return rows
-    .filter(({ targets }) => of.tags.length === 0 || targets.all || targets.tags.some(tag => of.tags.includes(tag)))
-    .flatMap(window => occurrencesBetween(window, of.from, of.until, of.max).map(occurrence => ({ window, occurrence })))
-    .sort((a, b) => a.occurrence.from - b.occurrence.from || (a.window.id < b.window.id ? -1 : 1))
-    .slice(0, of.max)
+  const wanted = rows.filter(
+    ({ targets }) => of.tags.length === 0 || targets.all || targets.tags.some(tag => of.tags.includes(tag)),
+  )
+  const found = await flatMapInTurns(wanted, window =>
+    occurrencesBetween(window, of.from, of.until, of.max).map(occurrence => ({ window, occurrence })),
+  )
+  return found.sort((a, b) => a.occurrence.from - b.occurrence.from || (a.window.id < b.window.id ? -1 : 1)).slice(0, of.max)
 }
 
 /**
