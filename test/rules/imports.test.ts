@@ -209,7 +209,6 @@ const publicModules: Record<string, string[]> = {
     'summary',
   ],
   coverage: ['kinds', 'summary'],
-  domains: ['ending'],
   dns: [
     'challenges/challenges',
     'challenges/visible',
@@ -220,7 +219,7 @@ const publicModules: Record<string, string[]> = {
     'zones/delegated-zones',
     'zones/zones',
   ],
-  domains: ['account-domains'],
+  domains: ['account-domains', 'ending'],
   'dynamic-ips': ['drive-links', 'firewall-rules', 'rule-links', 'summary'],
   events: ['relations'],
   heartbeats: ['all-heartbeats', 'counts', 'heartbeats', 'watching'],
