@@ -1,6 +1,9 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 import { eq } from 'drizzle-orm'
+import { record } from '../../src/core/change'
 import { domainReadings } from '../../src/features/domains/tables'
+import { finishSync } from '../../src/features/registrars/sync'
+import { registrarAccounts } from '../../src/features/registrars/tables'
 import { readDueRegistrations } from '../../src/features/registry/look'
 import { PorkbunDouble } from '../support/porkbun'
 import { RegistryDouble } from '../support/registry-double'
@@ -227,6 +230,7 @@ describe('a domain that leaves the account', () => {
       status: 'transferred_out',
       management: 'manual',
       registrar_account_id: null,
+      auto_renew: null,
     })
     expect((await w.emitted()).filter(one => one === 'domain.status_changed')).toHaveLength(1)
     expect(await domainOf(w, 'stays.com')).toMatchObject({ status: 'active', management: 'registrar' })
@@ -244,6 +248,19 @@ describe('a domain that leaves the account', () => {
     await sync(w, id)
     expect(await domainOf(w, 'one.com')).toMatchObject({ status: 'active', registrar_account_id: id })
   })
+})
+
+test('an account whose secrets were encrypted again while it was read is read again', async () => {
+  const w = await opened()
+  const id = await connect(w)
+  const [account] = await w.hub.read.select().from(registrarAccounts).where(eq(registrarAccounts.id, id))
+  const before = { ...account!, secretsSealed: 'before' }
+  const jobs = await record(w.hub, async tx => {
+    const finished = await finishSync(tx, w.hub, before, { error: { code: 'timeout', detail: 'Late.' }, retryAfterMs: null })
+    return { result: finished.jobs }
+  })
+  expect(jobs).toMatchObject([{ kind: 'registrars.sync', runAt: w.clock.now() }])
+  expect((await accountOf(w, id)).sync_error).toBeNull()
 })
 
 test('a credit too low for renewals within 30 days raises a notice once', async () => {

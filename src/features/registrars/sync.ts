@@ -210,8 +210,10 @@ export async function finishSync(
 ): Promise<RecordResult<undefined>> {
   const { id } = read
   const [account] = await forUpdate(tx.select().from(registrarAccounts).where(eq(registrarAccounts.id, id)))
-  if (!account || !isSameAccess(account, read)) return { result: undefined }
+  if (!account) return { result: undefined }
   const now = hub.clock.now()
+  // Its settings changed, or were encrypted with another key. It is read again with them, once they have been checked.
+  if (!isSameAccess(account, read)) return { result: undefined, jobs: [syncJobFor(id, now)] }
   const failures = outcome.error ? account.syncFailures + 1 : 0
   const retryMs = Math.min(firstRetryMs * 2 ** Math.min(failures - 1, 10), everyMs)
   if (outcome.error) {
