@@ -154,7 +154,7 @@ export async function releaseAccount(tx: Tx, accountId: string, now: number): Pr
   await tx.delete(domainReadings).where(inArray(domainReadings.domainId, own))
   await tx
     .update(domains)
-    .set({ management: 'manual', registrarAccountId: null, dueAt: now })
+    .set({ ...manual, dueAt: now })
     .where(eq(domains.registrarAccountId, accountId))
 }
 
@@ -171,12 +171,15 @@ export async function renewalsUntil(read: Reader, accountId: string, until: numb
 
 const maxRenewals = 1000
 
+/** The columns of a domain that no account has. */
+const manual = { management: 'manual', registrarAccountId: null, autoRenew: null } as const
+
 async function release(tx: Tx, ids: readonly string[], now: number): Promise<void> {
   if (ids.length === 0) return
   await tx.delete(domainReadings).where(inArray(domainReadings.domainId, [...ids]))
   await tx
     .update(domains)
-    .set({ management: 'manual', registrarAccountId: null, dueAt: now })
+    .set({ ...manual, dueAt: now })
     .where(inArray(domains.id, [...ids]))
 }
 

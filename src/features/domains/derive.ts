@@ -71,7 +71,7 @@ export function derive(row: Row, registry: RegistryKnown | null, account: Accoun
   const isProven = absentSince !== null && registry!.readAt! - absentSince >= proofMs
   const facts = mergedFacts(found ?? (isProven ? null : row.facts), account?.facts ?? null)
   // Registries don’t know whether the registrar renews it.
-  if (account === null) facts.auto_renew ??= row.autoRenew
+  if (account === null) facts.auto_renew = row.autoRenew
   const evidence =
     registry?.state === 'absent'
       ? { state: 'absent' as const, isProven }
