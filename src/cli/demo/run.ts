@@ -20,6 +20,7 @@ import { scheduleWebhooks } from './webhooks'
 import { startJobs, type Releases } from './jobs'
 import { editAtProvider, scheduleProviderZones } from './provider-zones'
 import { scheduleContacts } from './contacts'
+import { scheduleRegistrar, writeRegistryFile } from './registrar'
 import { scheduleTemplates } from './templates'
 import { scheduleZones, type Zone } from './zones'
 import type { Scenario } from './scenario'
@@ -55,6 +56,7 @@ export async function runDemo(empty: Config, threads: Threads, seed: number): Pr
       dnsResolvers: [{ address: loopback, port: servers.ports.dns }],
       smtpUrl: { host: loopback, port: servers.ports.mail, tls: 'none', user: null, password: null },
       mailFrom: 'Bailiwick <alerts@kestrel.example>',
+      registryFile: writeRegistryFile(empty, servers.ports.registrar),
     }
     const simulation = await Simulation.open(config, now - (daysBack + 1) * dayMs, resolveDemoNames)
     clock = simulation.clock
@@ -117,6 +119,7 @@ async function simulatePast(
   scheduleProviderZones(scenario)
   scheduleTemplates(scenario)
   scheduleContacts(scenario)
+  scheduleRegistrar(scenario)
   scheduleFleet(scenario)
   scheduleCertificates(scenario)
   scheduleTlsEndpoints(scenario)

@@ -5,6 +5,7 @@ import { healthAt } from './server-health'
 import { isPortInUse, loopback, Ports } from './ports'
 import { powerDns, type PowerDns } from './power-dns'
 import { receiver } from './receiver'
+import { demoRegistrar } from './registrar'
 import { domain, otherDomains, resolver } from './resolver'
 import { webServer } from './web-servers'
 
@@ -28,7 +29,7 @@ type TextServerName = keyof typeof textServers
 /** The servers that the demo checks and calls, all on loopback. */
 export interface Servers {
   authority: Authority
-  ports: Record<TextServerName | 'web' | 'legacy' | 'dns' | 'hooks' | 'powerDns' | 'cloud', number>
+  ports: Record<TextServerName | 'web' | 'legacy' | 'dns' | 'hooks' | 'powerDns' | 'cloud' | 'registrar', number>
   powerDns: PowerDns
   cloud: DemoCloud
   /** Starts the health cycles, and opens or closes the servers accordingly. */
@@ -84,22 +85,19 @@ async function open(now: () => number, random: () => number): Promise<Servers> {
     stops.push(webServer(legacy, own.issue([`legacy.${domain}`], now() - 351.2 * dayMs, now() + 13.8 * dayMs), site))
     stops.push(await resolver(dns))
     stops.push(receiver(hooks, healthOf))
-    for (const [port, api] of [
-      [dnsApi, zones],
-      [cloudApi, cloud],
-    ] as const) {
-      const server = Bun.serve({
-        hostname: loopback,
-        port,
-        fetch: async request => api.handle(request, await request.text()),
-      })
+    const serve = (port: number, answer: (request: Request) => Promise<Response> | Response) => {
+      const server = Bun.serve({ hostname: loopback, port, fetch: answer })
       stops.push({ stop: () => void server.stop(true) })
     }
+    serve(dnsApi, async request => zones.handle(request, await request.text()))
+    serve(cloudApi, async request => cloud.handle(request, await request.text()))
     for (const [name, protocol] of Object.entries(textServers) as [TextServerName, TextProtocol][]) {
       const server = new TextServer((ports[name] = await available.allocate()), protocol)
       servers.set(name, server)
       await server.open()
     }
+    ports.registrar = await available.allocate()
+    serve(ports.registrar, demoRegistrar(now()).handle)
     const updateServers = async () => {
       for (const [name, server] of servers) {
         const isUp = healthOf(routers[name] ?? name) !== 'failing'
