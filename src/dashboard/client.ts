@@ -140,6 +140,10 @@ export function apiUrl({ path, query }: Pick<Call, 'path' | 'query'>): string {
   return `/v1${path}${text && `?${text}`}`
 }
 
+/** Downloads a file from the API. A link can’t have headers, so its query names the workspace. */
+export const download = (path: string, query?: Call['query']): void =>
+  location.assign(apiUrl({ path, query: { ...query, workspace: tabWorkspace() } }))
+
 /** Returns the call as a curl command. The token is a shell variable, since the dashboard uses a session. */
 export function curlCommand(request: Call, origin: string = location.origin): string {
   const parts = [`curl${request.method === 'GET' ? '' : ` -X ${request.method}`} '${origin}${apiUrl(request)}'`]

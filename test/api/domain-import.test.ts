@@ -3,6 +3,7 @@ import { and, eq } from 'drizzle-orm'
 import { auditEntries } from '../../src/core/db/tables'
 import { domains } from '../../src/features/domains/tables'
 import { registryFacts, registryInterests } from '../../src/features/registry/tables'
+import { cookieOf, password, person } from '../support/people'
 import { world, type World } from '../support/world'
 
 async function scene() {
@@ -153,6 +154,17 @@ describe('an import', () => {
     expect(await w.hub.read.$count(auditEntries, created)).toBe(9700)
     expect((await send(csv)).body).toMatchObject({ created: 0, existing: 9700, invalid: 300 })
   }, 60_000)
+})
+
+test('a link to an export names the workspace in its query', async () => {
+  const { w, send } = await scene()
+  await send('name\nshop.com\n')
+  await person(w, w.acme.workspaceId, 'owner', 'ada@example.com')
+  const cookie = cookieOf(await w.anonymous.call('POST', '/v1/sessions', { email: 'ada@example.com', password }))
+  const exported = (workspace: string) =>
+    w.app.handle(new Request(`http://localhost:8484/v1/domains/export?workspace=${workspace}`, { headers: { cookie } }))
+  expect(await (await exported(w.acme.workspaceId)).text()).toContain('shop.com')
+  expect((await exported(w.rival.workspaceId)).status).toBe(404)
 })
 
 test('an export can be imported again, and its cells are no formulas', async () => {

@@ -2,7 +2,7 @@ import { FileClock } from 'lucide-react'
 import { useState } from 'react'
 import type { AuditEventView } from '../../features/audit/shapes'
 import { resourceEntries } from '../../registry'
-import { apiUrl } from '../client'
+import { download } from '../client'
 import { channelLabels } from '../parts/actor'
 import { AuditSentence, mainTarget, useAuditCatalog } from '../parts/audit-sentence'
 import { Button } from '../parts/button'
@@ -68,15 +68,15 @@ const range = { from: '', to: '' }
 export default function Audit() {
   const [{ from, to }, set] = useUrlState(range)
   const [{ actor }, setActor] = useUrlState({ actor: people })
-  const download = (format: string) => ({
+  const exportAs = (format: string) => ({
     label: `Export entire log as ${format.toUpperCase()}`,
-    onSelect: () => location.assign(apiUrl({ path: '/audit-events/export', query: { format } })),
+    onSelect: () => download('/audit-events/export', { format }),
   })
   return (
     <ListPage
       label="Audit log"
       description="Every action in this workspace, including denied ones. “bailiwick audit verify” detects changed or removed entries."
-      actions={<Menu label="Export" items={[download('ndjson'), download('csv')]} />}
+      actions={<Menu label="Export" items={[exportAs('ndjson'), exportAs('csv')]} />}
       path="/audit-events"
       page="/audit/$id"
       columns={columns}

@@ -1,7 +1,7 @@
 import { useNavigate } from '@tanstack/react-router'
 import { Download, Earth, FileUp, Plus } from 'lucide-react'
 import type { DomainView } from '../../features/domains/shapes'
-import { apiUrl } from '../client'
+import { download } from '../client'
 import { BulkDelete, BulkTags } from '../parts/bulk'
 import { Button } from '../parts/button'
 import { ListPage, type Column } from '../parts/list'
@@ -41,7 +41,7 @@ export default function Domains() {
       page="/domains/$id"
       actions={
         <>
-          <Button icon={Download} onClick={() => location.assign(apiUrl({ path: '/domains/export' }))}>
+          <Button icon={Download} onClick={() => download('/domains/export')}>
             Export
           </Button>
           {canWrite && (

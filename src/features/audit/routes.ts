@@ -31,6 +31,7 @@ export const auditRoutes = area('audit', 'Audit', [
       'If an error occurs during the export, the connection is closed before the response is complete.',
     query: ExportQuery,
     streams: exportExamples,
+    workspaceInQuery: true,
     run: (ctx, { query }) => exportAuditEvents(ctx, query.format ?? 'ndjson'),
   }),
   route({

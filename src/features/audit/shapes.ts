@@ -1,5 +1,6 @@
 import type { Static } from '@sinclair/typebox'
 import { Type } from '@sinclair/typebox'
+import { workspaceParameter } from '../../api/workspace-parameter'
 import { namedResourceFields, Instant, ListOf, SinglePageOf, Nullable, Shape, Words } from '../../core/shapes'
 
 /** An action, or a prefix that ends with `.*`. */
@@ -106,6 +107,7 @@ export const AuditEventList = ListOf(AuditEvent)
 export type AuditEventView = Static<typeof AuditEvent>
 
 export const ExportQuery = Shape({
+  ...workspaceParameter,
   format: Type.Optional(
     Words(['ndjson', 'csv'], {
       default: 'ndjson',

@@ -1,6 +1,8 @@
 import { crud } from '../../api/crud'
 import { area, route } from '../../api/route'
+import { workspaceParameter } from '../../api/workspace-parameter'
 import { listQuery } from '../../core/list'
+import { Shape } from '../../core/shapes'
 import { createDomain, deleteDomain, getDomain, listDomains, updateDomain } from './domains'
 import { exportDomains } from './export'
 import { DomainMoveList, DomainReadingList } from './history-shapes'
@@ -95,6 +97,8 @@ export const domainRoutes = area('domains', 'Domains', [
     summary: 'Export domains',
     description:
       'Streams all domains of the workspace as CSV, oldest first. The file can be imported again. Cells that a spreadsheet would interpret as a formula are prefixed with an apostrophe. If an error occurs during the export, the connection is closed before the response is complete.',
+    query: Shape(workspaceParameter),
+    workspaceInQuery: true,
     streams: {
       'text/csv':
         '"name","expires_at","registrar","auto_renew","tags","notes","status","expiry_confidence","delegation","id"\r\n',

@@ -1,18 +1,12 @@
 import type { Static } from '@sinclair/typebox'
 import { Type } from '@sinclair/typebox'
+import { workspaceParameter } from '../../api/workspace-parameter'
 import { Shape } from '../../core/shapes'
 
 const Id = Type.String({ minLength: 1, maxLength: 40 })
 
 export const StreamQuery = Shape({
-  workspace: Type.Optional(
-    Type.String({
-      pattern: '^ws_[0-7][0-9a-hjkmnp-tv-z]{25}$',
-      'x-rule': 'must be a workspace ID.',
-      description: 'ID of the workspace, for clients that can’t send the Bailiwick-Workspace header, such as EventSource.',
-      examples: ['ws_01jd8f3q7eeb9bv0w0r8c7hq2m'],
-    }),
-  ),
+  ...workspaceParameter,
   since: Type.Optional(
     Type.String({
       maxLength: 100,
