@@ -2,12 +2,10 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Config } from '../../core/config'
 import { loopback } from './ports'
-import type { Scenario } from './scenario'
 import { dayMs } from './time-units'
 
 /** Names that are reserved for documentation (RFC 2606), and the days until their registrations end. */
 const domains = { 'example.com': 211, 'example.net': 12, 'example.org': 94 }
-const key = 'changeme-7b13d8'
 
 /** The account of the demo at Porkbun, and the RDAP servers of its domains. @param now ms UTC */
 export function demoRegistrar(now: number): { handle(request: Request): Response } {
@@ -65,14 +63,4 @@ export function writeRegistryFile({ data }: Config, port: number): string {
   const tlds = Object.keys(domains).map(name => name.slice(name.indexOf('.') + 1))
   writeFileSync(file, JSON.stringify({ sources: [{ tlds, kind: 'rdap', url: `http://${loopback}:${port}/rdap/` }] }))
   return file
-}
-
-/** Schedules the registrar account, whose domains follow with the first sync. */
-export function scheduleRegistrar({ simulation, people: { ada }, servers, ago }: Scenario): void {
-  const settings = {
-    api_key: `pk1_${key}`,
-    secret_api_key: `sk1_${key}`,
-    base_url: `http://${loopback}:${servers.ports.registrar}/porkbun`,
-  }
-  simulation.schedule(ago(40), () => ada.call('POST', '/v1/registrar-accounts', { kind: 'porkbun', name: 'Porkbun', settings }))
 }

@@ -20,7 +20,8 @@ import { scheduleWebhooks } from './webhooks'
 import { startJobs, type Releases } from './jobs'
 import { editAtProvider, scheduleProviderZones } from './provider-zones'
 import { scheduleContacts } from './contacts'
-import { scheduleRegistrar, writeRegistryFile } from './registrar'
+import { writeRegistryFile } from './registrar'
+import { scheduleRegistrarAccount } from './registrar-account'
 import { scheduleTemplates } from './templates'
 import { scheduleZones, type Zone } from './zones'
 import type { Scenario } from './scenario'
@@ -119,7 +120,7 @@ async function simulatePast(
   scheduleProviderZones(scenario)
   scheduleTemplates(scenario)
   scheduleContacts(scenario)
-  scheduleRegistrar(scenario)
+  scheduleRegistrarAccount(scenario)
   scheduleFleet(scenario)
   scheduleCertificates(scenario)
   scheduleTlsEndpoints(scenario)
