@@ -181,11 +181,9 @@ export class EppSession {
 interface KeptSession {
   session: EppSession
   greeting: EppGreeting
-  /** Hash of the access it was opened with. */
-  access: string
 }
 
-/** What this process does at a server as a user. Registries limit the number of sessions (result code 2502), so it has only one. */
+/** What this process does at a server with one login. Registries limit the number of sessions (result code 2502), so it has only one. */
 interface Desk {
   /** Ends when all calls so far have. */
   last: Promise<unknown>
@@ -197,7 +195,8 @@ interface Desk {
 }
 
 const desks = new Map<string, Desk>()
-const deskKey = ({ host, port, user }: EppAccess) => JSON.stringify([host, port, user])
+/** With the credentials, so that others who know only the user don’t end its session. */
+const deskKey = (access: EppAccess): string => sha256Hex(JSON.stringify(access))
 
 /**
  * Runs a call in the session of this process at a server, which it opens if there is none. Calls wait for one another.
@@ -262,14 +261,13 @@ async function atDesk<T>(
 }
 
 async function sessionAt(desk: Desk, vetted: VettedHost, access: EppAccess, clock: Clock): Promise<KeptSession> {
-  const hash = sha256Hex(JSON.stringify(access))
   const { kept } = desk
   if (kept) {
-    if (kept.access === hash && (await kept.session.isAlive())) return kept
+    if (await kept.session.isAlive()) return kept
     desk.kept = null
     await kept.session.logOut()
   }
-  desk.kept = { ...(await EppSession.open(vetted, access, clock)), access: hash }
+  desk.kept = await EppSession.open(vetted, access, clock)
   return desk.kept
 }
 
