@@ -162,8 +162,8 @@ async function store(
   const byName = new Map(inserted.map(row => [row.name, row]))
   for (const { result } of some) {
     const row = byName.get(result.name!)
-    // Someone else was faster if there is none.
-    Object.assign(result, row ? { id: row.id } : { outcome: 'existing' })
+    // Someone else was faster if there is none. All members are set, because the transaction may be retried.
+    Object.assign(result, { outcome: row ? 'created' : 'existing', code: null, detail: null, id: row?.id ?? null })
   }
   await declareInterests(
     tx,
