@@ -30,6 +30,7 @@ export const noticeKinds = {
   'dns_zone.edit_war': { title: 'DNS zone repeatedly changed at its provider', severity: 'critical' },
   'dns_zone.blocked': { title: 'DNS zone changes blocked', severity: 'warning' },
   'dns_zone.target_failing': { title: 'DNS zone sync to a provider is failing', severity: 'critical' },
+  'registry.failing': { title: 'Registry server is failing', severity: 'warning' },
   'dns_provider.failing': { title: 'DNS provider is failing', severity: 'warning' },
   'registrar_account.failing': { title: 'Registrar account is failing', severity: 'warning' },
   'registrar_account.shrunk': { title: 'Registrar account lists far fewer domains', severity: 'critical' },

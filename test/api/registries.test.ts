@@ -4,6 +4,7 @@ import type { Socket } from 'node:net'
 import { join } from 'node:path'
 import { eq } from 'drizzle-orm'
 import { record } from '../../src/core/change'
+import { notices } from '../../src/core/db/tables'
 import { refreshBootstrap, bootstrapOf } from '../../src/features/registry/bootstrap-refresh'
 import { declareInterest, pruneRegistry } from '../../src/features/registry/interests'
 import { countQueries, hostAllowance, noteOutcome } from '../../src/features/registry/pace'
@@ -65,6 +66,7 @@ const hostOf = async (w: World, server: string) => {
   const [row] = await w.hub.read.select().from(registryHosts).where(eq(registryHosts.server, server))
   return row!
 }
+const failingNotices = (w: World) => w.hub.read.select().from(notices).where(eq(notices.kind, 'registry.failing'))
 const registry = async (w: World, tld: string) => (await w.acme.call('GET', `/v1/registries/${tld}`)).body
 
 test('a name is looked up once for all who want it, and then once a day', async () => {
@@ -338,6 +340,12 @@ describe('pace', () => {
     const { failures, blockedUntil } = await hostOf(w, double.rdapServer)
     expect(failures).toBe(double.asked.length)
     expect(blockedUntil! - w.clock.now()).toBeLessThanOrEqual(hourMs)
+    expect(await failingNotices(w)).toEqual([])
+    for (let n = 0; n < 5; n++) await later(w, hourMs)
+    const host = double.rdapServer.slice('rdap:'.length)
+    expect(await failingNotices(w)).toMatchObject([
+      { count: 1, severity: 'warning', details: { server: host, protocol: 'rdap', failures: 10 } },
+    ])
   })
 })
 

@@ -148,7 +148,7 @@ const Names = ({ names }: { names: readonly string[] }) => (
 function Sources({ id }: { id: string }) {
   const { data } = useOne<{ data: DomainReadingView[] }>(`/domains/${id}/readings`)
   return (
-    <ListCard title="Sources" rows={data?.data ?? []} keyOf={one => one.source} empty="Not looked up yet.">
+    <ListCard title="Sources" rows={data?.data ?? []} keyOf={one => `${one.source} ${one.at}`} empty="Not looked up yet.">
       {one => (
         <div className="flex flex-wrap items-center gap-x-3">
           <span className="grow">

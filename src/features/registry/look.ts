@@ -72,8 +72,7 @@ async function withRegistrar(hub: Hub, reading: Reading, name: string): Promise<
   if (!(await takeTurn(hub, server))) return reading
   const own = await askRdap(hub, related, name)
   await record(hub, async tx => {
-    await noteOutcome(tx, hub, server, own)
-    return { result: undefined }
+    return { result: undefined, notices: await noteOutcome(tx, hub, server, own) }
   })
   if (own.state !== 'found') return reading
   return { ...reading, facts: { ...facts, registrar_expires_at: own.facts.registrar_expires_at } }
@@ -93,9 +92,9 @@ async function storeReading(
   asked: Reading,
 ): Promise<RecordResult<undefined>> {
   const [row] = await forUpdate(tx.select().from(registryFacts).where(eq(registryFacts.name, name)))
-  await noteOutcome(tx, hub, source.server, asked)
+  const notices = await noteOutcome(tx, hub, source.server, asked)
   const everySeconds = row ? await shortestInterval(tx, name) : null
-  if (!row || everySeconds === null) return { result: undefined }
+  if (!row || everySeconds === null) return { result: undefined, notices }
   const now = hub.clock.now()
   const complete = row.name === canaryOf(hub.config, row.tld) ? asked : withKnownEnd(row, asked, now)
   const reading = await confirmed(tx, hub, row, source, complete)
@@ -119,7 +118,7 @@ async function storeReading(
       ...columnsOf(row, reading, now),
     })
     .where(eq(registryFacts.name, name))
-  return { result: undefined, jobs: await followers(tx, name) }
+  return { result: undefined, notices, jobs: await followers(tx, name) }
 }
 
 const followers = async (read: Reader, name: string): Promise<JobDraft[]> =>

@@ -1,9 +1,11 @@
 import { eq } from 'drizzle-orm'
+import { operatorWorkspace } from '../../access/workspaces'
 import { record } from '../../core/change'
 import { forUpdate } from '../../core/db/dialect'
 import type { Tx } from '../../core/db/transaction'
 import type { Hub } from '../../core/hub'
 import type { Allowance } from '../../core/jobs/lanes'
+import type { NoticeDraft } from '../../core/notices'
 import type { Reading } from './reading'
 import { paceOf } from './sources'
 import { registryHosts } from './tables'
@@ -17,6 +19,8 @@ const maxBlockMs = 3_600_000
 const maxRetryAfterMs = dayMs
 /** After this many failures in a row, a server is blocked. */
 const toleratedFailures = 3
+/** After this many, operators get a notice. */
+const reportedFailures = 10
 
 /**
  * How many queries all hubs together can start now at a server. Call it in the transaction that counts them.
@@ -72,10 +76,11 @@ export async function takeTurn(hub: Hub, server: string): Promise<boolean> {
 /**
  * Stores whether a server works, and blocks it for a while if it doesn’t. Results of queries that had already been sent when it was blocked
  * don’t shorten the block.
+ * @returns a notice to operators when it has failed many times in a row
  */
-export async function noteOutcome(tx: Tx, hub: Hub, server: string, reading: Reading): Promise<void> {
+export async function noteOutcome(tx: Tx, hub: Hub, server: string, reading: Reading): Promise<NoticeDraft[]> {
   const [row] = await forUpdate(tx.select().from(registryHosts).where(eq(registryHosts.server, server)))
-  if (!row) return
+  if (!row) return []
   const now = hub.clock.now()
   const isBlocked = (row.blockedUntil ?? 0) > now
   await tx
@@ -90,6 +95,18 @@ export async function noteOutcome(tx: Tx, hub: Hub, server: string, reading: Rea
           },
     )
     .where(eq(registryHosts.server, server))
+  const hasFailed = reading.state === 'unknown' && !reading.isAboutName
+  return hasFailed && row.failures + 1 === reportedFailures ? [await failingNotice(tx, server, reading.detail)] : []
+}
+
+async function failingNotice(tx: Tx, server: string, reason: string): Promise<NoticeDraft> {
+  const { id: workspaceId } = await operatorWorkspace(tx)
+  const host = server.slice(server.indexOf(':') + 1)
+  return {
+    ...{ workspaceId, kind: 'registry.failing', resource: null, dedupKey: server },
+    text: `The registry server ${host} has failed ${reportedFailures} times in a row, so what is known about its domains becomes outdated. ${reason}`,
+    details: { server: host, protocol: server.slice(0, server.indexOf(':')), failures: reportedFailures, reason },
+  }
 }
 
 function blockAfter({ failures }: HostRow, reading: Reading & { state: 'unknown' }, now: number): number | null {
