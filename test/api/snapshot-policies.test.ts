@@ -110,7 +110,7 @@ describe('snapshot policies', () => {
     expect(await remove('db-1')).toBe(204)
     await call('POST', `/snapshot-policies/${id}/run`)
     await runSnapshotPolicies(here.hub)
-    for (let seconds = 0; seconds < 30; seconds += 5) await here.advance(5000)
+    for (let seconds = 0; seconds < 120 && (await snapshots('state=available')).length < 3; seconds += 5) await here.advance(5000)
     expect(await snapshots('state=available')).toHaveLength(3)
     // Its snapshot exists, but the run has not ended.
     expect(await remove('db-2')).toBe(204)

@@ -197,7 +197,7 @@ function bodyCheck(document: JsonSchema): (generated: GeneratedRequest) => boole
   return generated => {
     const operation = document.paths[generated.operation.path]?.[generated.method.toLowerCase()]
     const media = operation?.requestBody?.content?.['application/json']
-    if (!media) return null
+    if (!media || generated.headers.some(([name, type]) => name === 'content-type' && type!.startsWith('text/'))) return null
     if (generated.body === '' || generated.body === null) return !operation.requestBody.required
     let check = checks.get(media)
     if (!check) {
