@@ -90,11 +90,12 @@ export function dayFilters(field: string, column: SQLiteColumn, unknown: number)
         name,
         {
           ...filter,
-          schema: {
-            ...Type.Union([Type.String({ format: 'date-time' }), Type.String({ format: 'date' })]),
+          schema: Type.String({
+            // Not a union, for which some client generators write code that doesn’t compile.
+            format: 'date-or-time',
             description: `${(filter.schema.description as string).replace('this time', 'this time, or this date (UTC)')}`,
             [parameterName]: filter.schema[parameterName],
-          },
+          }),
           where: (value, bind) => {
             const at = Date.parse(value as string)
             // The first millisecond that is found, or the first that no longer is.

@@ -198,6 +198,7 @@ const listed = (words: readonly string[]): string =>
 const formatNames: Record<string, string> = {
   'date-time': 'an RFC 3339 date and time, such as 2027-01-31T12:00:00Z',
   date: 'a date in the form YYYY-MM-DD',
+  'date-or-time': 'a date in the form YYYY-MM-DD, or an RFC 3339 date and time',
   email: 'an email address',
   uri: 'an absolute URL',
   timezone: 'an IANA time zone name such as Europe/Berlin',
@@ -209,8 +210,11 @@ const isDay = (date: string): boolean => {
   const ms = Date.parse(`${date}T00:00:00Z`)
   return !Number.isNaN(ms) && new Date(ms).toISOString().startsWith(date)
 }
-FormatRegistry.Set('date-time', text => rfc3339.test(text) && isDay(text.slice(0, 10)) && !Number.isNaN(Date.parse(text)))
-FormatRegistry.Set('date', text => /^\d{4}-\d{2}-\d{2}$/.test(text) && isDay(text))
+const isTime = (text: string): boolean => rfc3339.test(text) && isDay(text.slice(0, 10)) && !Number.isNaN(Date.parse(text))
+const isDate = (text: string): boolean => /^\d{4}-\d{2}-\d{2}$/.test(text) && isDay(text)
+FormatRegistry.Set('date-time', isTime)
+FormatRegistry.Set('date', isDate)
+FormatRegistry.Set('date-or-time', text => isDate(text) || isTime(text))
 // No control characters and no bidirectional controls: other users see the address too.
 const mail = /^[^\s@\p{Cc}\p{Bidi_Control}]+@[^\s@\p{Cc}\p{Bidi_Control}]+$/u
 FormatRegistry.Set('email', text => mail.test(text) && text.length <= 254)

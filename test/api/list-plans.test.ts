@@ -144,12 +144,11 @@ function valuesOf(name: string, schema: TSchema): string[] {
     const words: TSchema[] | undefined = schema.items.anyOf
     return words && words.length > 1 && schema.maxItems > 1 ? [first!, `${first},${words[1]!.const}`] : [first!]
   }
-  if (schema.anyOf?.[0]?.type === 'string' && schema.anyOf[0].const === undefined) return valuesOf(name, schema.anyOf[0])
   if (schema.anyOf) return schema.anyOf.map((one: TSchema) => String(one.const))
   if (schema.enum) return schema.enum.map(String)
   if (schema.type === 'boolean') return ['true', 'false']
   if (schema.type === 'integer') return [String(schema.minimum ?? 1)]
-  if (schema.format === 'date-time') return [samples.from!]
+  if (schema.format?.startsWith('date')) return [samples.from!]
   return ['x']
 }
 

@@ -15,7 +15,7 @@ test.skipIf(isPostgres || !canMount)(
   'on a full disk, a backup and a restore fail with the reason, and leave nothing behind',
   async () => {
     const w = await world()
-    const disk = smallDisk(4)!
+    const disk = smallDisk(8)!
     const ballast = join(disk, 'ballast')
     const backup = (logical: boolean) =>
       createBackup(w.hub.config, { folder: join(disk, 'backups'), logical, withSeries: false, report: () => {} })

@@ -60,14 +60,14 @@ const ca = grouped('.ca domains', {
 })
 const fi = grouped('.fi domains', {
   fi_registrant_type: Words(['0', '1', '2', '3', '4', '5', '6', '7'], {
-    title: 'Type of registrant',
+    title: 'Type of .fi registrant',
     description:
       'Type of the registrant of a .fi domain: 0 private person, 1 company, 2 corporation, 3 institution, 4 political party, 5 township, 6 government, 7 public community.',
   }),
 })
 const it = grouped('.it domains', {
   it_entity_type: Words(['1', '2', '3', '4', '5', '6', '7'], {
-    title: 'Type of registrant',
+    title: 'Type of .it registrant',
     description:
       'Type of the registrant of an .it domain: 1 natural person, 2 company, 3 freelancer, 4 nonprofit organization, 5 public organization, 6 other entity, 7 foreign entity.',
   }),
@@ -76,7 +76,7 @@ const uk = grouped('.uk domains', {
   uk_registrant_type: Words(
     ['LTD', 'PLC', 'PTNR', 'LLP', 'STRA', 'IND', 'IP', 'SCH', 'RCHAR', 'GOV', 'CRC', 'STAT', 'OTHER', 'FIND', 'FCORP', 'FOTHER'],
     {
-      title: 'Type of registrant',
+      title: 'Type of .uk registrant',
       description:
         'Type of the registrant of a .uk domain, as Nominet abbreviates it: IND is a UK individual, LTD a limited company.',
     },
