@@ -35,6 +35,10 @@ const openServer = async (name: string) => ui.open(`/servers/${(await serverName
 const section = (page: Page, heading: string) =>
   page.locator('section').filter({ has: page.getByRole('heading', { name: heading, exact: true }) })
 
+/** Waits until an action has succeeded, not only some of its steps. @param heading of its card */
+const succeeded = (page: Page, heading: string) =>
+  section(page, heading).locator(':scope > div').first().getByText('succeeded').waitFor()
+
 /** Opens the dialog of an action in the menu of a server. */
 async function act(page: Page, label: string) {
   await page.getByRole('button', { name: 'More actions' }).click()
@@ -82,8 +86,7 @@ test('a cloud is connected after its settings were tested, and its servers are a
   await page.getByRole('button', { name: 'Images' }).click()
   await page.getByRole('table', { name: 'Images' }).getByText('Debian 12').waitFor()
   await page.getByRole('button', { name: 'Sync now' }).click()
-  const synced = section(page, 'Sync cloud account')
-  await synced.getByText('succeeded').waitFor()
+  await succeeded(page, 'Sync cloud account')
   await expectClean(page)
 
   await page.getByRole('button', { name: 'Edit limits' }).click()
@@ -148,12 +151,12 @@ test('the page of a server shows what is known, follows actions and the cloud, a
   await resize.getByText('€8.69').waitFor()
   await expectClean(page)
   await resize.getByRole('button', { name: 'Resize' }).click()
-  await section(page, 'Resize server').getByText('succeeded').waitFor()
+  await succeeded(page, 'Resize server')
   await section(page, 'Details').getByText('cx32').waitFor()
 
   await page.getByRole('button', { name: 'Power on' }).click()
   await page.getByRole('dialog').getByRole('button', { name: 'Power on' }).click()
-  await section(page, 'Power on server').getByText('succeeded').waitFor()
+  await succeeded(page, 'Power on server')
   await state.getByText('running', { exact: true }).waitFor()
   await section(page, 'History').getByText('starting').waitFor()
 
@@ -242,7 +245,7 @@ test('a new server costs at most the price that was shown, and is bought once', 
   expect(keys).toHaveLength(2)
   expect(keys[0]).toMatch(/^[a-z0-9]{16,}$/)
   expect(keys[1]).toBe(keys[0])
-  await section(page, 'Provision server').getByText('succeeded').waitFor()
+  await succeeded(page, 'Provision server')
   await section(page, 'State').getByText('running', { exact: true }).waitFor()
   expect([...double.project.servers.values()].filter(one => one.name === 'app-1')).toHaveLength(1)
   expect((await serverNamed('app-1')).price.monthly).toBe('5.1051')
@@ -277,7 +280,7 @@ test('a draft is edited, bought after its price was confirmed, and deleted with 
   await dialog.getByText(/left after this/).waitFor()
   await expectClean(page)
   await dialog.getByRole('button', { name: 'Create at cloud' }).click()
-  await section(page, 'Provision server').getByText('succeeded').waitFor()
+  await succeeded(page, 'Provision server')
 
   await section(page, 'State').getByText('running', { exact: true }).waitFor()
   const remove = await act(page, 'Delete')
@@ -571,7 +574,7 @@ test('a creation whose outcome is unknown is retried', async () => {
   await expectClean(page)
   double.fault = () => null
   await dialog.getByRole('button', { name: 'Retry creation' }).click()
-  await section(page, 'Provision server').getByText('succeeded').waitFor()
+  await succeeded(page, 'Provision server')
   await section(page, 'State').getByText('running', { exact: true }).waitFor()
   expect([...double.project.servers.values()].filter(one => one.name === 'late-1')).toHaveLength(1)
 }, 180_000)

@@ -155,16 +155,16 @@ test('the form offers the event kinds that can occur, and those the endpoint is 
   // The form groups them by area.
   const available = [...Map.groupBy(listed, one => one.area).values()].flat().map(one => one.kind)
   expect(await offered()).toEqual(available)
-  expect(available).not.toContain('domain.expiring')
+  expect(available).not.toContain('watched_domain.available')
   await expectClean(page)
 
   const { id } = await ui.api('POST', '/v1/webhook-endpoints', {
     url: `http://127.0.0.1:${server.port}/later`,
-    events: ['domain.expiring', 'monitor.alert'],
+    events: ['watched_domain.available', 'monitor.alert'],
   })
   await page.goto(`${ui.hub.url}/webhooks/${id}/settings`)
   await kinds.first().waitFor()
-  expect(await offered()).toEqual([...available, 'domain.expiring'])
+  expect(await offered()).toEqual([...available, 'watched_domain.available'])
   await page.getByText('These events can’t occur in this version yet.').waitFor()
 }, 180_000)
 
