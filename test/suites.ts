@@ -16,8 +16,11 @@ function opensDatabase(file: string): boolean {
 /** Files that need neither root nor a network. They run on SQLite. */
 export const suite = testFiles(['src', 'test'], ['test/real', 'test/e2e'])
 
-/** Files of the suite that also run on PostgreSQL: all that open a database. */
-export const suiteOnPostgres = suite.filter(opensDatabase)
+/** Files about the API document and the routes, which are the same with every database. */
+const independent = ['test/api/openapi.test.ts', 'test/rules/routes.test.ts']
+
+/** Files of the suite that also run on PostgreSQL: all that depend on the database that they open. */
+export const suiteOnPostgres = suite.filter(file => opensDatabase(file) && !independent.includes(file))
 
 /** Files that run the compiled program, partly against real servers. */
 export const programs = testFiles(['test/real', 'test/e2e'])
