@@ -5,6 +5,8 @@ import { domainReadings } from '../../src/features/domains/tables'
 import { finishSync } from '../../src/features/registrars/sync'
 import { registrarAccounts } from '../../src/features/registrars/tables'
 import { readDueRegistrations } from '../../src/features/registry/look'
+import { EppDoor } from '../support/epp-door'
+import { eppPassword, eppUser } from '../support/epp-under-test'
 import { PorkbunDouble } from '../support/porkbun'
 import { RegistryDouble } from '../support/registry-double'
 import { world, type World } from '../support/world'
@@ -57,6 +59,75 @@ const notices = async (w: World) =>
   (await w.acme.call('GET', '/v1/notices')).body.data
     .map((one: any) => one.kind)
     .filter((kind: string) => kind.startsWith('registrar'))
+
+test('a domain can be assigned to an account, which is then read', async () => {
+  const w = await opened()
+  double.hold('one.com', { expires: '2027-04-02T10:11:12Z' }, { autoRenew: true, locked: true })
+  const [first, second] = [await connect(w, { manage_new: 'ignore' }), await connect(w, { name: 'Other', manage_new: 'ignore' })]
+  const { body: one } = await w.acme.call('POST', '/v1/domains', { name: 'one.com', registrar_account_id: second })
+  expect(one).toMatchObject({ management: 'registrar', registrar_account_id: second, expires_at: null })
+  await w.settle()
+  expect(await domainOf(w, 'one.com')).toMatchObject({ expires_at: '2027-04-02', expiry: { source: 'registrar' } })
+  const patch = (body: object, caller = w.acme) => caller.call('PATCH', `/v1/domains/${one.id}`, body)
+  const moved = (await patch({ registrar_account_id: first })).body
+  expect(moved).toMatchObject({ registrar_account_id: first, management: 'registrar', auto_renew: null })
+  await w.settle()
+  expect(await domainOf(w, 'one.com')).toMatchObject({ registrar_account_id: first, expires_at: '2027-04-02', auto_renew: true })
+  expect((await patch({ registrar_account_id: null })).body).toMatchObject({ management: 'manual', auto_renew: null })
+
+  const rivals = (
+    await w.rival.call('POST', path, {
+      kind: 'porkbun',
+      name: 'P',
+      settings: { api_key: 'pk1_0123456789', secret_api_key: 'sk1_0123456789' },
+    })
+  ).body.id
+  for (const id of [rivals, 'reg_01m8g2f5mcfqf8sx154ftm6wfw'])
+    expect(await patch({ registrar_account_id: id })).toMatchObject({
+      status: 422,
+      body: { errors: [{ pointer: '#/registrar_account_id', code: 'not_found' }] },
+    })
+})
+
+test('an account with EPP reads the domains that name it', async () => {
+  const w = await opened()
+  const door = await EppDoor.start(registry, () => w.clock.now())
+  try {
+    registry.names.set('held.com', { expires: '2027-06-01T00:00:00Z', registrar: eppUser })
+    const settings = {
+      host: '127.0.0.1',
+      port: door.port,
+      user: eppUser,
+      password: eppPassword,
+      fingerprint: door.certificate.sha256,
+    }
+    const { body } = await w.acme.call('POST', path, { kind: 'epp', name: 'Registry', settings })
+    await w.settle()
+    expect(await accountOf(w, body.id)).toMatchObject({ state: 'ok', domain_count: 0 })
+    await w.acme.call('POST', '/v1/domains', { name: 'held.com', registrar_account_id: body.id })
+    await w.settle()
+    expect(await domainOf(w, 'held.com')).toMatchObject({
+      ...{ management: 'registrar', status: 'active', expires_at: '2027-06-01' },
+      expiry: { source: 'registrar', confidence: 'certain' },
+    })
+    expect(await accountOf(w, body.id)).toMatchObject({ domain_count: 1, sync_error: null })
+  } finally {
+    door.stop()
+  }
+})
+
+test('a domain that was assigned by mistake is not taken for transferred', async () => {
+  const w = await opened()
+  registry.names.set('other.com', { expires: '2030-01-01T00:00:00Z' })
+  const id = await connect(w)
+  await w.acme.call('POST', '/v1/domains', { name: 'other.com', registrar_account_id: id })
+  for (let n = 0; n < 4; n++) {
+    await w.advance(8 * hourMs)
+    await readDueRegistrations(w.hub)
+    await w.settle()
+  }
+  expect(await domainOf(w, 'other.com')).toMatchObject({ status: 'active', registrar_account_id: id, expires_at: '2030-01-01' })
+})
 
 describe('domains of an account', () => {
   test('are added with what the registrar says, right after the first check', async () => {

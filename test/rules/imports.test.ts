@@ -219,7 +219,7 @@ const publicModules: Record<string, string[]> = {
     'zones/delegated-zones',
     'zones/zones',
   ],
-  domains: ['account-domains', 'ending'],
+  domains: ['account-domains', 'ending', 'sync-account-job'],
   'dynamic-ips': ['drive-links', 'firewall-rules', 'rule-links', 'summary'],
   events: ['relations'],
   heartbeats: ['all-heartbeats', 'counts', 'heartbeats', 'watching'],

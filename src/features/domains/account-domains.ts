@@ -128,15 +128,17 @@ export async function missFromAccount(
   for (const row of rows) {
     const reading = readings.get(row.id)
     if (reading?.state !== 'absent') {
-      const detail = 'The account no longer lists this domain.'
+      const detail = 'The account doesn’t list this domain.'
       await storeReading(tx, row.id, { at: now, state: 'absent', facts: null, expiresSince: null, detail, ...kept(reading) })
       continue
     }
+    // One that the account never had was assigned by mistake.
+    if (reading.facts === null) continue
     const known = registry.get(row.name)
     const other = known?.state === 'found' ? (known.facts?.registrar?.iana_id ?? null) : null
     const isProven = other !== null && ianaIds.length > 0 && !ianaIds.includes(other) && (known!.readAt ?? 0) > reading.at
     if (!isProven || now - reading.at < leftMs) continue
-    await storeReading(tx, row.id, { ...reading, facts: { ...(reading.facts ?? noFacts), status: 'transferred_out' } })
+    await storeReading(tx, row.id, { ...reading, facts: { ...reading.facts, status: 'transferred_out' } })
     gone.push(row)
   }
   const { events } = await settleDomains(tx, hub, gone, isSupported)

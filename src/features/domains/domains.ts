@@ -1,8 +1,11 @@
+import { eq } from 'drizzle-orm'
 import { refuseOverLimit } from '../../access/plans'
+import { resourceExists } from '../../access/resource-exists'
 import { change } from '../../core/change'
 import type { ChangeResult } from '../../core/change-result'
 import type { Ctx } from '../../core/ctx'
 import type { Tx } from '../../core/db/transaction'
+import type { JobDraft } from '../../core/jobs/draft'
 import { listPage } from '../../core/list'
 import { inputColumns, patchColumns, type MemberValues } from '../../core/members'
 import { canonicalHost } from '../../core/net/host-name'
@@ -19,6 +22,8 @@ import { domainListing } from './listing'
 import { domainNameOf } from './names'
 import { settleDomains } from './settle'
 import { domainMembers, type DomainInput, type DomainPatch, type DomainView } from './shapes'
+import { syncJobFor } from './sync-account-job'
+import { domainReadings } from './tables'
 import { auditedView, domainRows, domainView, type DomainRow } from './view'
 
 export const listDomains = (ctx: Ctx, query: Record<string, unknown>) =>
@@ -78,12 +83,13 @@ function nameserversOf(names: readonly string[] | null, problems: FieldProblem[]
   })
 }
 
+const managementOf = (accountId: string | null): DomainRow['management'] => (accountId === null ? 'manual' : 'registrar')
+
 /** The columns of a domain that nothing is known about yet. */
 export function newDomainColumns({ givenAutoRenew = null, givenRegistrar = null, ...given }: GivenColumns, now: number) {
   const columns = {
     ...given,
-    management: 'manual' as const,
-    registrarAccountId: null,
+    management: managementOf(given.registrarAccountId),
     status: 'unknown' as const,
     statusSince: now,
     expiresAt: null,
@@ -134,6 +140,7 @@ async function insertDomain(tx: Tx, ctx: Ctx, given: GivenColumns): Promise<Chan
   const { hub } = ctx
   await refuseOverLimit(tx, ctx, 'domain')
   await refuseUnknownZone(tx, ctx, given.zoneId)
+  await refuseUnknownAccount(tx, ctx, given.registrarAccountId)
   const row = await refuseDuplicate(
     `The domain ${given.name} is tracked already.`,
     () => insertRow(tx, ctx, domainRows, newDomainColumns(given, hub.clock.now())),
@@ -143,7 +150,7 @@ async function insertDomain(tx: Tx, ctx: Ctx, given: GivenColumns): Promise<Chan
   const known = (await knownFacts(tx, [row.name])).get(row.name)
   return {
     ...{ result: domainView(hub, row), target: targetOf(domainRows, row), before: null, after: auditedView(row) },
-    jobs: known && known.readAt !== null ? [factsJobFor(row.name)] : [],
+    jobs: [...(known && known.readAt !== null ? [factsJobFor(row.name)] : []), ...syncJobs(row)],
   }
 }
 
@@ -153,6 +160,16 @@ async function refuseUnknownZone(tx: Tx, ctx: Ctx, id: string | null | undefined
   if (!(await zonesWithIds(tx, ctx, [id])).has(id))
     throw invalid([{ pointer: '#/zone_id', code: 'not_found', detail: 'must be the ID of a zone of the workspace.' }])
 }
+
+/** @throws Problem 422 */
+async function refuseUnknownAccount(tx: Tx, ctx: Ctx, id: string | null | undefined): Promise<void> {
+  if (id === null || id === undefined || (await resourceExists(tx, ctx, 'registrar_account', id))) return
+  const detail = 'must be the ID of a registrar account of the workspace.'
+  throw invalid([{ pointer: '#/registrar_account_id', code: 'not_found', detail }])
+}
+
+/** The account is read soon, to find out what it says about a domain. */
+const syncJobs = ({ registrarAccountId: id }: DomainRow): JobDraft[] => (id === null ? [] : [syncJobFor(id, 0)])
 
 /** @throws Problem 404, 412, 422 */
 export async function updateDomain(ctx: Ctx, id: string, patch: DomainPatch): Promise<DomainView> {
@@ -170,11 +187,18 @@ export async function updateDomain(ctx: Ctx, id: string, patch: DomainPatch): Pr
   return await change(ctx, 'domains.domain.update', async tx => {
     const before = await lockRow(tx, ctx, domainRows, id)
     await refuseUnknownZone(tx, ctx, columns.zoneId)
-    const saved = await saveRow(tx, ctx, domainRows, before, columns)
+    await refuseUnknownAccount(tx, ctx, columns.registrarAccountId)
+    const { registrarAccountId: accountId = before.registrarAccountId } = columns
+    const isMoved = accountId !== before.registrarAccountId
+    // What only the previous account knew is forgotten.
+    if (isMoved) await tx.delete(domainReadings).where(eq(domainReadings.domainId, id))
+    const moved = isMoved && { management: managementOf(accountId), autoRenew: null }
+    const saved = await saveRow(tx, ctx, domainRows, before, { ...columns, ...moved })
     const target = targetOf(domainRows, before)
     if (saved === before) return { result: domainView(hub, before), target, unchanged: true }
     const { rows, events } = await settleDomains(tx, hub, [saved], isSupported)
-    return { result: domainView(hub, rows[0]!), target, before: auditedView(before), after: auditedView(saved), events }
+    const audited = { target, before: auditedView(before), after: auditedView(saved) }
+    return { result: domainView(hub, rows[0]!), ...audited, events, jobs: isMoved ? syncJobs(saved) : [] }
   })
 }
 

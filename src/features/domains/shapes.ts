@@ -17,6 +17,13 @@ export const domainMembers = members({
     required: true,
     fixed: true,
   },
+  registrar_account_id: {
+    schema: Nullable(Type.String({ maxLength: 40 }), {
+      description:
+        'ID of the registrar account that has the domain; null if none does. Accounts that list their domains set it by themselves. Those with EPP only read domains that name them.',
+    }),
+    default: null,
+  },
   zone_id: {
     schema: Nullable(Type.String({ maxLength: 40 }), {
       description:
@@ -128,7 +135,6 @@ export const Domain = Shape(
     management: Words(managements, {
       description: '`registrar`: a connected registrar account has it. `manual`: otherwise. More values may be added.',
     }),
-    registrar_account_id: Nullable(Type.String(), { description: 'ID of the registrar account that has it; null if none does.' }),
     registrar: Nullable(
       Shape({
         name: Nullable(Type.String(), { description: 'Name of the registrar; null if it is not known.' }),

@@ -23,7 +23,6 @@ export const domains = table(
     unicodeName: text('unicode_name').notNull(),
     tld: text('tld').notNull(),
     management: text('management', { enum: [...managements] }).notNull(),
-    registrarAccountId: text('registrar_account_id'),
     status: text('status', { enum: [...domainStatuses] }).notNull(),
     statusSince: time('status_since').notNull(),
     // When the registration ends, see effective-end.ts. Null if that is not known.

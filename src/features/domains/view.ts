@@ -21,7 +21,6 @@ export const domainView = ({ config, clock }: Hub, row: DomainRow): DomainView =
   unicode_name: row.unicodeName,
   tld: row.tld,
   management: row.management,
-  registrar_account_id: row.registrarAccountId,
   registrar: row.facts.registrar,
   status: row.status,
   status_since_at: instant(row.statusSince),
@@ -62,5 +61,4 @@ export const auditedView = (row: DomainRow) => ({
   id: row.id,
   ...memberView(domainMembers, row),
   expires_at: day(row.givenExpiresAt),
-  registrar_account_id: row.registrarAccountId,
 })

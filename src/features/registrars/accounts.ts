@@ -24,7 +24,7 @@ import {
   type RegistrarAccountPatch,
   type RegistrarAccountView,
 } from './shapes'
-import { syncJobFor } from './sync-jobs'
+import { syncJobFor } from '../domains/sync-account-job'
 import { registrarAccounts } from './tables'
 import { currencyOf, registrarAccountView, type RegistrarAccountRow } from './view'
 

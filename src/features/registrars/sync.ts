@@ -30,7 +30,7 @@ import { registrarKindOf } from './kinds'
 import { registrarAccountRows, withRegistrar } from './open'
 import { readAccount } from './read-account'
 import type { Held, RegistrarFailure } from './registrar'
-import { syncJobFor, syncKind } from './sync-jobs'
+import { syncJobFor, syncKind } from '../domains/sync-account-job'
 import { registrarAccountNames, registrarAccounts } from './tables'
 import type { RegistrarAccountRow } from './view'
 

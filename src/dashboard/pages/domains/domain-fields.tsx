@@ -1,8 +1,9 @@
 import type { DomainView } from '../../../features/domains/shapes'
-import { ListField, TextareaField, TextField, type Values } from '../../parts/form'
+import { ListField, SelectField, TextareaField, TextField, type Values } from '../../parts/form'
 import { openForm } from '../../parts/open-dialog'
 import { ChooseField } from '../../parts/pick-field'
 import { changedFields } from '../../parts/values'
+import { useRegistrarAccounts } from '../registrars/accounts'
 
 export const invalidates = ['/domains']
 
@@ -25,22 +26,41 @@ const zoneField = (
   />
 )
 
+function AccountField() {
+  const { data } = useRegistrarAccounts()
+  const accounts = data?.data ?? []
+  return (
+    <SelectField
+      name="registrar_account_id"
+      label="Registrar account"
+      hint="Required for accounts with EPP, which can’t list their domains. Others find it by themselves."
+      choices={[['', 'None'] as const, ...accounts.map(one => [one.id, one.name] as const)]}
+    />
+  )
+}
+
 /** Opens the form that adds a domain. */
 export const addDomain = (onCreated: (id: string) => void): void =>
   openForm<DomainView>({
     title: 'Add domain',
     description: 'Tracks a domain that is already registered. Nothing is bought.',
-    initial: { name: '', expires_at: '', zone_id: '', tags: [], notes: '' },
-    call: ({ expires_at: end, zone_id: zone, ...values }) => ({
+    initial: { name: '', expires_at: '', registrar_account_id: '', zone_id: '', tags: [], notes: '' },
+    call: ({ expires_at: end, zone_id: zone, registrar_account_id: account, ...values }) => ({
       method: 'POST',
       path: '/domains',
-      body: { ...values, ...(end !== '' && { expires_at: end }), ...(zone !== '' && { zone_id: zone }) },
+      body: {
+        ...values,
+        ...(end !== '' && { expires_at: end }),
+        ...(account !== '' && { registrar_account_id: account }),
+        ...(zone !== '' && { zone_id: zone }),
+      },
     }),
     send: { toast: 'Domain added', invalidates, onSuccess: ({ id }) => onCreated(id) },
     fields: (
       <>
         <TextField name="name" label="Name" mono autoFocus placeholder="example.com" />
         {endField}
+        <AccountField />
         {zoneField}
         <ListField name="tags" label="Tags" />
         <TextareaField name="notes" label="Notes" />
@@ -51,6 +71,7 @@ export const addDomain = (onCreated: (id: string) => void): void =>
 const editedValues = (domain: DomainView): Values => ({
   expires_at: domain.expiry.given_expires_at ?? '',
   notify_days: (domain.notify_days ?? []).map(String),
+  registrar_account_id: domain.registrar_account_id ?? '',
   zone_id: domain.zone_id ?? '',
   expected_nameservers: domain.expected_nameservers ?? [],
   tags: domain.tags,
@@ -58,10 +79,13 @@ const editedValues = (domain: DomainView): Values => ({
 })
 
 /** Empty fields restore the default. */
-function bodyOf({ expires_at: end, notify_days: days, expected_nameservers: servers, zone_id: zone, ...rest }: Values): object {
+function bodyOf(values: Values): object {
+  const { expires_at: end, notify_days: days, expected_nameservers: servers, ...rest } = values
+  const { zone_id: zone, registrar_account_id: account, ...others } = rest
   const list = (values: unknown) => ((values as string[]).length === 0 ? null : values)
   return {
-    ...rest,
+    ...others,
+    ...(account !== undefined && { registrar_account_id: account === '' ? null : account }),
     ...(end !== undefined && { expires_at: end === '' ? null : end }),
     ...(zone !== undefined && { zone_id: zone === '' ? null : zone }),
     ...(days !== undefined && { notify_days: list((days as string[]).map(Number)) }),
@@ -92,6 +116,7 @@ export function editDomain(domain: DomainView): void {
           placeholder="60, 30, 14, 7, 3, 1, 0"
           hint="Days on which an event is sent. Empty for the default."
         />
+        <AccountField />
         {zoneField}
         <ListField
           name="expected_nameservers"

@@ -40,7 +40,9 @@ export function PurchaseLimits({ account }: { account: RegistrarAccountView }) {
         ['Monthly limit', monthly ? moneyText(monthly) : 'Nothing can be bought'],
         ['Limit per order', order ? moneyText(order) : 'None'],
       ]}
-    />
+    >
+      <p className="mt-3 text-muted">This version can’t buy anything yet. The limits will apply to all orders.</p>
+    </Card>
   )
 }
 
