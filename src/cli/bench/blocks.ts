@@ -4,6 +4,7 @@ import type { Bench, Figure } from './bench'
 import { BenchAgent } from './bench-agent'
 import { certificateOperations } from './certificate-blocks'
 import { Client, createToken, json, type Operation, type SentBody } from './client'
+import { domainOperations } from './domain-blocks'
 import { cpuSecondsOf, startServer, temporaryInstallation, type ServerProcess } from './child-processes'
 
 /** `bailiwick bench blocks`: how long large requests keep all other requests waiting. */
@@ -139,6 +140,7 @@ async function operations(
     },
     ...(await agentOperations(client, hub.port)),
     ...certificateOperations(tls.port),
+    ...domainOperations(),
     {
       name: 'rejected 1 MB of nested lists',
       method: 'POST',
