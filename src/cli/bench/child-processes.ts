@@ -119,6 +119,7 @@ export async function runToEnd(args: string[]): Promise<string> {
 function spawnSelf(args: string[], env: Record<string, string> = {}) {
   // When run from source, the executable is Bun and the first argument is the script.
   const command = Bun.isStandaloneExecutable ? [process.execPath] : [process.execPath, Bun.main]
+  // Through env(1), because only the settings read the environment, which has to be passed on with an option of Bun.spawn.
   const variables = Object.entries(env).map(([name, value]) => `${name}=${value}`)
   return Bun.spawn(['/usr/bin/env', ...variables, ...command, ...args], { stdout: 'pipe', stderr: 'inherit' })
 }

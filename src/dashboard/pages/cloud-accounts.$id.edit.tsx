@@ -1,34 +1,22 @@
 import type { CloudAccountView } from '../../features/servers/accounts/shapes'
-import { EditPage } from '../parts/edit-page'
-import { Loaded } from '../parts/page'
+import { EditAccountPage } from '../parts/account-pages'
 import { resourcePage } from '../parts/resource-page'
-import { Tag } from '../parts/status'
 import { AccountFields, accountBody, accountValues } from './cloud/account-fields'
 import { invalidates, useCloudKinds } from './cloud/accounts'
 
-/** Edits a cloud account. A new value replaces a stored secret. */
+/** Edits a cloud account. */
 export default resourcePage({ path: '/cloud-accounts', parent: '/cloud-accounts' }, EditAccount)
 
-function EditAccount({ resource: account }: { resource: CloudAccountView }) {
-  const kinds = useCloudKinds()
-  const kind = kinds.data?.data.find(one => one.kind === account.kind)
-  const path = `/cloud-accounts/${account.id}`
+function EditAccount({ resource }: { resource: CloudAccountView }) {
   return (
-    <Loaded query={{ ...kinds, data: kind }} parent="/cloud-accounts">
-      {kind => (
-        <EditPage
-          resource={account}
-          to={path}
-          path={path}
-          invalidates={invalidates}
-          aside={<Tag>{kind.title}</Tag>}
-          defaults={accountValues(kind, null)}
-          valuesOf={opened => accountValues(kind, opened)}
-          bodyOf={(values, before) => accountBody(kind, values, before)}
-        >
-          {opened => <AccountFields kind={kind} secretsSet={opened.secrets_set} />}
-        </EditPage>
-      )}
-    </Loaded>
+    <EditAccountPage
+      account={resource}
+      kinds={useCloudKinds()}
+      parent="/cloud-accounts"
+      invalidates={invalidates}
+      valuesOf={accountValues}
+      bodyOf={accountBody}
+      fields={(kind, { secrets_set: secretsSet }) => <AccountFields kind={kind} secretsSet={secretsSet} />}
+    />
   )
 }

@@ -1,4 +1,4 @@
-import { NewAccountPage } from '../parts/new-account-page'
+import { NewAccountPage } from '../parts/account-pages'
 import { AccountFields, accountBody, accountValues } from './cloud/account-fields'
 import { checkedAccounts, invalidates, useCloudKinds } from './cloud/accounts'
 

@@ -2,7 +2,7 @@ import type { DnsProviderKindView } from '../../features/dns/accounts/shapes'
 import { SettingsFields, SettingsGroups, settingsBody, settingValues } from '../parts/adapter-settings'
 import { Advanced } from '../parts/advanced'
 import { TextField } from '../parts/form'
-import { NewAccountPage } from '../parts/new-account-page'
+import { NewAccountPage } from '../parts/account-pages'
 import { useOne } from '../queries'
 import { checkedProviders } from './dns/providers/checked-providers'
 

@@ -1,34 +1,22 @@
 import type { RegistrarAccountView } from '../../features/registrars/shapes'
-import { EditPage } from '../parts/edit-page'
-import { Loaded } from '../parts/page'
+import { EditAccountPage } from '../parts/account-pages'
 import { resourcePage } from '../parts/resource-page'
-import { Tag } from '../parts/status'
 import { AccountFields } from './registrars/account-fields'
 import { accountBody, accountValues, invalidates, useRegistrarKinds } from './registrars/accounts'
 
-/** Edits a registrar account. A new value replaces a stored secret. */
+/** Edits a registrar account. */
 export default resourcePage({ path: '/registrar-accounts', parent: '/registrar-accounts' }, EditAccount)
 
-function EditAccount({ resource: account }: { resource: RegistrarAccountView }) {
-  const kinds = useRegistrarKinds()
-  const kind = kinds.data?.data.find(one => one.kind === account.kind)
-  const path = `/registrar-accounts/${account.id}`
+function EditAccount({ resource }: { resource: RegistrarAccountView }) {
   return (
-    <Loaded query={{ ...kinds, data: kind }} parent="/registrar-accounts">
-      {kind => (
-        <EditPage
-          resource={account}
-          to={path}
-          path={path}
-          invalidates={invalidates}
-          aside={<Tag>{kind.title}</Tag>}
-          defaults={accountValues(kind, null)}
-          valuesOf={opened => accountValues(kind, opened)}
-          bodyOf={(values, before) => accountBody(kind, values, before)}
-        >
-          {opened => <AccountFields kind={kind} secretsSet={opened.secrets_set} />}
-        </EditPage>
-      )}
-    </Loaded>
+    <EditAccountPage
+      account={resource}
+      kinds={useRegistrarKinds()}
+      parent="/registrar-accounts"
+      invalidates={invalidates}
+      valuesOf={accountValues}
+      bodyOf={accountBody}
+      fields={(kind, { secrets_set: secretsSet }) => <AccountFields kind={kind} secretsSet={secretsSet} />}
+    />
   )
 }

@@ -1,4 +1,4 @@
-import { NewAccountPage } from '../parts/new-account-page'
+import { NewAccountPage } from '../parts/account-pages'
 import { AccountFields } from './registrars/account-fields'
 import { accountBody, accountValues, checkedAccounts, invalidates, useRegistrarKinds } from './registrars/accounts'
 

@@ -2,10 +2,11 @@ import type { UseQueryResult } from '@tanstack/react-query'
 import type { ComponentProps, ReactNode } from 'react'
 import type { ApiError } from '../client'
 import { TestSettings } from './account-check'
-import { CreatePage } from './edit-page'
+import { CreatePage, EditPage } from './edit-page'
 import { FieldFrame } from './form'
 import { Select } from './input'
 import { Loaded } from './page'
+import { Tag } from './status'
 import { useUrlState } from './url-state'
 import type { Values } from './values'
 
@@ -48,6 +49,42 @@ export function NewAccountPage<Kind extends AccountKind>(props: NewAccountPagePr
           </CreatePage>
         )
       }}
+    </Loaded>
+  )
+}
+
+interface EditAccountPageProps<Account, Kind extends AccountKind> {
+  account: Account
+  kinds: UseQueryResult<{ data: Kind[] }, ApiError>
+  parent: Page['parent']
+  invalidates: Page['invalidates']
+  valuesOf(kind: Kind, account: Account | null): Values
+  bodyOf(kind: Kind, values: Values, before: Values): unknown
+  fields(kind: Kind, account: Account): ReactNode
+}
+
+/** A page that edits an account at an external system. A new value replaces a stored secret. */
+export function EditAccountPage<
+  Account extends { id: string; kind: string; name: string; version: number },
+  Kind extends AccountKind,
+>({ account, kinds, parent, invalidates, valuesOf, bodyOf, fields }: EditAccountPageProps<Account, Kind>) {
+  const own = `${parent}/${account.id}`
+  return (
+    <Loaded query={{ ...kinds, data: kinds.data?.data.find(one => one.kind === account.kind) }} parent={parent}>
+      {kind => (
+        <EditPage
+          resource={account}
+          to={own}
+          path={own}
+          invalidates={invalidates}
+          aside={<Tag>{kind.title}</Tag>}
+          defaults={valuesOf(kind, null)}
+          valuesOf={opened => valuesOf(kind, opened)}
+          bodyOf={(values, before) => bodyOf(kind, values, before)}
+        >
+          {opened => fields(kind, opened)}
+        </EditPage>
+      )}
     </Loaded>
   )
 }
