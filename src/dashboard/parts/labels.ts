@@ -11,6 +11,7 @@ export function labelOf(path: string): string {
       .replace(/\bauth\b/, 'authentication')
       .replace(/\bcert\b/, 'certificate')
       .replace('timezone', 'time zone')
+      .replace('nameservers', 'name servers')
       .replace(/\bdont\b/, 'don’t')
       .replace(/\bmax\b/, 'maximum')
       .replace(/\bmin\b/, 'minimum'),

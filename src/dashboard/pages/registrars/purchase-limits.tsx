@@ -2,7 +2,7 @@ import type { RegistrarAccountView } from '../../../features/registrars/shapes'
 import { Button } from '../../parts/button'
 import { TextField, type Values } from '../../parts/form'
 import { openForm } from '../../parts/open-dialog'
-import { Card } from '../../parts/page'
+import { Card, Facts } from '../../parts/page'
 import { usePerson } from '../../session'
 import { invalidates, moneyText } from './accounts'
 
@@ -35,12 +35,14 @@ export function PurchaseLimits({ account }: { account: RegistrarAccountView }) {
           </Button>
         )
       }
-      facts={[
-        ['Credit', account.balance && moneyText(account.balance)],
-        ['Monthly limit', monthly ? moneyText(monthly) : 'Nothing can be bought'],
-        ['Limit per order', order ? moneyText(order) : 'None'],
-      ]}
     >
+      <Facts
+        rows={[
+          ['Credit', account.balance && moneyText(account.balance)],
+          ['Monthly limit', monthly ? moneyText(monthly) : 'Nothing can be bought'],
+          ['Limit per order', order ? moneyText(order) : 'None'],
+        ]}
+      />
       <p className="mt-3 text-muted">This version can’t buy anything yet. The limits will apply to all orders.</p>
     </Card>
   )
